@@ -1,0 +1,1 @@
+"""Octavo: a self-hosted documentation platform with an open HTTP API."""

@@ -1,0 +1,1 @@
+"""Pure: no I/O, no SQL, no clock, no randomness."""

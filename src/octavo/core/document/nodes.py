@@ -1,0 +1,98 @@
+"""The document tree: what Markdown and JSON are read into and written from.
+
+The shapes follow the API's rich-text documents one to one (``object`` block / inline / text, ``type``,
+``data``, ``nodes``, ``fragments``), so the JSON form is a plain walk. What a type may carry is declared in
+``schema.py``; this module only says what a node *is*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+Data = dict[str, Any]
+
+
+class Mark(Struct, frozen=True):
+    """bold, italic, code, keyboard, strikethrough, superscript, subscript, or color (with data)."""
+
+    type: str
+    data: Data | None = None
+
+
+class Leaf(Struct):
+    text: str
+    marks: list[Mark] = []
+
+
+class Text(Struct):
+    leaves: list[Leaf]
+    key: str | None = None
+
+
+class Inline(Struct):
+    """link, emoji, icon, expression, inline-math, inline-image, annotation, mention, button."""
+
+    type: str
+    data: Data = {}
+    nodes: list[Text | Inline] = []
+    fragments: list[Fragment] = []
+    key: str | None = None
+
+
+class Fragment(Struct):
+    """A part of a void block that holds blocks of its own: a table cell, a caption, the body of an expandable."""
+
+    fragment: str
+    nodes: list[Block]
+    type: str | None = None
+    key: str | None = None
+
+
+class Block(Struct):
+    """One block. ``source`` is its exact slice of the Markdown it was read from, ``None`` once it was edited
+    or when it came as JSON; only top-level blocks carry it."""
+
+    type: str
+    data: Data = {}
+    nodes: list[Block | Inline | Text] = []
+    fragments: list[Fragment] = []
+    key: str | None = None
+    source: str | None = None
+
+
+class Document(Struct):
+    """``gaps[i]`` is the exact text (blank lines, link definitions) before block ``i``; the last one follows
+    the last block. With every block untouched, gaps and sources joined are the Markdown that was read.
+    """
+
+    nodes: list[Block]
+    gaps: list[str] = []
+
+
+Node = Document | Block | Inline | Text | Fragment
+
+
+def children(node: Node) -> list[Any]:
+    """The node's children in reading order, its fragments after its nodes."""
+    if isinstance(node, Text):
+        return []
+    if isinstance(node, (Document, Fragment)):
+        return list(node.nodes)
+    return [*node.nodes, *node.fragments]
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and all below it, depth first, without recursion (documents may be deep)."""
+    stack: list[Node] = [node]
+    while stack:
+        here = stack.pop()
+        yield here
+        stack.extend(reversed(children(here)))
+
+
+def plain_text(node: Node) -> str:
+    """The text leaves below a node, joined as they stand."""
+    return "".join(leaf.text for n in walk(node) if isinstance(n, Text) for leaf in n.leaves)

@@ -1,0 +1,141 @@
+"""A page and the tree it stands in: order by rank, slugs, paths, moves."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from msgspec import Struct
+
+PageKind = Literal["document", "group", "link", "computed"]
+
+
+class Layout(Struct, frozen=True, omit_defaults=True):
+    width: str = "default"
+    cover: bool = True
+    cover_size: str = "full"
+    title: bool = True
+    description: bool = True
+    table_of_contents: bool = True
+    outline: bool = True
+    pagination: bool = True
+    metadata: bool = True
+    tags: bool = True
+    actions: bool = True
+
+
+class Cover(Struct, frozen=True, omit_defaults=True):
+    """``light`` and ``dark`` are references as the source wrote them: a path or a URL."""
+
+    light: str
+    dark: str | None = None
+    y: float = 0
+    height: int | None = None
+
+
+class Page(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One page as a revision holds it. ``body`` is the hash of its whole Markdown source (front matter and
+    title included); the other fields are what that source, the navigation and edits say. Times are
+    milliseconds since 1970."""
+
+    id: str
+    parent: str | None = None
+    rank: str = ""
+    slug: str = ""
+    kind: PageKind = "document"
+    title: str = ""
+    link_title: str | None = None
+    description: str | None = None
+    emoji: str | None = None
+    icon: str | None = None
+    hidden: bool = False
+    no_index: bool = False
+    no_robots_index: bool = False
+    condition: str | None = None
+    layout: Layout = Layout()
+    cover: Cover | None = None
+    tags: tuple[Any, ...] = ()
+    variables: dict[str, Any] = {}
+    meta_links: dict[str, Any] | None = None
+    target: dict[str, Any] | None = None
+    computed: dict[str, Any] | None = None
+    body: str | None = None
+    file_path: str | None = None
+    created_at: int = 0
+    updated_at: int = 0
+
+
+_WORDS = re.compile(r"[^\w]+")
+SLUG_MAX = 100
+
+
+def slugify(title: str) -> str:
+    """A URL path segment for a title: lower case, words joined by hyphens, letters of any script kept.
+
+    >>> slugify("Où est-ce? 22 Racing Series")
+    'ou-est-ce-22-racing-series'
+    """
+    folded = unicodedata.normalize("NFKD", title)
+    # Latin accents only: the marks of other scripts are letters of theirs.
+    folded = unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", folded))
+    slug = _WORDS.sub("-", folded.lower().replace("_", "-")).strip("-")[:SLUG_MAX].rstrip("-")
+    return slug or "page"
+
+
+def free_slug(wanted: str, taken: Iterable[str]) -> str:
+    """``wanted``, or with the first free number behind it among its siblings."""
+    used = set(taken)
+    if wanted not in used:
+        return wanted
+    number = 1
+    while f"{wanted}-{number}" in used:
+        number += 1
+    return f"{wanted}-{number}"
+
+
+# Ranks are strings of these digits read as fractions in base 62; there is always room between two of them.
+_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def rank_between(low: str | None, high: str | None) -> str:
+    """A rank that sorts (bytewise) after ``low`` and before ``high``; ``None`` stands for the ends.
+
+    Ranks never end in the lowest digit, so that a shorter rank can always be put before another.
+    """
+    low, high = low or "", high or ""
+    if high and low >= high:
+        raise ValueError(f"no rank between {low!r} and {high!r}")
+    out: list[str] = []
+    i = 0
+    while True:
+        a = _DIGITS.index(low[i]) if i < len(low) else 0
+        b = _DIGITS.index(high[i]) if high and i < len(high) else len(_DIGITS)
+        if a == b:
+            out.append(_DIGITS[a])
+        elif b - a > 1:
+            # At the open end step by one: lists mostly grow there, and short steps keep ranks short.
+            out.append(_DIGITS[a + 1] if not high and i < len(low) else _DIGITS[(a + b) // 2])
+            return "".join(out)
+        else:
+            out.append(_DIGITS[a])
+            high = ""
+        i += 1
+
+
+def ranks(count: int) -> list[str]:
+    """``count`` ranks in order, evenly spread and of one length."""
+    width = 2
+    while len(_DIGITS) ** width < count * 4:
+        width += 1
+    step = len(_DIGITS) ** width // (count + 1)
+    found = []
+    for n in range(1, count + 1):
+        value, digits = n * step, []
+        for _ in range(width):
+            value, digit = divmod(value, len(_DIGITS))
+            digits.append(_DIGITS[digit])
+        rank = "".join(reversed(digits))
+        found.append(rank[:-1] + "1" if rank.endswith("0") else rank)
+    return found
