@@ -1,0 +1,58 @@
+"""Everything a caller can be told went wrong: one class per HTTP status, one envelope on the wire."""
+
+from __future__ import annotations
+
+
+class OctavoError(Exception):
+    """Answered as ``{"error": {"code": <status>, "message": <message>}}``."""
+
+    status = 500
+
+    def __init__(self, message: str, **headers: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.headers = headers
+
+
+class BadRequest(OctavoError):
+    status = 400
+
+
+class Unauthorized(OctavoError):
+    status = 401
+
+
+class Forbidden(OctavoError):
+    status = 403
+
+
+class NotFound(OctavoError):
+    status = 404
+
+
+class MethodNotAllowed(OctavoError):
+    status = 405
+
+
+class Conflict(OctavoError):
+    """The request would change nothing, or somebody else changed the same thing first."""
+
+    status = 409
+
+
+class PreconditionFailed(OctavoError):
+    status = 412
+
+
+class TooLarge(OctavoError):
+    status = 413
+
+
+class TooManyRequests(OctavoError):
+    status = 429
+
+
+class Unavailable(OctavoError):
+    """A part the operation needs is not configured or not reachable."""
+
+    status = 503

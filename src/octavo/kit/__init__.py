@@ -1,0 +1,1 @@
+"""Mechanics: HTTP, transactions, jobs, files. Knows no noun of the product."""

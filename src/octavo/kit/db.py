@@ -1,0 +1,359 @@
+"""Transactions on SQLite and PostgreSQL: ``db.read()`` and ``db.write()`` are the only ways to one.
+
+SQL is written once, with ``:name`` parameters; a list parameter written ``IN :ids`` is spread. Rows come back
+as tuples. What differs between the engines stands in this file and nowhere else, but for search.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import psycopg
+from psycopg import sql as pg_sql
+from psycopg.types.numeric import IntDumper
+from psycopg_pool import ConnectionPool
+
+from ..errors import Unavailable
+
+Engine = Literal["sqlite", "postgresql"]
+Row = tuple[Any, ...]
+
+_SPREAD = re.compile(r"\bIN :(\w+)")
+_PARAMETER = re.compile(r"'(?:[^']|'')*'|(?<![:\w]):([a-zA-Z_]\w*)|%")
+
+
+class RetryTransaction(Exception):
+    """The engine gave way to another transaction (a deadlock, a serialization failure): run it again."""
+
+
+def _to_postgres(sql: str) -> str:
+    def replace(match: re.Match[str]) -> str:
+        if match[0] == "%":
+            return "%%"
+        return f"%({match[1]})s" if match[1] else match[0].replace("%", "%%")
+
+    return _PARAMETER.sub(replace, sql)
+
+
+class Transaction:
+    """What a store function takes first. Valid inside the ``with`` block that made it."""
+
+    engine: Engine
+
+    def __init__(self) -> None:
+        self._after_commit: list[Callable[[], None]] = []
+
+    def _execute(self, sql: str, parameters: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def one(self, sql: str, **parameters: Any) -> Row | None:
+        """The first row, or None."""
+        return self._execute(*_spread(sql, parameters)).fetchone()  # type: ignore[no-any-return]
+
+    def all(self, sql: str, **parameters: Any) -> list[Row]:
+        return self._execute(*_spread(sql, parameters)).fetchall()  # type: ignore[no-any-return]
+
+    def value(self, sql: str, **parameters: Any) -> Any:
+        """The first column of the first row, or None."""
+        row = self.one(sql, **parameters)
+        return row[0] if row else None
+
+    def run(self, sql: str, **parameters: Any) -> int:
+        """Executes a statement; the number of rows it changed."""
+        return self._execute(*_spread(sql, parameters)).rowcount  # type: ignore[no-any-return]
+
+    def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
+        raise NotImplementedError
+
+    def after_commit(self, effect: Callable[[], None]) -> None:
+        """Runs ``effect`` once the transaction has committed: only for wake-ups and caches of this process."""
+        self._after_commit.append(effect)
+
+    @property
+    def for_update(self) -> str:
+        """Row lock behind a SELECT; on SQLite the whole transaction holds the lock already."""
+        return " FOR UPDATE" if self.engine == "postgresql" else ""
+
+    @property
+    def skip_locked(self) -> str:
+        return " FOR UPDATE SKIP LOCKED" if self.engine == "postgresql" else ""
+
+
+def _spread(sql: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    if "IN :" not in sql:
+        return sql, parameters
+    values = dict(parameters)
+
+    def replace(match: re.Match[str]) -> str:
+        name = match[1]
+        items: Sequence[Any] = list(values.pop(name))
+        values.update({f"{name}_{i}": item for i, item in enumerate(items)})
+        return f"IN ({', '.join(f':{name}_{i}' for i in range(len(items))) or 'NULL'})"
+
+    return _SPREAD.sub(replace, sql), values
+
+
+class Database:
+    """One database; safe to share between threads."""
+
+    engine: Engine
+
+    def read(self) -> Any:
+        """A read transaction: one snapshot. Inside another read of the same thread it joins that one."""
+        raise NotImplementedError
+
+    def write(self) -> Any:
+        """A write transaction: commits at the end of the block, rolls back on any exception.
+
+        Raises RetryTransaction when the engine asks for another run.
+        """
+        raise NotImplementedError
+
+    def generation(self) -> int | None:
+        """A number that changes whenever anybody commits; None when that cannot be known just now."""
+        raise NotImplementedError
+
+    def script(self, sql: str) -> None:
+        """Runs several statements in one write transaction (for migrations)."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+
+# --- SQLite ---------------------------------------------------------------------------------------------
+
+
+class _SqliteTransaction(Transaction):
+    engine: Engine = "sqlite"
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__()
+        self._connection = connection
+        self._execute = connection.execute  # type: ignore[method-assign, assignment]
+
+    def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
+        self._connection.executemany(sql, rows)
+
+
+class SqliteDatabase(Database):
+    engine: Engine = "sqlite"
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        self._local = threading.local()
+        self._write_lock = threading.RLock()
+        self._all: list[sqlite3.Connection] = []
+        self._writer = self._connect()
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=60)
+        for pragma in (
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "foreign_keys=ON",
+            "busy_timeout=60000",
+            "temp_store=MEMORY",
+            "cache_size=-16000",
+            "mmap_size=268435456",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+        with self._write_lock:
+            self._all.append(connection)
+        return connection
+
+    def _reader(self) -> Any:
+        local = self._local
+        if not hasattr(local, "connection"):
+            local.connection = self._connect()
+            local.connection.execute("PRAGMA query_only=ON")
+            local.transaction = _SqliteTransaction(local.connection)
+            local.depth = 0
+        return local
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        local = self._reader()
+        if local.depth == 0:
+            local.connection.execute("BEGIN")
+        local.depth += 1
+        try:
+            yield local.transaction
+        finally:
+            local.depth -= 1
+            if local.depth == 0:
+                local.connection.execute("COMMIT")
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        with self._write_lock:
+            if self._writer.in_transaction:
+                raise RuntimeError("a write transaction inside another")
+            self._writer.execute("BEGIN IMMEDIATE")
+            transaction = _SqliteTransaction(self._writer)
+            try:
+                yield transaction
+                self._writer.execute("COMMIT")
+            except BaseException:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+                raise
+        for effect in transaction._after_commit:
+            effect()
+
+    def generation(self) -> int | None:
+        # data_version counts the commits of all other connections, the writer's included. Inside an open
+        # read it stands still, as the snapshot does.
+        return int(self._reader().connection.execute("PRAGMA data_version").fetchone()[0])
+
+    def script(self, sql: str) -> None:
+        with self._write_lock:
+            try:
+                self._writer.executescript(f"BEGIN IMMEDIATE;\n{sql}\nCOMMIT;")
+            except BaseException:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+                raise
+
+    def close(self) -> None:
+        with self._write_lock:
+            for connection in self._all:
+                connection.close()
+            self._all.clear()
+
+
+# --- PostgreSQL -----------------------------------------------------------------------------------------
+
+
+class _BoolAsInt(IntDumper):
+    """Flags are 0 and 1 in both engines."""
+
+    def dump(self, obj: Any) -> bytes:
+        return b"1" if obj else b"0"
+
+
+class _PostgresTransaction(Transaction):
+    engine: Engine = "postgresql"
+    _translated: dict[str, str] = {}
+
+    def __init__(self, connection: psycopg.Connection[Row]) -> None:
+        super().__init__()
+        self._connection = connection
+
+    def _execute(self, sql: str, parameters: dict[str, Any]) -> Any:
+        query = self._translated.get(sql)
+        if query is None:
+            query = _to_postgres(sql)
+            if len(self._translated) < 10_000:
+                self._translated[sql] = query
+        return self._connection.execute(query, parameters)  # type: ignore[arg-type]
+
+    def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.executemany(_to_postgres(sql), rows)  # type: ignore[arg-type]
+
+
+_RETRY = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
+_CHANNEL = "octavo_changed"
+
+
+class PostgresDatabase(Database):
+    engine: Engine = "postgresql"
+
+    def __init__(self, url: str, size: int) -> None:
+        self._url = url
+        self._local = threading.local()
+        self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
+            url, min_size=1, max_size=size, open=False, configure=self._configure, kwargs={"autocommit": True}
+        )
+        try:
+            self._pool.open(wait=True, timeout=30)
+        except psycopg.Error as error:
+            self._pool.close()
+            raise Unavailable(f"database: {error}") from None
+        self._generation = 0
+        self._listening = False
+        self._closing = threading.Event()
+        self._listener: threading.Thread | None = None
+
+    @staticmethod
+    def _configure(connection: psycopg.Connection[Any]) -> None:
+        connection.adapters.register_dumper(bool, _BoolAsInt)
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        current = getattr(self._local, "read", None)
+        if current is not None:
+            yield current
+            return
+        with self._pool.connection() as connection:
+            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            self._local.read = _PostgresTransaction(connection)
+            try:
+                yield self._local.read
+            finally:
+                self._local.read = None
+                connection.execute("ROLLBACK")
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        try:
+            with self._pool.connection() as connection:
+                transaction = _PostgresTransaction(connection)
+                with connection.transaction():
+                    yield transaction
+                    connection.execute(f"NOTIFY {_CHANNEL}")
+        except _RETRY as error:
+            raise RetryTransaction(str(error)) from error
+        for effect in transaction._after_commit:
+            effect()
+
+    def generation(self) -> int | None:
+        if self._listener is None:
+            self._listener = threading.Thread(target=self._listen, daemon=True, name="octavo-listen")
+            self._listener.start()
+        return self._generation if self._listening else None
+
+    def _listen(self) -> None:
+        while not self._closing.is_set():
+            try:
+                with psycopg.connect(self._url, autocommit=True) as connection:
+                    connection.execute(f"LISTEN {_CHANNEL}")
+                    # Changes before LISTEN went unheard: a new number drops whatever was cached.
+                    self._generation += 1
+                    self._listening = True
+                    while not self._closing.is_set():
+                        for _ in connection.notifies(timeout=1, stop_after=1):
+                            self._generation += 1
+            except psycopg.Error:
+                self._listening = False
+                self._closing.wait(1)
+        self._listening = False
+
+    def script(self, sql: str) -> None:
+        with self._pool.connection() as connection, connection.transaction():
+            connection.execute(pg_sql.SQL(sql))  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        self._closing.set()
+        self._pool.close()
+
+
+def open_database(url: str, threads: int = 8) -> Database:
+    """``sqlite:///path`` or ``postgresql://...``. Raises Unavailable naming what is wrong."""
+    if url.startswith("sqlite:///"):
+        try:
+            return SqliteDatabase(url.removeprefix("sqlite:///"))
+        except (sqlite3.Error, OSError) as error:
+            raise Unavailable(f"database {url}: {error}") from None
+    if url.startswith(("postgresql://", "postgres://")):
+        # One more than threads: the job worker's thread asks beside them.
+        return PostgresDatabase(url, threads + 2)
+    raise Unavailable(f"OCTAVO_DATABASE_URL: expected sqlite:///path or postgresql://..., got {url!r}")

@@ -1,0 +1,1 @@
+"""The schema: one ordered list of SQL files."""
