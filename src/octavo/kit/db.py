@@ -54,10 +54,10 @@ class Transaction:
 
     def one(self, sql: str, **parameters: Any) -> Row | None:
         """The first row, or None."""
-        return self._execute(*_spread(sql, parameters)).fetchone()  # type: ignore[no-any-return]
+        return self._execute(*_spread(sql, parameters)).fetchone()
 
     def all(self, sql: str, **parameters: Any) -> list[Row]:
-        return self._execute(*_spread(sql, parameters)).fetchall()  # type: ignore[no-any-return]
+        return self._execute(*_spread(sql, parameters)).fetchall()
 
     def value(self, sql: str, **parameters: Any) -> Any:
         """The first column of the first row, or None."""
@@ -66,7 +66,7 @@ class Transaction:
 
     def run(self, sql: str, **parameters: Any) -> int:
         """Executes a statement; the number of rows it changed."""
-        return self._execute(*_spread(sql, parameters)).rowcount  # type: ignore[no-any-return]
+        return self._execute(*_spread(sql, parameters)).rowcount
 
     def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
         raise NotImplementedError
@@ -136,7 +136,7 @@ class _SqliteTransaction(Transaction):
     def __init__(self, connection: sqlite3.Connection) -> None:
         super().__init__()
         self._connection = connection
-        self._execute = connection.execute  # type: ignore[method-assign, assignment]
+        self._execute = connection.execute  # type: ignore[method-assign,assignment]
 
     def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
         self._connection.executemany(sql, rows)
@@ -253,11 +253,11 @@ class _PostgresTransaction(Transaction):
             query = _to_postgres(sql)
             if len(self._translated) < 10_000:
                 self._translated[sql] = query
-        return self._connection.execute(query, parameters)  # type: ignore[arg-type]
+        return self._connection.execute(query, parameters)
 
     def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
         with self._connection.cursor() as cursor:
-            cursor.executemany(_to_postgres(sql), rows)  # type: ignore[arg-type]
+            cursor.executemany(_to_postgres(sql), rows)
 
 
 _RETRY = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
@@ -339,7 +339,7 @@ class PostgresDatabase(Database):
 
     def script(self, sql: str) -> None:
         with self._pool.connection() as connection, connection.transaction():
-            connection.execute(pg_sql.SQL(sql))  # type: ignore[arg-type]
+            connection.execute(pg_sql.SQL(sql))
 
     def close(self) -> None:
         self._closing.set()

@@ -161,6 +161,8 @@ CREATE TABLE page_versions (
   PRIMARY KEY (line_id, page_id, from_seq)
 );
 CREATE INDEX page_versions_by_slug ON page_versions (line_id, parent_id, slug, to_seq);
+CREATE INDEX page_versions_by_file ON page_versions (line_id, file_path);
+CREATE INDEX page_versions_by_body ON page_versions (body);
 CREATE INDEX page_versions_by_change ON page_versions (line_id, from_seq);
 
 -- Files, reusable contents, variables and the kept configuration sources, versioned like pages.

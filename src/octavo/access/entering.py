@@ -1,0 +1,197 @@
+"""The choke point: the only way to an organization, collection or space is through one of these functions.
+
+Each fetches the object, finds the caller's role there and checks the ability. Not allowed to see it: NotFound,
+as if it were not there. Seen, but without the ability: Forbidden.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ..errors import Forbidden, NotFound, Unauthorized
+from ..kit.db import Transaction
+from ..kit.operation import Call, enters
+from .roles import COLLECTION, ORGANIZATION, SPACE, Abilities, Can, Rung, at_least, effective_role
+from .tokens import Actor
+
+RESTORE_DAYS = 7
+_MAX_DEPTH = 64
+
+
+class SignedIn(Struct, frozen=True):
+    """Somebody, proved by a token."""
+
+    user_id: str
+
+
+class OrgAccess(Struct, frozen=True):
+    """The caller inside an organization; ``role`` None is a guest."""
+
+    organization_id: str
+    user_id: str
+    role: str | None
+
+
+class CollectionAccess(Struct, frozen=True):
+    collection_id: str
+    organization_id: str
+    user_id: str
+    role: str
+    member_role: str | None
+
+
+class SpaceAccess(Struct, frozen=True):
+    """The caller at a space. ``deleted`` spaces are entered only by operations that say so."""
+
+    space_id: str
+    organization_id: str
+    user_id: str
+    role: str
+    member_role: str | None
+    locked: bool
+    deleted: bool
+
+
+def require_actor(call: Call) -> Actor:
+    if call.actor is None:
+        raise Unauthorized(
+            "Authorization: this operation needs a token. Send `Authorization: Bearer <token>`."
+        )
+    actor: Actor = call.actor
+    return actor
+
+
+def check(abilities: Abilities, role: str | None, needs: Can, missing: str) -> None:
+    """Raises NotFound when the role cannot even see the object, Forbidden when it lacks ``needs``."""
+    if not at_least(role, abilities[Can.VIEW]):
+        raise NotFound(missing)
+    least = abilities[needs]
+    if not at_least(role, least):
+        raise Forbidden(f"This needs the role `{least}` or a higher one here; you have `{role or 'guest'}`.")
+
+
+@enters(SignedIn)
+def enter(call: Call, needs: Can) -> SignedIn:
+    return SignedIn(require_actor(call).user_id)
+
+
+@enters(OrgAccess, "organizationId")
+def enter_organization(call: Call, needs: Can, organization_id: str) -> OrgAccess:
+    user_id = require_actor(call).user_id
+    with call.db.read() as tx:
+        found, role = member_role(tx, organization_id, user_id)
+    missing = f"There is no organization {organization_id!r}."
+    if not found:
+        raise NotFound(missing)
+    check(ORGANIZATION, role, needs, missing)
+    return OrgAccess(organization_id, user_id, role)
+
+
+def member_role(tx: Transaction, organization_id: str, user_id: str) -> tuple[bool, str | None]:
+    """Whether the user is an enabled member, and with which role."""
+    row = tx.one(
+        "SELECT role FROM members WHERE organization_id = :org AND user_id = :user AND disabled = 0",
+        org=organization_id,
+        user=user_id,
+    )
+    return (False, None) if row is None else (True, row[0])
+
+
+def _grants(
+    tx: Transaction, user_id: str, objects: list[tuple[str, str]]
+) -> dict[str, tuple[list[str], list[str]]]:
+    """Roles granted to the user and to their teams, by object id."""
+    rows = tx.all(
+        """SELECT g.object_id, g.subject_type, g.role FROM grants g
+           WHERE g.object_id IN :objects AND (
+             (g.subject_type = 'user' AND g.subject_id = :user)
+             OR (g.subject_type = 'team' AND g.subject_id IN (SELECT team_id FROM team_members WHERE user_id = :user)))""",
+        objects=[object_id for _, object_id in objects],
+        user=user_id,
+    )
+    found: dict[str, tuple[list[str], list[str]]] = {}
+    for object_id, subject_type, role in rows:
+        found.setdefault(object_id, ([], []))[0 if subject_type == "user" else 1].append(role)
+    return found
+
+
+def _collection_chain(tx: Transaction, collection_id: str | None) -> list[tuple[str, str | None]]:
+    """Ids and default levels of a collection and those it lies in, from the inside outwards."""
+    chain: list[tuple[str, str | None]] = []
+    while collection_id is not None and len(chain) < _MAX_DEPTH:
+        row = tx.one("SELECT default_level, parent_id FROM collections WHERE id = :id", id=collection_id)
+        if row is None:
+            break
+        chain.append((collection_id, row[0]))
+        collection_id = row[1]
+    return chain
+
+
+def _role_along(
+    tx: Transaction, user_id: str, member: str | None, objects: list[tuple[str, str, str | None]]
+) -> str | None:
+    """The effective role at the first of ``objects`` (kind, id, default level), which run outwards."""
+    grants = _grants(tx, user_id, [(kind, object_id) for kind, object_id, _ in objects])
+    none: tuple[list[str], list[str]] = ([], [])
+    rungs = [Rung(*grants.get(object_id, none), level) for _, object_id, level in objects]
+    return effective_role(member, rungs)
+
+
+@enters(CollectionAccess, "collectionId")
+def enter_collection(call: Call, needs: Can, collection_id: str) -> CollectionAccess:
+    user_id = require_actor(call).user_id
+    with call.db.read() as tx:
+        return collection_access(tx, user_id, needs, collection_id)
+
+
+def collection_access(tx: Transaction, user_id: str, needs: Can, collection_id: str) -> CollectionAccess:
+    missing = f"There is no collection {collection_id!r}."
+    row = tx.one("SELECT organization_id FROM collections WHERE id = :id", id=collection_id)
+    if row is None:
+        raise NotFound(missing)
+    is_member, member = member_role(tx, row[0], user_id)
+    role: str | None = None
+    if is_member:
+        chain = [("collection", i, level) for i, level in _collection_chain(tx, collection_id)]
+        role = _role_along(tx, user_id, member, chain) if member != "admin" else "admin"
+    check(COLLECTION, role, needs, missing)
+    assert role is not None
+    return CollectionAccess(collection_id, row[0], user_id, role, member)
+
+
+@enters(SpaceAccess, "spaceId")
+def enter_space(call: Call, needs: Can, space_id: str) -> SpaceAccess:
+    user_id = require_actor(call).user_id
+    with call.db.read() as tx:
+        return space_access(tx, user_id, needs, space_id)
+
+
+_SPACE = """SELECT s.organization_id, s.collection_id, s.default_level, s.edit_mode, s.deleted_at, m.user_id, m.role
+            FROM spaces s LEFT JOIN members m
+              ON m.organization_id = s.organization_id AND m.user_id = :user AND m.disabled = 0
+            WHERE s.id = :id"""
+
+
+def space_access(
+    tx: Transaction, user_id: str, needs: Can, space_id: str, *, allow_deleted: bool = False
+) -> SpaceAccess:
+    missing = f"There is no space {space_id!r}."
+    row = tx.one(_SPACE, id=space_id, user=user_id)
+    if row is None:
+        raise NotFound(missing)
+    organization_id, collection_id, level, edit_mode, deleted_at, member_id, member = row
+    role: str | None = None
+    if member_id is not None:
+        if member == "admin":
+            role = "admin"
+        else:
+            objects: list[tuple[str, str, str | None]] = [("space", space_id, level)]
+            objects += [("collection", i, lv) for i, lv in _collection_chain(tx, collection_id)]
+            role = _role_along(tx, user_id, member, objects)
+    if deleted_at is not None and not allow_deleted:
+        raise NotFound(missing)
+    check(SPACE, role, needs, missing)
+    assert role is not None
+    return SpaceAccess(
+        space_id, organization_id, user_id, role, member, edit_mode == "locked", deleted_at is not None
+    )

@@ -1,0 +1,123 @@
+"""Roles, what each may do where, and how the role of a person at an object is found.
+
+The tables here are the only ones: the permission check and every ``permissions`` object on the wire read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from typing import Literal, NamedTuple
+
+Role = Literal["read", "comment", "edit", "review", "create", "admin"]
+Level = Role | Literal["inherit"] | None
+"""What an object gives by default: a role, ``inherit`` (what its parent gives), or None (nothing)."""
+
+ORDER: tuple[Role, ...] = ("read", "comment", "edit", "review", "create", "admin")
+_HEIGHT: dict[str | None, int] = {None: 0, **{role: i + 1 for i, role in enumerate(ORDER)}}
+
+
+def at_least(role: str | None, wanted: str | None) -> bool:
+    """Whether ``role`` allows what ``wanted`` does; None (a guest) is below every role."""
+    return _HEIGHT[role] >= _HEIGHT[wanted]
+
+
+def highest(roles: Iterable[str | None]) -> str | None:
+    return max(roles, key=_HEIGHT.__getitem__, default=None)
+
+
+class Can(Enum):
+    """An ability; its value is the key in ``permissions`` objects."""
+
+    SIGN_IN = "signIn"
+    VIEW = "view"
+    ACCESS = "access"
+    ADMIN = "admin"
+    VIEW_INVITE_LINKS = "viewInviteLinks"
+    EDIT = "edit"
+    TRIGGER_GIT_SYNC = "triggerGitSync"
+    COMMENT = "comment"
+    MERGE = "merge"
+    REVIEW = "review"
+    CREATE = "create"
+    INSTALL_INTEGRATION = "installIntegration"
+    OWN_TEAM = "ownTeam"
+    CREATE_CONTENT = "createContent"
+    CREATE_OPENAPI_SPEC = "createOpenAPISpec"
+    INGEST_CONVERSATIONS = "ingestConversations"
+    VIEW_BILLING = "viewBilling"
+    LIST_MEMBERS = "listMembers"
+    LIST_TEAMS = "listTeams"
+    LIST_INTEGRATIONS = "listIntegrations"
+    LIST_INSTALLATIONS = "listInstallations"
+
+
+Abilities = dict[Can, Role | None]
+
+# The least role that has the ability. None: everybody who can see the object at all.
+SPACE: Abilities = {
+    Can.VIEW: "read",
+    Can.ACCESS: "read",
+    Can.ADMIN: "create",
+    Can.VIEW_INVITE_LINKS: "create",
+    Can.EDIT: "edit",
+    Can.TRIGGER_GIT_SYNC: "create",
+    Can.COMMENT: "comment",
+    Can.MERGE: "review",
+    Can.REVIEW: "review",
+    Can.INSTALL_INTEGRATION: "create",
+}
+COLLECTION: Abilities = {
+    Can.VIEW: "read",
+    Can.ADMIN: "create",
+    Can.VIEW_INVITE_LINKS: "create",
+    Can.CREATE: "create",
+}
+ORGANIZATION: Abilities = {
+    Can.VIEW: None,
+    Can.ADMIN: "admin",
+    Can.OWN_TEAM: "admin",
+    Can.CREATE_CONTENT: "create",
+    Can.CREATE_OPENAPI_SPEC: "create",
+    Can.INGEST_CONVERSATIONS: "create",
+    Can.VIEW_BILLING: "admin",
+    Can.LIST_MEMBERS: "read",
+    Can.LIST_TEAMS: "read",
+    Can.LIST_INTEGRATIONS: "read",
+    Can.LIST_INSTALLATIONS: "read",
+    Can.INSTALL_INTEGRATION: "admin",
+}
+
+
+def permissions(abilities: Abilities, role: str | None) -> dict[str, bool]:
+    """The ``permissions`` object of somebody with this role."""
+    height = _HEIGHT[role]
+    return {can.value: height >= _HEIGHT[least] for can, least in abilities.items()}
+
+
+class Rung(NamedTuple):
+    """One object on the way from the asked one up to the organization."""
+
+    user_grants: Sequence[str | None]
+    team_grants: Sequence[str | None]
+    default_level: str | None
+
+
+def effective_role(member_role: str | None, rungs: Iterable[Rung]) -> str | None:
+    """The role at an object, or None for no access. Pure; ``rungs`` run from the object outwards.
+
+    An administrator of the organization is one everywhere. Otherwise the most direct grant decides: at each
+    rung a grant to the person, else the highest grant to their teams, else the default level unless it says
+    ``inherit``. Past the last rung the role in the organization decides.
+    """
+    if member_role == "admin":
+        return "admin"
+    for rung in rungs:
+        if rung.user_grants:
+            return highest(rung.user_grants)
+        if rung.team_grants:
+            return highest(rung.team_grants)
+        if rung.default_level != "inherit":
+            # A default level is for members; a guest gets only what was granted to them.
+            return rung.default_level if member_role is not None else None
+    return member_role

@@ -1,0 +1,125 @@
+"""People, tokens, memberships: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ..kit import ids
+from ..kit.clock import now
+from ..kit.db import Transaction
+
+
+class UserRow(Struct, frozen=True):
+    id: str
+    email: str
+    display_name: str
+    photo_url: str | None
+    disabled: int
+    created_at: int
+
+
+_USER = "u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_at"
+
+
+def find_user(tx: Transaction, user_id: str) -> UserRow | None:
+    row = tx.one(f"SELECT {_USER} FROM users u WHERE u.id = :id", id=user_id)
+    return UserRow(*row) if row else None
+
+
+def find_user_by_email(tx: Transaction, email: str) -> UserRow | None:
+    row = tx.one(f"SELECT {_USER} FROM users u WHERE u.email = :email", email=email.strip().lower())
+    return UserRow(*row) if row else None
+
+
+def list_users_by_id(tx: Transaction, user_ids: list[str]) -> dict[str, UserRow]:
+    """The users of these ids that exist, by id."""
+    rows = tx.all(f"SELECT {_USER} FROM users u WHERE u.id IN :ids", ids=sorted(set(user_ids)))
+    return {row[0]: UserRow(*row) for row in rows}
+
+
+def insert_user(tx: Transaction, email: str, display_name: str, *, verified: bool) -> UserRow:
+    user = UserRow(ids.new_id(), email.strip().lower(), display_name, None, 0, now())
+    tx.run(
+        """INSERT INTO users (id, email, display_name, disabled, email_verified, created_at)
+           VALUES (:id, :email, :name, 0, :verified, :at)""",
+        id=user.id,
+        email=user.email,
+        name=display_name,
+        verified=int(verified),
+        at=user.created_at,
+    )
+    return user
+
+
+def share_an_organization(tx: Transaction, one: str, other: str) -> bool:
+    return (
+        tx.one(
+            """SELECT 1 FROM members a JOIN members b ON a.organization_id = b.organization_id
+               WHERE a.user_id = :one AND b.user_id = :other AND a.disabled = 0""",
+            one=one,
+            other=other,
+        )
+        is not None
+    )
+
+
+class TokenOwner(Struct, frozen=True):
+    token_id: str
+    user_id: str
+    scopes: str | None
+    expires_at: int | None
+    last_used_at: int | None
+
+
+def find_token_owner(tx: Transaction, token_hash: str) -> TokenOwner | None:
+    """Whose token this is, when neither was taken back."""
+    row = tx.one(
+        """SELECT t.id, t.user_id, t.scopes, t.expires_at, t.last_used_at FROM tokens t
+           JOIN users u ON u.id = t.user_id AND u.disabled = 0
+           WHERE t.hash = :hash AND t.revoked_at IS NULL""",
+        hash=token_hash,
+    )
+    return TokenOwner(*row) if row else None
+
+
+def insert_token(
+    tx: Transaction,
+    user_id: str,
+    *,
+    name: str,
+    hash: str,
+    hint: str,
+    scopes: str | None,
+    expires_at: int | None,
+) -> str:
+    token_id = ids.new_id()
+    tx.run(
+        """INSERT INTO tokens (id, user_id, name, hash, hint, scopes, created_at, expires_at)
+           VALUES (:id, :user, :name, :hash, :hint, :scopes, :at, :expires)""",
+        id=token_id,
+        user=user_id,
+        name=name,
+        hash=hash,
+        hint=hint,
+        scopes=scopes,
+        at=now(),
+        expires=expires_at,
+    )
+    return token_id
+
+
+def touch_tokens(tx: Transaction, used: dict[str, int]) -> None:
+    """Records when tokens were last used, by token id."""
+    for token_id, at in used.items():
+        tx.run("UPDATE tokens SET last_used_at = :at WHERE id = :id", at=at, id=token_id)
+
+
+def upsert_member(tx: Transaction, organization_id: str, user_id: str, role: str | None) -> None:
+    tx.run(
+        """INSERT INTO members (organization_id, user_id, role, joined_at) VALUES (:org, :user, :role, :at)
+           ON CONFLICT (organization_id, user_id) DO UPDATE SET role = excluded.role""",
+        org=organization_id,
+        user=user_id,
+        role=role,
+        at=now(),
+    )

@@ -1,0 +1,51 @@
+"""Markdown sources: stored once by their hash, compressed; read through a small cache."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Iterable
+
+from ..kit.db import Transaction
+
+_SMALL = 512
+_PLAIN, _ZLIB = b"\x00", b"\x01"
+
+
+def body_hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def pack(text: str) -> bytes:
+    raw = text.encode()
+    return _PLAIN + raw if len(raw) < _SMALL else _ZLIB + zlib.compress(raw, 6)
+
+
+def unpack(data: bytes) -> str:
+    view = bytes(data)
+    return (zlib.decompress(view[1:]) if view[:1] == _ZLIB else view[1:]).decode()
+
+
+def put_bodies(tx: Transaction, texts: Iterable[str]) -> list[str]:
+    """Stores sources that are not there yet; their hashes, in order."""
+    hashes = []
+    for text in texts:
+        digest = body_hash(text)
+        hashes.append(digest)
+        if tx.one("SELECT 1 FROM bodies WHERE hash = :hash", hash=digest) is None:
+            tx.run(
+                """INSERT INTO bodies (hash, size, data) VALUES (:hash, :size, :data)
+                   ON CONFLICT (hash) DO NOTHING""",
+                hash=digest,
+                size=len(text),
+                data=pack(text),
+            )
+    return hashes
+
+
+def get_body(tx: Transaction, digest: str) -> str:
+    """The source with this hash; it is there as long as anything names it."""
+    row = tx.one("SELECT data FROM bodies WHERE hash = :hash", hash=digest)
+    if row is None:
+        raise LookupError(f"body {digest} is gone")
+    return unpack(row[0])

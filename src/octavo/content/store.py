@@ -1,0 +1,514 @@
+"""Lines, revisions and what they hold: page versions and item versions.
+
+A ``Base`` names one immutable state as a pile of layers, each a line at a sequence. Main is one layer; a
+change request is its own line laid over main where it stands. Reading looks through the pile from the top.
+Writing is ``commit``: rows for what changed and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from ..core.pages import Cover, Layout, Page
+from ..errors import NotFound
+from ..kit import ids
+from ..kit.clock import now
+from ..kit.db import Transaction
+from ..kit.pagination import Slice, decode_token, slice_rows
+
+FOREVER = 2**62
+"""``to_seq`` of what is still valid."""
+
+ItemKind = Literal["file", "reusable-content", "variable", "source"]
+
+
+class Layer(Struct, frozen=True):
+    line_id: str
+    sequence: int
+
+
+class Base(Struct, frozen=True):
+    """One state of a space's content."""
+
+    space_id: str
+    revision_id: str
+    layers: tuple[Layer, ...]
+
+
+class Item(Struct, frozen=True, kw_only=True):
+    """A file, reusable content, variable, or kept configuration source.
+
+    ``content``: for a file the hash of its bytes, for reusable content and sources the hash of the text, for
+    a variable its JSON value. ``path``: where it stands among the space's files.
+    """
+
+    id: str
+    kind: ItemKind
+    name: str
+    path: str | None = None
+    content: str | None = None
+    size: int = 0
+    content_type: str | None = None
+    width: int | None = None
+    height: int | None = None
+    created_at: int = 0
+
+
+class RevisionRow(Struct, frozen=True):
+    id: str
+    line_id: str
+    sequence: int
+    base_sequence: int | None
+    parents: list[str]
+    type: str
+    author: str | None
+    created_at: int
+    message: str | None
+    git: dict[str, Any] | None
+    merged_from: str | None
+    conflicts: str | None
+
+
+class LineMoved(Exception):
+    """Somebody else made a revision on the line first; look again and retry."""
+
+
+# --- states -------------------------------------------------------------------------------------------
+
+
+def main_base(tx: Transaction, space_id: str) -> Base:
+    """The head of main."""
+    row = tx.one(
+        """SELECT l.id, l.sequence, l.revision FROM spaces s JOIN lines l ON l.id = s.main_line
+           WHERE s.id = :space""",
+        space=space_id,
+    )
+    if row is None:
+        raise NotFound(f"There is no space {space_id!r}.")
+    return Base(space_id, row[2], (Layer(row[0], row[1]),))
+
+
+def revision_base(tx: Transaction, space_id: str, revision_id: str) -> Base:
+    """The state a revision of this space holds. Raises NotFound."""
+    row = tx.one(
+        """SELECT r.line_id, r.sequence, r.base_sequence, l.base_line FROM revisions r JOIN lines l ON l.id = r.line_id
+           WHERE r.id = :revision AND l.space_id = :space""",
+        revision=revision_id,
+        space=space_id,
+    )
+    if row is None:
+        raise NotFound(f"There is no revision {revision_id!r} in this space.")
+    line_id, sequence, base_sequence, base_line = row
+    layers = [Layer(line_id, sequence)]
+    if base_line is not None:
+        layers.append(Layer(base_line, base_sequence))
+    return Base(space_id, revision_id, tuple(layers))
+
+
+_REVISION = """r.id, r.line_id, r.sequence, r.base_sequence, r.parents, r.type, r.author, r.created_at, r.message,
+               r.git, r.merged_from, r.conflicts"""
+
+
+def get_revision(tx: Transaction, revision_id: str) -> RevisionRow:
+    row = tx.one(f"SELECT {_REVISION} FROM revisions r WHERE r.id = :id", id=revision_id)
+    if row is None:
+        raise NotFound(f"There is no revision {revision_id!r}.")
+    values = list(row)
+    values[4] = msgspec.json.decode(row[4])
+    values[9] = msgspec.json.decode(row[9]) if row[9] else None
+    return RevisionRow(*values)
+
+
+# --- pages --------------------------------------------------------------------------------------------
+
+_PAGE = """p.page_id, p.parent_id, p.rank, p.slug, p.kind, p.title, p.body, p.file_path, p.created_at, p.updated_at,
+           p.fields, p.deleted"""
+_VALID = "p.line_id = :line AND p.from_seq <= :seq AND p.to_seq > :seq"
+_COLUMNS = frozenset(
+    ("id", "parent", "rank", "slug", "kind", "title", "body", "file_path", "created_at", "updated_at")
+)
+_RARE = tuple(name for name in Page.__struct_fields__ if name not in _COLUMNS)
+
+
+def _page(row: tuple[Any, ...]) -> Page:
+    page_id, parent, rank, slug, kind, title, body, file_path, created_at, updated_at, fields, _ = row
+    rare = {} if fields == "{}" else _decode_fields(fields)
+    return Page(
+        id=page_id,
+        parent=parent or None,
+        rank=rank,
+        slug=slug,
+        kind=kind,
+        title=title,
+        body=body,
+        file_path=file_path,
+        created_at=created_at,
+        updated_at=updated_at,
+        **rare,
+    )
+
+
+def _decode_fields(text: str) -> dict[str, Any]:
+    rare = msgspec.json.decode(text)
+    if "layout" in rare:
+        rare["layout"] = msgspec.convert(rare["layout"], Layout)
+    if "cover" in rare:
+        rare["cover"] = msgspec.convert(rare["cover"], Cover)
+    if "tags" in rare:
+        rare["tags"] = tuple(rare["tags"])
+    return rare
+
+
+def _encode_fields(page: Page) -> str:
+    plain = msgspec.to_builtins(page)
+    return msgspec.json.encode({name: plain[name] for name in _RARE if name in plain}).decode()
+
+
+def find_page(tx: Transaction, base: Base, page_id: str) -> Page | None:
+    for layer in base.layers:
+        row = tx.one(
+            f"SELECT {_PAGE} FROM page_versions p WHERE {_VALID} AND p.page_id = :page",
+            line=layer.line_id,
+            seq=layer.sequence,
+            page=page_id,
+        )
+        if row is not None:
+            return None if row[-1] else _page(row)
+    return None
+
+
+def get_page(tx: Transaction, base: Base, page_id: str) -> Page:
+    page = find_page(tx, base, page_id)
+    if page is None:
+        raise NotFound(f"There is no page {page_id!r} here.")
+    return page
+
+
+def _overlay(layers: Iterable[list[tuple[Any, ...]]]) -> dict[str, tuple[Any, ...]]:
+    """Rows by id, upper layers first; rows that say deleted stay in, to hide what lies below."""
+    found: dict[str, tuple[Any, ...]] = {}
+    for rows in layers:
+        for row in rows:
+            found.setdefault(row[0], row)
+    return found
+
+
+def _pages_where(tx: Transaction, base: Base, where: str, **parameters: Any) -> list[Page]:
+    """Pages for which ``where`` holds in the state as a whole, not just in one layer."""
+    top, *below = base.layers
+    rows = tx.all(
+        f"SELECT {_PAGE} FROM page_versions p WHERE {_VALID} AND {where}",
+        line=top.line_id,
+        seq=top.sequence,
+        **parameters,
+    )
+    kept = [row for row in rows if not row[-1]]
+    for layer in below:
+        # A page of a lower layer counts only when the line above says nothing of it.
+        kept += tx.all(
+            f"""SELECT {_PAGE} FROM page_versions p WHERE {_VALID} AND {where} AND NOT EXISTS (
+                  SELECT 1 FROM page_versions u WHERE u.line_id = :top AND u.page_id = p.page_id
+                  AND u.from_seq <= :top_seq AND u.to_seq > :top_seq)""",
+            line=layer.line_id,
+            seq=layer.sequence,
+            top=top.line_id,
+            top_seq=top.sequence,
+            **parameters,
+        )
+    return [_page(row) for row in kept]
+
+
+def list_children(tx: Transaction, base: Base, parents: Iterable[str | None]) -> list[Page]:
+    """The children of these pages (None: the top), in order within each parent."""
+    wanted = [parent or "" for parent in parents]
+    pages = _pages_where(tx, base, "p.parent_id IN :parents", parents=wanted) if wanted else []
+    return sorted(pages, key=lambda page: (page.parent or "", page.rank, page.id))
+
+
+def list_subtree(tx: Transaction, base: Base, page_id: str) -> list[Page]:
+    """Everything below a page, parents before children."""
+    found: list[Page] = []
+    level: list[str | None] = [page_id]
+    while level:
+        pages = list_children(tx, base, level)
+        found += pages
+        level = [page.id for page in pages]
+    return found
+
+
+def list_pages(tx: Transaction, base: Base) -> list[Page]:
+    """Every page of the state, siblings in order."""
+    rows = _overlay(
+        tx.all(f"SELECT {_PAGE} FROM page_versions p WHERE {_VALID}", line=layer.line_id, seq=layer.sequence)
+        for layer in base.layers
+    )
+    pages = [_page(row) for row in rows.values() if not row[-1]]
+    pages.sort(key=lambda page: (page.parent or "", page.rank, page.id))
+    return pages
+
+
+def find_page_by_path(tx: Transaction, base: Base, path: str) -> Page | None:
+    """The page at a path of slugs: one indexed look-up a level."""
+    page: Page | None = None
+    for slug in [part for part in path.split("/") if part]:
+        parent = page.id if page else ""
+        found = _pages_where(tx, base, "p.parent_id = :parent AND p.slug = :slug", parent=parent, slug=slug)
+        if not found:
+            return None
+        page = min(found, key=lambda candidate: (candidate.rank, candidate.id))
+    return page
+
+
+def find_page_by_file(tx: Transaction, base: Base, file_path: str) -> Page | None:
+    found = _pages_where(tx, base, "p.file_path = :file", file=file_path)
+    return min(found, key=lambda candidate: candidate.id) if found else None
+
+
+def list_ancestors(tx: Transaction, base: Base, page: Page) -> list[Page]:
+    """From the top down to the page's parent."""
+    chain: list[Page] = []
+    seen = {page.id}
+    parent = page.parent
+    while parent is not None and parent not in seen:
+        above = find_page(tx, base, parent)
+        if above is None:
+            break
+        seen.add(parent)
+        chain.append(above)
+        parent = above.parent
+    return chain[::-1]
+
+
+# --- items --------------------------------------------------------------------------------------------
+
+_ITEM = "p.item_id, p.kind, p.name, p.path, p.content, p.size, p.fields, p.created_at, p.deleted"
+
+
+def _item(row: tuple[Any, ...]) -> Item:
+    item_id, kind, name, path, content, size, fields, created_at, _ = row
+    rare = {} if fields == "{}" else msgspec.json.decode(fields)
+    return Item(
+        id=item_id, kind=kind, name=name, path=path, content=content, size=size, created_at=created_at, **rare
+    )
+
+
+def find_item(tx: Transaction, base: Base, item_id: str, kind: ItemKind) -> Item | None:
+    for layer in base.layers:
+        row = tx.one(
+            f"SELECT {_ITEM} FROM item_versions p WHERE {_VALID} AND p.item_id = :item",
+            line=layer.line_id,
+            seq=layer.sequence,
+            item=item_id,
+        )
+        if row is not None:
+            return None if row[-1] or row[1] != kind else _item(row)
+    return None
+
+
+def get_item(tx: Transaction, base: Base, item_id: str, kind: ItemKind) -> Item:
+    item = find_item(tx, base, item_id, kind)
+    if item is None:
+        raise NotFound(f"There is no {kind.replace('-', ' ')} {item_id!r} here.")
+    return item
+
+
+_NOT_ABOVE = """NOT EXISTS (SELECT 1 FROM item_versions u WHERE u.line_id = :top AND u.item_id = p.item_id
+                  AND u.from_seq <= :top_seq AND u.to_seq > :top_seq)"""
+
+
+def _items_where(base: Base, where: str) -> tuple[str, dict[str, Any]]:
+    """A SELECT over the state as a whole (``UNION ALL`` of its layers) and its parameters."""
+    top, *below = base.layers
+    parts = [
+        f"""SELECT {_ITEM} FROM item_versions p WHERE p.line_id = :top AND p.from_seq <= :top_seq
+            AND p.to_seq > :top_seq AND p.deleted = 0 AND {where}"""
+    ]
+    parameters: dict[str, Any] = {"top": top.line_id, "top_seq": top.sequence}
+    for n, layer in enumerate(below):
+        parts.append(
+            f"""SELECT {_ITEM} FROM item_versions p WHERE p.line_id = :line{n} AND p.from_seq <= :seq{n}
+                AND p.to_seq > :seq{n} AND p.deleted = 0 AND {where} AND {_NOT_ABOVE}"""
+        )
+        parameters |= {f"line{n}": layer.line_id, f"seq{n}": layer.sequence}
+    return " UNION ALL ".join(parts), parameters
+
+
+def find_item_by_path(tx: Transaction, base: Base, path: str) -> Item | None:
+    sql, parameters = _items_where(base, "p.path = :path")
+    row = tx.one(sql, path=path, **parameters)
+    return _item(row) if row else None
+
+
+def list_items(tx: Transaction, base: Base, kind: ItemKind) -> list[Item]:
+    """All items of a kind, oldest first."""
+    sql, parameters = _items_where(base, "p.kind = :kind")
+    return sorted((_item(row) for row in tx.all(sql, kind=kind, **parameters)), key=lambda item: item.id)
+
+
+def list_items_page(tx: Transaction, base: Base, kind: ItemKind, limit: int, page: str | None) -> Slice[Item]:
+    after = decode_token(page, str)
+    sql, parameters = _items_where(base, "p.kind = :kind")
+    rows = tx.all(
+        f"SELECT * FROM ({sql}) AS items WHERE item_id > :after ORDER BY item_id LIMIT :limit",
+        kind=kind,
+        after=after[0] if after else "",
+        limit=limit + 1,
+        **parameters,
+    )
+    count = tx.value(f"SELECT count(*) FROM ({sql}) AS items", kind=kind, **parameters)
+    return slice_rows([_item(row) for row in rows], limit, count, lambda item: (item.id,))
+
+
+# --- writing ------------------------------------------------------------------------------------------
+
+
+class Changes(Struct):
+    """What a revision changes: the new state of each page and item, None where it goes away."""
+
+    pages: dict[str, Page | None] = {}
+    items: dict[str, Item | None] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.pages or self.items)
+
+
+def _close(
+    tx: Transaction, table: str, column: str, line_id: str, sequence: int, keys: Iterable[str]
+) -> None:
+    tx.run_many(
+        f"""UPDATE {table} SET to_seq = :seq
+            WHERE line_id = :line AND {column} = :key AND to_seq = {FOREVER}""",
+        [{"seq": sequence, "line": line_id, "key": key} for key in keys],
+    )
+
+
+def commit(
+    tx: Transaction,
+    base: Base,
+    changes: Changes,
+    *,
+    type: str = "edits",
+    author: str | None = None,
+    message: str | None = None,
+    git: Mapping[str, Any] | None = None,
+    merged_from: str | None = None,
+    parents: Iterable[str] = (),
+    base_sequence: int | None = None,
+    conflicts: str | None = None,
+) -> Base:
+    """Makes the next revision of ``base``'s upper line. ``base`` must be its head: else LineMoved.
+
+    ``base_sequence``: for a change request that moves to a newer state of main. ``parents`` come beside the
+    revision before. Rows are written for what changed, whatever the size of the space.
+    """
+    line, sequence = base.layers[0].line_id, base.layers[0].sequence + 1
+    over = base.layers[1] if len(base.layers) > 1 else None
+    if over is not None and base_sequence is not None:
+        over = Layer(over.line_id, base_sequence)
+    revision_id, moment = ids.new_id(), now()
+    moved = tx.run(
+        "UPDATE lines SET sequence = :new, revision = :revision WHERE id = :line AND sequence = :old",
+        new=sequence,
+        revision=revision_id,
+        line=line,
+        old=sequence - 1,
+    )
+    if not moved:
+        raise LineMoved
+    tx.run(
+        """INSERT INTO revisions (id, line_id, sequence, base_sequence, parents, type, author, created_at, message,
+                                  git, merged_from, conflicts)
+           VALUES (:id, :line, :seq, :base_seq, :parents, :type, :author, :at, :message, :git, :merged, :conflicts)""",
+        id=revision_id,
+        line=line,
+        seq=sequence,
+        base_seq=over.sequence if over else None,
+        parents=msgspec.json.encode([base.revision_id, *parents]).decode(),
+        type=type,
+        author=author,
+        at=moment,
+        message=message,
+        git=msgspec.json.encode(git).decode() if git else None,
+        merged=merged_from,
+        conflicts=conflicts,
+    )
+    _close(tx, "page_versions", "page_id", line, sequence, changes.pages)
+    _close(tx, "item_versions", "item_id", line, sequence, changes.items)
+    # Main forgets what goes away; a change request must say so, to hide what lies below.
+    tx.run_many(
+        """INSERT INTO page_versions (line_id, page_id, from_seq, to_seq, deleted, parent_id, rank, slug, kind, title,
+                                      body, file_path, fields, created_at, updated_at)
+           VALUES (:line, :id, :seq, :forever, :deleted, :parent, :rank, :slug, :kind, :title,
+                   :body, :file_path, :fields, :created_at, :updated_at)""",
+        [
+            _page_row(line, sequence, page_id, page, moment)
+            for page_id, page in changes.pages.items()
+            if page is not None or over is not None
+        ],
+    )
+    tx.run_many(
+        """INSERT INTO item_versions (line_id, item_id, from_seq, to_seq, deleted, kind, name, path, content, size,
+                                      fields, created_at)
+           VALUES (:line, :id, :seq, :forever, :deleted, :kind, :name, :path, :content, :size, :fields, :created_at)""",
+        [
+            _item_row(line, sequence, item_id, item, moment)
+            for item_id, item in changes.items.items()
+            if item is not None or over is not None
+        ],
+    )
+    if over is None:
+        tx.run(
+            "UPDATE spaces SET main_revision = :revision, updated_at = :at WHERE main_line = :line",
+            revision=revision_id,
+            at=moment,
+            line=line,
+        )
+    layers = (Layer(line, sequence), over) if over else (Layer(line, sequence),)
+    return Base(base.space_id, revision_id, layers)
+
+
+def _page_row(line: str, sequence: int, page_id: str, page: Page | None, moment: int) -> dict[str, Any]:
+    state = page or Page(id=page_id)
+    return {
+        "line": line,
+        "id": page_id,
+        "seq": sequence,
+        "forever": FOREVER,
+        "deleted": int(page is None),
+        "parent": state.parent or "",
+        "rank": state.rank,
+        "slug": state.slug,
+        "kind": state.kind,
+        "title": state.title,
+        "body": state.body,
+        "file_path": state.file_path,
+        "fields": _encode_fields(state),
+        "created_at": state.created_at or moment,
+        "updated_at": moment,
+    }
+
+
+def _item_row(line: str, sequence: int, item_id: str, item: Item | None, moment: int) -> dict[str, Any]:
+    fields = {}
+    if item is not None:
+        for name in ("content_type", "width", "height"):
+            if (value := getattr(item, name)) is not None:
+                fields[name] = value
+    return {
+        "line": line,
+        "id": item_id,
+        "seq": sequence,
+        "forever": FOREVER,
+        "deleted": int(item is None),
+        "kind": item.kind if item else "file",
+        "name": item.name if item else "",
+        "path": item.path if item else None,
+        "content": item.content if item else None,
+        "size": item.size if item else 0,
+        "fields": msgspec.json.encode(fields).decode(),
+        "created_at": (item.created_at if item else 0) or moment,
+    }

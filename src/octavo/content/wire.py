@@ -1,0 +1,327 @@
+"""Content on the wire: revisions, pages, files, reusable contents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+
+from ..core.pages import Cover, Layout, Page
+from ..kit.clock import iso
+from ..kit.operation import Call
+from ..kit.pagination import PageQuery
+from .store import Item, RevisionRow
+
+Format = Literal["document", "markdown"]
+Evaluated = Literal["true", "false", "deterministic-only"]
+
+
+class ContentQuery(Struct, rename="camel"):
+    """``metadata``: Git metadata; ``computed``: compute what has a computed source."""
+
+    metadata: bool = True
+    computed: bool = True
+
+
+class FilesQuery(PageQuery):
+    metadata: bool = True
+    computed: bool = True
+
+
+class PageContentQuery(ContentQuery):
+    format: Format | None = None
+    evaluated: Evaluated = "false"
+
+
+class DocumentQuery(Struct, rename="camel"):
+    evaluated: Evaluated = "false"
+
+
+class AppUrls(Struct):
+    app: str
+
+
+class PageLayout(Struct, rename="camel"):
+    width: str
+    cover: bool
+    cover_size: str
+    title: bool
+    description: bool
+    table_of_contents: bool
+    outline: bool
+    pagination: bool
+    metadata: bool
+
+
+class PageCover(Struct, rename="camel"):
+    y_pos: float
+    ref: dict[str, Any] | UnsetType = UNSET
+    ref_dark: dict[str, Any] | UnsetType = UNSET
+    height: int | UnsetType = UNSET
+
+
+class DocumentPage(Struct, rename="camel"):
+    id: str
+    title: str
+    slug: str
+    path: str
+    urls: AppUrls
+    pages: list[RevisionPage]
+    layout: PageLayout
+    created_at: str
+    updated_at: str
+    hidden: bool
+    no_index: bool
+    no_robots_index: bool
+    type: Literal["document"] = "document"
+    kind: Literal["sheet"] = "sheet"
+    emoji: str | UnsetType = UNSET
+    icon: str | UnsetType = UNSET
+    description: str | UnsetType = UNSET
+    cover: PageCover | UnsetType = UNSET
+    variables: dict[str, Any] | UnsetType = UNSET
+    meta_links: dict[str, Any] | UnsetType = UNSET
+    computed: dict[str, Any] | UnsetType = UNSET
+    computed_seed: str | UnsetType = UNSET
+    document_id: str | UnsetType = UNSET
+    markdown: str | UnsetType = UNSET
+    document: Raw | UnsetType = UNSET
+
+
+class GroupPage(Struct, rename="camel"):
+    id: str
+    title: str
+    slug: str
+    path: str
+    pages: list[RevisionPage]
+    created_at: str
+    updated_at: str
+    hidden: bool
+    no_index: bool
+    no_robots_index: bool
+    type: Literal["group"] = "group"
+    kind: Literal["group"] = "group"
+    emoji: str | UnsetType = UNSET
+    icon: str | UnsetType = UNSET
+
+
+class LinkPage(Struct, rename="camel"):
+    id: str
+    title: str
+    target: dict[str, Any]
+    created_at: str
+    updated_at: str
+    hidden: bool
+    type: Literal["link"] = "link"
+    kind: Literal["link"] = "link"
+    emoji: str | UnsetType = UNSET
+    icon: str | UnsetType = UNSET
+    href: str | UnsetType = UNSET
+
+
+class ComputedPage(Struct, rename="camel"):
+    id: str
+    title: str
+    computed: dict[str, Any]
+    created_at: str
+    updated_at: str
+    type: Literal["computed"] = "computed"
+    emoji: str | UnsetType = UNSET
+    icon: str | UnsetType = UNSET
+
+
+RevisionPage = DocumentPage | GroupPage | LinkPage | ComputedPage
+
+
+class Pages(Struct):
+    pages: list[RevisionPage]
+
+
+class Dimensions(Struct):
+    width: int
+    height: int
+
+
+class File(Struct, rename={"content_type": "contentType", "download_url": "downloadURL"}):
+    id: str
+    name: str
+    content_type: str
+    download_url: str
+    size: int
+    object: Literal["file"] = "file"
+    dimensions: Dimensions | UnsetType = UNSET
+
+
+class ReusableContent(Struct):
+    id: str
+    title: str
+    object: Literal["reusable-content"] = "reusable-content"
+    document: str | UnsetType = UNSET
+
+
+class RevisionUrls(Struct):
+    app: str
+
+
+class Revision(Struct, rename="camel"):
+    id: str
+    parents: list[str]
+    pages: list[RevisionPage]
+    files: list[File]
+    reusable_contents: list[ReusableContent]
+    variables: dict[str, Any]
+    created_at: str
+    urls: RevisionUrls
+    type: Literal["edits", "merge", "rollback", "update", "computed"]
+    object: Literal["revision"] = "revision"
+    git: dict[str, Any] | UnsetType = UNSET
+    merged_from: Any | UnsetType = UNSET
+
+
+Variable = str | int | float | bool
+VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=100)]
+
+ResolveCover = Callable[[Page, str], dict[str, Any]]
+
+
+def _layout(layout: Layout) -> PageLayout:
+    return PageLayout(
+        width=layout.width if layout.width in ("default", "wide") else "wide",
+        cover=layout.cover,
+        # `background` is newer than the public description; the nearest it knows is `full`.
+        cover_size=layout.cover_size if layout.cover_size in ("hero", "full") else "full",
+        title=layout.title,
+        description=layout.description,
+        table_of_contents=layout.table_of_contents,
+        outline=layout.outline,
+        pagination=layout.pagination,
+        metadata=layout.metadata,
+    )
+
+
+_PLAIN_LAYOUT = _layout(Layout())
+
+
+def _cover(page: Page, cover: Cover, resolve: ResolveCover) -> PageCover:
+    return PageCover(
+        ref=resolve(page, cover.light),
+        ref_dark=resolve(page, cover.dark) if cover.dark else UNSET,
+        y_pos=cover.y,
+        height=min(700, max(10, cover.height)) if cover.height else UNSET,
+    )
+
+
+def present_page(
+    app_url: str, page: Page, path: str, pages: list[RevisionPage], resolve_cover: ResolveCover
+) -> RevisionPage:
+    """One page with its children already presented."""
+    created, updated = iso(page.created_at), iso(page.updated_at)
+    emoji, icon = page.emoji or UNSET, page.icon or UNSET
+    if page.kind == "group":
+        return GroupPage(
+            page.id, page.title, page.slug, path, pages, created, updated,
+            page.hidden, page.no_index, page.no_robots_index, emoji=emoji, icon=icon,
+        )  # fmt: skip
+    if page.kind == "link":
+        target = page.target or {"kind": "url", "url": ""}
+        href = target.get("url", UNSET) if target.get("kind") == "url" else UNSET
+        return LinkPage(
+            page.id, page.title, target, created, updated, page.hidden, emoji=emoji, icon=icon, href=href
+        )
+    if page.kind == "computed":
+        return ComputedPage(
+            page.id, page.title, page.computed or {}, created, updated, emoji=emoji, icon=icon
+        )
+    return DocumentPage(
+        id=page.id,
+        title=page.title,
+        slug=page.slug,
+        path=path,
+        urls=AppUrls(f"{app_url}/{path}"),
+        pages=pages,
+        layout=_PLAIN_LAYOUT if page.layout == Layout() else _layout(page.layout),
+        created_at=created,
+        updated_at=updated,
+        hidden=page.hidden,
+        no_index=page.no_index,
+        no_robots_index=page.no_robots_index,
+        emoji=emoji,
+        icon=icon,
+        description=page.description or UNSET,
+        cover=_cover(page, page.cover, resolve_cover) if page.cover else UNSET,
+        variables=page.variables or UNSET,
+        meta_links=page.meta_links or UNSET,
+        document_id=page.body or UNSET,
+    )
+
+
+def present_tree(
+    app_url: str, pages: Iterable[Page], root: str | None, root_path: str, resolve_cover: ResolveCover
+) -> list[RevisionPage]:
+    """The pages below ``root`` as a tree. ``pages`` come with siblings in order."""
+    children: dict[str | None, list[Page]] = {}
+    for page in pages:
+        children.setdefault(page.parent, []).append(page)
+
+    # Bottom up over a pre-order, so that depth costs no recursion.
+    order: list[tuple[Page, str]] = []
+    stack = [(page, root_path) for page in reversed(children.get(root, []))]
+    while stack:
+        page, above = stack.pop()
+        path = f"{above}/{page.slug}" if above else page.slug
+        order.append((page, path))
+        stack += [(child, path) for child in reversed(children.get(page.id, []))]
+    presented: dict[str | None, list[RevisionPage]] = {}
+    for page, path in reversed(order):
+        below = presented.pop(page.id, [])[::-1]
+        presented.setdefault(page.parent, []).append(present_page(app_url, page, path, below, resolve_cover))
+    return presented.get(root, [])[::-1]
+
+
+def present_file(item: Item, download_url: str) -> File:
+    return File(
+        id=item.id,
+        name=item.name,
+        content_type=item.content_type or "application/octet-stream",
+        download_url=download_url,
+        size=item.size,
+        dimensions=Dimensions(item.width, item.height) if item.width and item.height else UNSET,
+    )
+
+
+def present_reusable(item: Item) -> ReusableContent:
+    return ReusableContent(id=item.id, title=item.name, document=item.content or UNSET)
+
+
+def present_variables(items: Iterable[Item]) -> dict[str, Any]:
+    return {item.name: msgspec.json.decode(item.content or "null") for item in items}
+
+
+def present_revision(
+    app_url: str,
+    revision: RevisionRow,
+    *,
+    pages: list[RevisionPage],
+    files: list[File],
+    reusable_contents: list[ReusableContent],
+    variables: dict[str, Any],
+    metadata: bool,
+) -> Revision:
+    return Revision(
+        id=revision.id,
+        parents=revision.parents,
+        pages=pages,
+        files=files,
+        reusable_contents=reusable_contents,
+        variables=variables,
+        created_at=iso(revision.created_at),
+        urls=RevisionUrls(app_url),
+        type=revision.type,  # type: ignore[arg-type]
+        git=revision.git if revision.git and metadata else UNSET,
+    )
+
+
+def app_url(call: Call, space_id: str) -> str:
+    return f"{call.settings.url}/s/{space_id}"

@@ -1,0 +1,202 @@
+"""The OpenAPI 3.1 description of the table, and the reference page made from it."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from .operation import PUBLIC, Deletion, Operation
+
+_REF = "#/components/schemas/{name}"
+_TEXTS = {
+    200: "Done",
+    201: "Made; `Location` says where",
+    204: "Done, or (for a deletion) it was not there",
+    205: "Deleted",
+    304: "Not changed since the ETag that was sent",
+    400: "The request is wrong; the message names the field",
+    401: "No token, or one that is unknown, expired or revoked",
+    403: "Seen, but not allowed",
+    404: "Not there, or not for you to see",
+    409: "Nothing would change, or somebody was faster",
+    412: "Not possible in this state",
+    413: "Larger than this operation takes",
+    429: "Too many requests",
+    500: "Our fault; the message holds a reference",
+    503: "A part this needs is not configured or not reachable",
+}
+_ALWAYS = (429, 500)
+
+
+def _types(operation: Operation) -> list[Any]:
+    found = [operation.body] if operation.body is not None else []
+    if operation.returns not in (None, Deletion):
+        found.append(operation.returns)
+    return found
+
+
+def _parameters(operation: Operation, path_names: Iterable[str]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in path_names
+    ]
+    if operation.query is not None:
+        (schema,), components = msgspec.json.schema_components([operation.query], ref_template=_REF)
+        del schema
+        fields = next(iter(components.values()))
+        for name, value in fields.get("properties", {}).items():
+            found.append(
+                {
+                    "name": name,
+                    "in": "query",
+                    "required": name in fields.get("required", ()),
+                    "schema": value,
+                }
+            )
+    return found
+
+
+def describe(operations: Iterable[Operation], *, title: str, version: str, server: str) -> dict[str, Any]:
+    """The description of these operations as a JSON object."""
+    operations = list(operations)
+    wanted = {repr(t): t for operation in operations for t in _types(operation)}
+    schemas, components = msgspec.json.schema_components(wanted.values(), ref_template=_REF)
+    by_type = dict(zip(wanted, schemas, strict=True))
+    components["Error"] = {
+        "type": "object",
+        "required": ["error"],
+        "properties": {
+            "error": {
+                "type": "object",
+                "required": ["code", "message"],
+                "properties": {"code": {"type": "integer"}, "message": {"type": "string"}},
+            }
+        },
+    }
+    error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    paths: dict[str, Any] = {}
+    for operation in operations:
+        codes = {400, 404, *operation.errors, *_ALWAYS}
+        if operation.needs is not PUBLIC:
+            codes |= {401, 403}
+        if operation.body is not None:
+            codes.add(413)
+        responses: dict[str, Any] = {str(operation.status): {"description": _TEXTS[operation.status]}}
+        if operation.returns is Deletion:
+            responses["204"] = {"description": _TEXTS[204]}
+        elif operation.returns is not None:
+            responses[str(operation.status)]["content"] = {
+                "application/json": {"schema": by_type[repr(operation.returns)]}
+            }
+        if operation.method == "GET":
+            responses["304"] = {"description": _TEXTS[304]}
+        for code in sorted(codes):
+            responses[str(code)] = {"description": _TEXTS[code], "content": error}
+        summary, _, rest = operation.documentation.partition("\n")
+        entry: dict[str, Any] = {
+            "operationId": operation.id,
+            "tags": [operation.tag],
+            "summary": summary,
+            "parameters": _parameters(operation, re.findall(r"\{(\w+)\}", operation.path)),
+            "responses": responses,
+            "security": [] if operation.needs is PUBLIC else [{"token": []}],
+        }
+        if rest.strip():
+            entry["description"] = rest.strip()
+        if operation.body is not None:
+            entry["requestBody"] = {
+                "required": not operation.body_optional,
+                "content": {"application/json": {"schema": by_type[repr(operation.body)]}},
+            }
+        if operation.extension:
+            entry["x-octavo-extension"] = True
+        if operation.deprecated:
+            entry["deprecated"] = True
+        if operation.needs is not PUBLIC:
+            entry["x-octavo-needs"] = operation.needs.value
+        paths.setdefault(operation.path, {})[operation.method.lower()] = entry
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": title, "version": version},
+        "servers": [{"url": server}],
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+_STYLE = """
+:root{color-scheme:light dark;--line:color-mix(in oklch,currentColor 14%,transparent)}
+body{font:16px/1.6 system-ui,sans-serif;margin:0 auto;max-width:64rem;padding:2rem 1rem 6rem}
+nav a{display:inline-block;margin:0 .75rem .25rem 0}
+h2{margin-top:3rem;text-transform:capitalize}
+details{border-top:1px solid var(--line);padding:.5rem 0}
+summary{cursor:pointer;display:flex;gap:.75rem;align-items:baseline;flex-wrap:wrap}
+code,pre{font:.875rem/1.5 ui-monospace,monospace}
+pre{overflow:auto;padding:1rem;border:1px solid var(--line);border-radius:.5rem}
+b.method{min-width:4.5rem;font:600 .8rem ui-monospace,monospace}
+table{border-collapse:collapse;width:100%}td,th{text-align:start;padding:.25rem .75rem .25rem 0;vertical-align:top}
+.id{opacity:.7;margin-inline-start:auto}
+"""
+
+
+def reference_page(description: dict[str, Any]) -> str:
+    """A page of the description that needs no script and no other host."""
+    by_tag: dict[str, list[str]] = {}
+    esc = html.escape
+    for path, entries in description["paths"].items():
+        for method, entry in entries.items():
+            rows = "".join(
+                f"<tr><td><code>{esc(p['name'])}</code></td><td>{p['in']}</td><td>{esc(_short(p['schema']))}"
+                f"{', required' if p['required'] else ''}</td></tr>"
+                for p in entry["parameters"]
+            )
+            body = entry.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+            answers = "".join(
+                f"<tr><td><code>{code}</code></td><td>{esc(answer['description'])}</td><td>"
+                f"{esc(_short(answer.get('content', {}).get('application/json', {}).get('schema', {})))}</td></tr>"
+                for code, answer in sorted(entry["responses"].items())
+            )
+            by_tag.setdefault(entry["tags"][0], []).append(
+                f"<details id='{esc(entry['operationId'])}'><summary><b class=method>{method.upper()}</b>"
+                f"<code>{esc(path)}</code><span class=id>{esc(entry['operationId'])}</span></summary>"
+                f"<p>{esc(entry['summary'])}</p>"
+                + (f"<table>{rows}</table>" if rows else "")
+                + (f"<p>Body: <code>{esc(_short(body))}</code></p>" if body else "")
+                + f"<table>{answers}</table></details>"
+            )
+    schemas = "".join(
+        f"<details id='schema-{esc(name)}'><summary><code>{esc(name)}</code></summary>"
+        f"<pre>{esc(msgspec.json.format(msgspec.json.encode(schema), indent=2).decode())}</pre></details>"
+        for name, schema in sorted(description["components"]["schemas"].items())
+    )
+    tags = "".join(f"<a href='#tag-{esc(tag)}'>{esc(tag)}</a>" for tag in by_tag)
+    parts = "".join(
+        f"<h2 id='tag-{esc(tag)}'>{esc(tag)}</h2>{''.join(items)}" for tag, items in by_tag.items()
+    )
+    title = esc(description["info"]["title"])
+    return (
+        f"<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
+        f"<title>{title}</title><style>{_STYLE}</style><h1>{title}</h1>"
+        f"<p>Version {esc(description['info']['version'])}. The machine-readable description: "
+        f"<a href='/openapi.json'>/openapi.json</a></p><nav>{tags}<a href='#schemas'>schemas</a></nav>{parts}"
+        f"<h2 id=schemas>Schemas</h2>{schemas}</html>"
+    )
+
+
+def _short(schema: dict[str, Any]) -> str:
+    if "$ref" in schema:
+        return schema["$ref"].rpartition("/")[2]
+    for key in ("anyOf", "oneOf"):
+        if key in schema:
+            return " or ".join(_short(part) for part in schema[key])
+    if "enum" in schema:
+        return " | ".join(map(str, schema["enum"]))
+    if schema.get("type") == "array":
+        return f"list of {_short(schema.get('items', {}))}"
+    return str(schema.get("type", ""))

@@ -1,0 +1,253 @@
+"""The one table of operations: each HTTP operation is declared once, by decorating its handler.
+
+Routing, the permission check, the OpenAPI description, the reference pages, rate limits, metrics and the
+contract tests all read ``TABLE``. A handler's signature says what it takes:
+
+- ``call: Call``: the request;
+- one proof object (a type registered with ``enters``): what the permission check gave for the ids in the path;
+- ``body`` and ``query``: msgspec types the request is validated against;
+- anything else: a path parameter, in snake case.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import Struct
+
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+Handler = Callable[..., Any]
+
+_PATH_PARAMETER = re.compile(r"\{(\w+)\}")
+
+
+class _Public:
+    def __repr__(self) -> str:
+        return "PUBLIC"
+
+
+PUBLIC: Final = _Public()
+"""``needs`` of an operation that anybody may call, signed in or not."""
+
+
+class Deletion:
+    """``returns`` of a DELETE: the handler gives True for 205 (deleted), False for 204 (was not there)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enter:
+    """How a proof object is had: ``fn(call, needs, *ids)`` with the ids of ``parameters`` from the path."""
+
+    fn: Callable[..., Any]
+    parameters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    id: str
+    method: Method
+    path: str
+    needs: Any
+    returns: Any
+    status: int
+    handler: Handler
+    enter: Enter | None
+    proof: str | None
+    body: Any
+    body_optional: bool
+    query: Any
+    path_parameters: dict[str, str]
+    """Handler argument to path parameter."""
+    errors: tuple[int, ...]
+    inline: bool
+    body_limit: int
+    extension: bool
+    deprecated: bool
+    source: str
+    tag: str
+    query_lists: frozenset[str] = frozenset()
+
+    @property
+    def documentation(self) -> str:
+        return inspect.getdoc(self.handler) or ""
+
+
+TABLE: dict[str, Operation] = {}
+_ENTERS: dict[type, Enter] = {}
+
+DEFAULT_BODY_LIMIT = 10 * 1024 * 1024
+
+
+class DeclarationError(Exception):
+    """An operation that is declared wrongly; raised when its module is imported."""
+
+
+def enters(proof: type, *parameters: str) -> Callable[[Handler], Handler]:
+    """Registers how a proof object of type ``proof`` is had from these path parameters."""
+
+    def register(fn: Handler) -> Handler:
+        _ENTERS[proof] = Enter(fn, parameters)
+        return fn
+
+    return register
+
+
+def _camel(name: str) -> str:
+    head, *tail = name.split("_")
+    return head + "".join(word.title() for word in tail)
+
+
+def _without_none(annotation: Any) -> tuple[Any, bool]:
+    if typing.get_origin(annotation) in (types.UnionType, typing.Union):
+        kept = [a for a in typing.get_args(annotation) if a is not types.NoneType]
+        if len(kept) < len(typing.get_args(annotation)):
+            return typing.Union[tuple(kept)], True  # noqa: UP007
+    return annotation, False
+
+
+def _list_fields(query: Any) -> frozenset[str]:
+    if query is None:
+        return frozenset()
+    found = set()
+    for f in msgspec.structs.fields(query):
+        inner, _ = _without_none(f.type)
+        if typing.get_origin(inner) is typing.Annotated:
+            inner = typing.get_args(inner)[0]
+        if typing.get_origin(inner) is list:
+            found.add(f.encode_name)
+    return frozenset(found)
+
+
+def operation(
+    id: str,
+    method: Method,
+    path: str,
+    *,
+    needs: Any,
+    returns: Any = None,
+    status: int | None = None,
+    errors: tuple[int, ...] = (),
+    heavy: bool = False,
+    body_limit: int = DEFAULT_BODY_LIMIT,
+    extension: bool = False,
+    deprecated: bool = False,
+) -> Callable[[Handler], Handler]:
+    """Declares the decorated function as an operation.
+
+    ``returns``: the type of the answer, ``None`` for an empty one, ``Deletion`` for a DELETE. ``status``: of
+    success (default 200, 204 without an answer). ``heavy``: never answered on the event loop. ``extension``:
+    Octavo's own, not in the public API. Raises DeclarationError when something does not fit together.
+    """
+
+    def declare(handler: Handler) -> Handler:
+        if id in TABLE:
+            raise DeclarationError(f"{id}: declared twice")
+        hints = typing.get_type_hints(handler, include_extras=True)
+        enter, proof, body, body_optional, query = None, None, None, False, None
+        path_parameters: dict[str, str] = {}
+        in_path = _PATH_PARAMETER.findall(path)
+        for name in inspect.signature(handler).parameters:
+            annotation = hints.get(name)
+            if name == "call":
+                continue
+            if name == "body":
+                body, body_optional = _without_none(annotation)
+            elif name == "query":
+                query = annotation
+            elif isinstance(annotation, type) and annotation in _ENTERS:
+                if enter is not None:
+                    raise DeclarationError(f"{id}: two proof objects")
+                enter, proof = _ENTERS[annotation], name
+            elif _camel(name) in in_path:
+                path_parameters[name] = _camel(name)
+            else:
+                raise DeclarationError(f"{id}: cannot tell what parameter {name!r} is")
+        if needs is None:
+            raise DeclarationError(f"{id}: says no `needs`")
+        if (needs is PUBLIC) != (enter is None):
+            raise DeclarationError(f"{id}: an operation is PUBLIC or takes one proof object")
+        if enter is not None and (absent := set(enter.parameters) - set(in_path)):
+            raise DeclarationError(f"{id}: path lacks {sorted(absent)}")
+        unused = set(in_path) - set(path_parameters.values()) - set(enter.parameters if enter else ())
+        if unused:
+            raise DeclarationError(f"{id}: nobody takes {sorted(unused)}")
+        code = inspect.unwrap(handler).__code__
+        module = handler.__module__.removeprefix("octavo.")
+        TABLE[id] = Operation(
+            id=id,
+            method=method,
+            path=path,
+            needs=needs,
+            returns=returns,
+            status=status or (205 if returns is Deletion else 204 if returns is None else 200),
+            handler=handler,
+            enter=enter,
+            proof=proof,
+            body=body,
+            body_optional=body_optional,
+            query=query,
+            path_parameters=path_parameters,
+            errors=errors,
+            inline=method == "GET" and not heavy,
+            body_limit=body_limit,
+            extension=extension,
+            deprecated=deprecated,
+            source=f"src/octavo/{module.replace('.', '/')}.py:{code.co_firstlineno}",
+            tag=module.split(".")[0],
+            query_lists=_list_fields(query),
+        )
+        return handler
+
+    return declare
+
+
+@dataclass(slots=True)
+class Call:
+    """One request on its way to a handler. ``actor`` is what the composition root's ``authenticate`` gave."""
+
+    context: Any
+    operation: Operation
+    path_parameters: dict[str, str]
+    query_string: bytes
+    headers: dict[bytes, bytes]
+    body: bytes
+    client: str
+    request_id: str
+    actor: Any = None
+    response_headers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def db(self) -> Any:
+        return self.context.db
+
+    @property
+    def settings(self) -> Any:
+        return self.context.settings
+
+    def url(self, path: str) -> str:
+        """The public URL of an API path (below /v1)."""
+        return f"{self.context.settings.url}/v1{path}"
+
+
+class Reply(Struct, frozen=True):
+    """An answer with another status or with headers of its own, where the declared one does not fit."""
+
+    value: Any = None
+    status: int = 200
+    headers: dict[str, str] = {}
+
+
+class Stream(Struct, frozen=True):
+    """An answer sent in pieces: an iterator of bytes, read in a worker thread."""
+
+    chunks: Any
+    content_type: str
+    headers: dict[str, str] = {}
+    status: int = 200

@@ -1,0 +1,39 @@
+"""A new organization: its hostname, and its first administrator."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from ..access import upsert_member
+from ..kit.db import Transaction
+from . import store
+
+_HOSTNAME_MAX = 32
+_HOSTNAME_MIN = 3
+
+
+def hostname_for(title: str) -> str:
+    """A host label (3 to 32 of a-z, 0-9 and hyphens) for a title.
+
+    >>> hostname_for("Ænterprise & Söhne GmbH")
+    'nterprise-sohne-gmbh'
+    """
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    label = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_HOSTNAME_MAX].strip("-")
+    return label if len(label) >= _HOSTNAME_MIN else f"{label}-docs".lstrip("-")
+
+
+def create_organization(
+    tx: Transaction, user_id: str, title: str, email_domains: list[str] | None = None
+) -> store.OrgRow:
+    """Makes an organization that the user administers; its hostname is made from the title and free."""
+    wanted = hostname_for(title)
+    hostname, number = wanted, 1
+    while store.hostname_is_taken(tx, hostname):
+        number += 1
+        suffix = f"-{number}"
+        hostname = wanted[: _HOSTNAME_MAX - len(suffix)] + suffix
+    org = store.insert_organization(tx, title, hostname, email_domains or [])
+    upsert_member(tx, org.id, user_id, "admin")
+    return org

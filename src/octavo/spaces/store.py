@@ -1,0 +1,194 @@
+"""Spaces and collections."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..access import COLLECTION_IS_VISIBLE, OPEN_COLLECTIONS, SPACE_IS_VISIBLE, OrgAccess, viewer_parameters
+from ..core.pages import rank_between
+from ..errors import NotFound
+from ..kit import ids
+from ..kit.clock import now
+from ..kit.db import Transaction
+from ..kit.pagination import Slice, decode_token, slice_rows
+
+
+class SpaceRow(Struct, frozen=True):
+    id: str
+    organization_id: str
+    collection_id: str | None
+    title: str
+    emoji: str | None
+    icon: str | None
+    language: str | None
+    edit_mode: str
+    default_level: str | None
+    merge_rules: str
+    main_line: str
+    main_revision: str
+    comments: int
+    changes_total: int
+    changes_open: int
+    changes_draft: int
+    created_at: int
+    updated_at: int
+    deleted_at: int | None
+
+
+_SPACE = ", ".join(f"s.{name}" for name in SpaceRow.__struct_fields__)
+
+
+def get_space(tx: Transaction, space_id: str) -> SpaceRow:
+    row = tx.one(f"SELECT {_SPACE} FROM spaces s WHERE s.id = :id", id=space_id)
+    if row is None:
+        raise NotFound(f"There is no space {space_id!r}.")
+    return SpaceRow(*row)
+
+
+def list_spaces(
+    tx: Transaction, org: OrgAccess, limit: int, page: str | None, *, collection_id: str | None = None
+) -> Slice[SpaceRow]:
+    """Spaces of an organization (or of one collection) the caller sees, newest first."""
+    after = decode_token(page, str)
+    parameters: dict[str, Any] = viewer_parameters(org.organization_id, org.user_id, org.role)
+    where = f"s.organization_id = :organization AND s.deleted_at IS NULL AND {SPACE_IS_VISIBLE}"
+    if collection_id is not None:
+        where += " AND s.collection_id = :collection"
+        parameters["collection"] = collection_id
+    rows = tx.all(
+        f"""{OPEN_COLLECTIONS} SELECT {_SPACE} FROM spaces s
+            WHERE {where} AND s.id < :after ORDER BY s.id DESC LIMIT :limit""",
+        after=after[0] if after else "~",
+        limit=limit + 1,
+        **parameters,
+    )
+    count = tx.value(f"{OPEN_COLLECTIONS} SELECT count(*) FROM spaces s WHERE {where}", **parameters)
+    return slice_rows([SpaceRow(*row) for row in rows], limit, count, lambda space: (space.id,))
+
+
+def last_rank(tx: Transaction, organization_id: str, parent_id: str | None) -> str:
+    """A rank behind everything (spaces and collections are mixed) at one place of an organization."""
+    place = "collection_id = :parent" if parent_id else "collection_id IS NULL"
+    place_c = "parent_id = :parent" if parent_id else "parent_id IS NULL"
+    parameters = {"org": organization_id, **({"parent": parent_id} if parent_id else {})}
+    row = tx.one(
+        f"""SELECT max(rank) FROM (
+              SELECT max(rank) AS rank FROM spaces WHERE organization_id = :org AND {place}
+              UNION ALL
+              SELECT max(rank) AS rank FROM collections WHERE organization_id = :org AND {place_c}) AS ranks""",
+        **parameters,
+    )
+    return rank_between(row[0] if row else None, None)
+
+
+def insert_space(
+    tx: Transaction,
+    *,
+    organization_id: str,
+    collection_id: str | None,
+    title: str,
+    created_by: str | None,
+    emoji: str | None = None,
+    language: str | None = None,
+    edit_mode: str = "live",
+) -> SpaceRow:
+    """A space with its main line and its first, empty revision."""
+    space_id, line_id, revision_id, moment = ids.new_id(), ids.new_id(), ids.new_id(), now()
+    tx.run(
+        """INSERT INTO spaces (id, organization_id, collection_id, rank, title, emoji, language, edit_mode,
+                               main_line, main_revision, created_by, created_at, updated_at)
+           VALUES (:id, :org, :collection, :rank, :title, :emoji, :language, :edit_mode,
+                   :line, :revision, :by, :at, :at)""",
+        id=space_id,
+        org=organization_id,
+        collection=collection_id,
+        rank=last_rank(tx, organization_id, collection_id),
+        title=title,
+        emoji=emoji,
+        language=language,
+        edit_mode=edit_mode,
+        line=line_id,
+        revision=revision_id,
+        by=created_by,
+        at=moment,
+    )
+    tx.run(
+        "INSERT INTO lines (id, space_id, sequence, revision) VALUES (:id, :space, 1, :revision)",
+        id=line_id,
+        space=space_id,
+        revision=revision_id,
+    )
+    tx.run(
+        """INSERT INTO revisions (id, line_id, sequence, parents, type, author, created_at)
+           VALUES (:id, :line, 1, '[]', 'edits', :author, :at)""",
+        id=revision_id,
+        line=line_id,
+        author=created_by,
+        at=moment,
+    )
+    return get_space(tx, space_id)
+
+
+class CollectionRow(Struct, frozen=True):
+    id: str
+    organization_id: str
+    parent_id: str | None
+    title: str
+    description: str | None
+    default_level: str | None
+    created_at: int
+    updated_at: int
+
+
+_COLLECTION = ", ".join(f"c.{name}" for name in CollectionRow.__struct_fields__)
+
+
+def get_collection(tx: Transaction, collection_id: str) -> CollectionRow:
+    row = tx.one(f"SELECT {_COLLECTION} FROM collections c WHERE c.id = :id", id=collection_id)
+    if row is None:
+        raise NotFound(f"There is no collection {collection_id!r}.")
+    return CollectionRow(*row)
+
+
+def list_collections(
+    tx: Transaction, org: OrgAccess, limit: int, page: str | None, *, nested: bool
+) -> Slice[CollectionRow]:
+    """Collections of an organization the caller sees, newest first; without ``nested`` those at the top."""
+    after = decode_token(page, str)
+    parameters = viewer_parameters(org.organization_id, org.user_id, org.role)
+    where = f"c.organization_id = :organization AND {COLLECTION_IS_VISIBLE}"
+    if not nested:
+        where += " AND c.parent_id IS NULL"
+    rows = tx.all(
+        f"""{OPEN_COLLECTIONS} SELECT {_COLLECTION} FROM collections c
+            WHERE {where} AND c.id < :after ORDER BY c.id DESC LIMIT :limit""",
+        after=after[0] if after else "~",
+        limit=limit + 1,
+        **parameters,
+    )
+    count = tx.value(f"{OPEN_COLLECTIONS} SELECT count(*) FROM collections c WHERE {where}", **parameters)
+    return slice_rows([CollectionRow(*row) for row in rows], limit, count, lambda c: (c.id,))
+
+
+def insert_collection(
+    tx: Transaction, *, organization_id: str, parent_id: str | None, title: str
+) -> CollectionRow:
+    collection_id, moment = ids.new_id(), now()
+    tx.run(
+        """INSERT INTO collections (id, organization_id, parent_id, rank, title, created_at, updated_at)
+           VALUES (:id, :org, :parent, :rank, :title, :at, :at)""",
+        id=collection_id,
+        org=organization_id,
+        parent=parent_id,
+        rank=last_rank(tx, organization_id, parent_id),
+        title=title,
+        at=moment,
+    )
+    return get_collection(tx, collection_id)
+
+
+def merge_rules(space: SpaceRow) -> dict[str, Any]:
+    return msgspec.json.decode(space.merge_rules, type=dict[str, Any])

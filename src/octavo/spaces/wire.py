@@ -1,0 +1,138 @@
+"""Spaces and collections on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+
+from ..access import COLLECTION, SPACE, permissions
+from ..kit.clock import iso
+from ..kit.operation import Call
+from ..kit.pagination import PageQuery
+from .store import CollectionRow, SpaceRow
+
+Language = Literal[
+    "en", "fr", "de", "es", "it", "pt", "pt-br", "ru", "ja", "zh", "yue", "ko", "ar", "hi", "nl", "pl", "tr",
+    "sv", "no", "da", "fi", "el", "cs", "hu", "ro", "th", "vi", "id", "ms", "he", "uk", "sk", "bg", "hr", "lt",
+    "lv", "et", "sl",
+]  # fmt: skip
+EditMode = Literal["live", "locked"]
+Emoji = Annotated[str, Meta(min_length=1, max_length=50)]
+Title = Annotated[str, Meta(max_length=50)]
+UNTITLED = "Untitled"
+DEFAULT_EMOJI = "1f4d8"
+"""The public description requires an emoji on every space; this one stands where nobody chose."""
+
+
+class SpaceUrls(Struct):
+    location: str
+    app: str
+    published: str | UnsetType = UNSET
+    icon: str | UnsetType = UNSET
+
+
+class Space(Struct, rename="camel"):
+    id: str
+    title: str
+    emoji: str
+    visibility: Literal["public", "unlisted", "share-link", "visitor-auth", "in-collection", "private"]
+    created_at: str
+    updated_at: str
+    edit_mode: EditMode
+    merge_rules: Raw
+    urls: SpaceUrls
+    organization: str
+    revision: str
+    default_level: str | None
+    comments: int
+    change_requests: int
+    change_requests_open: int
+    change_requests_draft: int
+    permissions: dict[str, bool]
+    object: Literal["space"] = "space"
+    deleted_at: str | UnsetType = UNSET
+    parent: str | UnsetType = UNSET
+    language: str | UnsetType = UNSET
+
+
+class SpaceQuery(Struct, rename="camel"):
+    share_key: str | None = None
+
+
+class CreateSpace(Struct, rename="camel"):
+    title: Title = UNTITLED
+    emoji: Emoji | None = None
+    parent: str | None = None
+    language: Language | None = None
+    edit_mode: EditMode = "live"
+
+
+class CollectionUrls(Struct):
+    location: str
+    app: str
+
+
+class Collection(Struct, rename="camel"):
+    id: str
+    title: str
+    organization: str
+    default_level: str | None
+    urls: CollectionUrls
+    permissions: dict[str, bool]
+    object: Literal["collection"] = "collection"
+    description: str | UnsetType = UNSET
+    parent: str | UnsetType = UNSET
+
+
+class CreateCollection(Struct):
+    title: Title = UNTITLED
+    parent: str | None = None
+
+
+class CollectionsQuery(PageQuery):
+    nested: bool = True
+
+
+def present_space(call: Call, space: SpaceRow, role: str | None) -> Space:
+    return Space(
+        id=space.id,
+        title=space.title,
+        emoji=space.emoji or DEFAULT_EMOJI,
+        visibility="in-collection" if space.collection_id else "private",
+        created_at=iso(space.created_at),
+        updated_at=iso(space.updated_at),
+        edit_mode=space.edit_mode,  # type: ignore[arg-type]
+        merge_rules=Raw(space.merge_rules.encode()),
+        urls=SpaceUrls(
+            location=call.url(f"/spaces/{space.id}"),
+            app=f"{call.settings.url}/s/{space.id}",
+            icon=space.icon or UNSET,
+        ),
+        organization=space.organization_id,
+        revision=space.main_revision,
+        default_level=space.default_level,
+        comments=space.comments,
+        change_requests=space.changes_total,
+        change_requests_open=space.changes_open,
+        change_requests_draft=space.changes_draft,
+        permissions=permissions(SPACE, role),
+        deleted_at=iso(space.deleted_at) if space.deleted_at else UNSET,
+        parent=space.collection_id or UNSET,
+        language=space.language or UNSET,
+    )
+
+
+def present_collection(call: Call, collection: CollectionRow, role: str | None) -> Collection:
+    return Collection(
+        id=collection.id,
+        title=collection.title,
+        organization=collection.organization_id,
+        default_level=collection.default_level,
+        urls=CollectionUrls(
+            location=call.url(f"/collections/{collection.id}"), app=f"{call.settings.url}/c/{collection.id}"
+        ),
+        permissions=permissions(COLLECTION, role),
+        description=collection.description or UNSET,
+        parent=collection.parent_id or UNSET,
+    )
