@@ -21,10 +21,10 @@ _LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})\Z")
 _HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]{1,16}\Z")
 _FLOAT = re.compile(r"[-+]?([0-9]{1,300}\.[0-9]{0,300}|\.[0-9]{1,300})([eE][-+][0-9]{1,4})?\Z")
-_WORDS: dict[str, bool | None] = {"": None, "~": None} | {
-    form: value
-    for word, value in (("true", True), ("false", False), ("null", None))
-    for form in (word, word.title(), word.upper())
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 
 
@@ -72,7 +72,7 @@ def write_yaml(value: Any) -> str:
 def _check_events(text: str) -> None:
     depth = 0
     for count, event in enumerate(yaml.parse(text, Loader=_LOADER)):
-        line = event.start_mark.line + 1
+        line = event.start_mark.line + 1 if event.start_mark else 0
         if isinstance(event, yaml.AliasEvent):
             raise YamlError("aliases (*name) are not read", line)
         if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
@@ -98,7 +98,7 @@ def _plain(node: yaml.Node, way: tuple[str | int, ...], lines: dict[tuple[str | 
         return found
     if isinstance(node, yaml.SequenceNode):
         return [_plain(item, (*way, index), lines) for index, item in enumerate(node.value)]
-    return _scalar(str(node.value), plain=not node.style and not node.tag.endswith(":str"))
+    return _scalar(str(node.value), plain=not getattr(node, "style", None) and not node.tag.endswith(":str"))
 
 
 def _scalar(text: str, *, plain: bool) -> Any:
