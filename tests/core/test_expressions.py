@@ -248,7 +248,7 @@ def grown(inner):
             "split",
             "join",
         ]
-        + ["toUpperCase", "toLowerCase", "trim", "toString"]
+        + ["toUpperCase", "toLowerCase", "trim"]
     )
     arrow = st.sampled_from(
         [
@@ -271,6 +271,7 @@ def grown(inner):
         ),
         st.tuples(wrapped, arrow).map("?.".join),
         wrapped.map(lambda text: f"{text}?.length"),
+        wrapped.map(lambda text: f"{text}?.toString()"),
         st.tuples(inner, inner).map(lambda t: f"`a${{{t[0]}}}b${{{t[1]}}}`"),
     )
 

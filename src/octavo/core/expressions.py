@@ -263,8 +263,6 @@ _INDEX = re.compile(r"(?:0|[1-9][0-9]{0,9})\Z")
 
 
 def _member(run: _Run, target: Any, key: Any) -> Any:
-    if target is None or target is UNDEFINED:
-        return UNDEFINED
     name = run.text(key)
     if name.startswith("__") or name in _FORBIDDEN:
         return UNDEFINED
@@ -380,7 +378,6 @@ _TEXT_METHODS: dict[str, tuple[Callable[..., Any], int]] = {
     "toUpperCase": (lambda run, target: _inward(_joined(target).upper()), 0),
     "toLowerCase": (lambda run, target: _inward(_joined(target).lower()), 0),
     "trim": (lambda run, target: target.strip(_BLANKS), 0),
-    "toString": (lambda run, target: target, 0),
 }
 _LIST_METHODS: dict[str, tuple[Callable[..., Any], int]] = {
     "includes": (_includes, 2),
@@ -388,7 +385,6 @@ _LIST_METHODS: dict[str, tuple[Callable[..., Any], int]] = {
     "at": (_at, 1),
     "slice": (_slice, 2),
     "join": (lambda run, target, by: run.join(target, "," if by is UNDEFINED else run.text(by)), 1),
-    "toString": (lambda run, target: run.text(target), 0),
 }
 
 
@@ -456,7 +452,7 @@ def _call(name: str, target: Code, values: list[Code], arrow: _Arrow | None, pos
         methods = (
             _TEXT_METHODS if isinstance(value, str) else _LIST_METHODS if isinstance(value, list) else {}
         )
-        if name == "toString" and isinstance(value, (bool, float)):
+        if name == "toString" and not values:
             return run.text(value)
         if name not in methods or arrow is not None:
             raise ExpressionError(f"there is no method {name!r} for this value", position)
@@ -597,7 +593,10 @@ def _name(name: str, position: int) -> Code:
 def _read(target: Code, key: Code) -> Code:
     def code(run: _Run, scope: Scope) -> Any:
         run.step()
-        return _member(run, target(run, scope), key(run, scope))
+        value = target(run, scope)
+        if value is None or value is UNDEFINED:
+            return UNDEFINED
+        return _member(run, value, key(run, scope))
 
     return code
 
