@@ -331,11 +331,13 @@ def _ends_with(run: _Run, target: str, other: Any, end: Any) -> bool:
     return target[: _clamped(run, len(target), end, len(target))].endswith(run.text(other))
 
 
-def _split(run: _Run, target: str, separator: Any) -> list[Any]:
-    if separator is UNDEFINED:
-        return [target]
-    by = run.text(separator)
-    parts = target.split(by) if by else list(target)
+def _split(run: _Run, target: str, separator: Any, limit: Any) -> list[Any]:
+    by = "" if separator is UNDEFINED else run.text(separator)
+    parts = [target] if separator is UNDEFINED else target.split(by) if by else list(target)
+    if limit is not UNDEFINED:
+        count = _whole(run, limit, 0)
+        # As an unsigned number of 32 bits: -1 is as good as no limit.
+        parts = parts[: 0 if math.isinf(count) else int(count) % 2**32]
     run.step(len(parts))
     return parts
 
@@ -374,7 +376,7 @@ _TEXT_METHODS: dict[str, tuple[Callable[..., Any], int]] = {
     "charAt": (_char_at, 1),
     "slice": (_slice, 2),
     "substring": (_substring, 2),
-    "split": (_split, 1),
+    "split": (_split, 2),
     "toUpperCase": (lambda run, target: _inward(_joined(target).upper()), 0),
     "toLowerCase": (lambda run, target: _inward(_joined(target).lower()), 0),
     "trim": (lambda run, target: target.strip(_BLANKS), 0),
