@@ -1,0 +1,364 @@
+"""What becomes of the files of a repository: pages, reusable content, variables, tags, plain files.
+
+Planning reads only the configuration and SUMMARY.md; ``read_pages`` then reads one file after the other, so
+memory is bounded by the largest file. Nothing is lost: whatever is no page is kept as a file.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+from urllib.parse import quote
+
+from msgspec import Struct, field
+
+from octavo.core.pages import Page, PageKind, free_slug, ranks, slugify
+from octavo.core.problems import Problem
+from octavo.core.space_config import (
+    CONFIG_PATH,
+    INCLUDES_FOLDER,
+    TAGS_PATH,
+    VARIABLES_PATH,
+    Config,
+    Tag,
+    read_config,
+    read_tags,
+    read_variables,
+)
+from octavo.core.summary import (
+    Summary,
+    SummaryEntry,
+    infer_summary,
+    is_markdown,
+    plain_title,
+    read_summary,
+    title_of_name,
+)
+
+
+class Files(Protocol):
+    """The files of a source. Paths are relative, with ``/``, and already safe."""
+
+    def paths(self) -> Iterable[str]: ...
+
+    def read(self, path: str) -> bytes: ...
+
+
+class PlannedPage(Struct, kw_only=True):
+    """A page to be. ``parent`` is the place of its parent in ``ImportPlan.pages`` (always before it), ``path``
+    the slugs down to it. A link leads to ``url``, or to the page at place ``to_page`` (and ``anchor``), or to
+    the file ``to_file``. Without ``file_path`` a document has no body."""
+
+    parent: int | None
+    rank: str = ""
+    slug: str = ""
+    path: str = ""
+    kind: PageKind = "document"
+    title: str = ""
+    link_title: str | None = None
+    file_path: str | None = None
+    url: str | None = None
+    to_page: int | None = None
+    to_file: str | None = None
+    anchor: str | None = None
+    computed: dict[str, Any] | None = None
+    line: int = 0
+
+
+class ImportPlan(Struct, kw_only=True):
+    """``files`` are kept as they are; ``summary_text`` is SUMMARY.md as it was written, ``None`` where the
+    tree was inferred. ``pages`` stand in reading order, parents first; the first document is the home page."""
+
+    config: Config
+    summary: Summary
+    summary_path: str
+    summary_text: str | None
+    pages: list[PlannedPage]
+    includes: list[str]
+    variables: dict[str, str | int | float | bool]
+    tags: list[Tag]
+    files: list[str]
+    problems: list[Problem] = field(default_factory=list)
+
+
+class PageText(Struct, kw_only=True):
+    """A planned page with what its file says: ``text`` is the whole file, ``None`` if there is none or it is
+    not UTF-8 (then ``keep_as_file`` is set and the bytes should be kept). ``title`` is the leading heading,
+    else what the navigation says."""
+
+    planned: PlannedPage
+    place: int
+    title: str
+    link_title: str | None = None
+    text: str | None = None
+    keep_as_file: bool = False
+
+
+def plan_import(files: Files) -> ImportPlan:
+    paths = sorted(set(files.paths()))
+    return _Planner(files, paths).plan()
+
+
+def read_pages(plan: ImportPlan, files: Files) -> Iterator[PageText]:
+    """Every page in order, its file read when its turn comes; problems are added to the plan."""
+    for place, planned in enumerate(plan.pages):
+        page = PageText(planned=planned, place=place, title=planned.title, link_title=planned.link_title)
+        if planned.file_path is not None:
+            page.text = read_text(plan, files, planned.file_path)
+            page.keep_as_file = page.text is None
+            heading = leading_title(page.text) if page.text else None
+            if heading:
+                page.title = heading
+                if planned.link_title is None and planned.line and planned.title != heading:
+                    page.link_title = planned.title
+        yield page
+
+
+def read_text(plan: ImportPlan, files: Files, path: str) -> str | None:
+    """The text of a Markdown file, with its BOM and line ends; ``None`` and a problem if it is not UTF-8."""
+    try:
+        return files.read(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        message = f"not UTF-8 (byte {error.start}); kept as a file"
+        plan.problems.append(Problem(path, 0, "invalid_utf8", message))
+        return None
+
+
+def page_of(read: PageText, ids: Sequence[str], file_ids: Mapping[str, str]) -> Page:
+    """The page itself, without what its front matter says and without its body. ``ids`` are by place."""
+    planned = read.planned
+    target: dict[str, Any] | None = None
+    if planned.url is not None:
+        target = {"kind": "url", "url": planned.url}
+    elif planned.to_page is not None and planned.anchor:
+        target = {"kind": "anchor", "anchor": planned.anchor, "page": ids[planned.to_page]}
+    elif planned.to_page is not None:
+        target = {"kind": "page", "page": ids[planned.to_page]}
+    elif planned.to_file is not None:
+        target = {"kind": "file", "file": file_ids[planned.to_file]}
+    return Page(
+        id=ids[read.place],
+        parent=None if planned.parent is None else ids[planned.parent],
+        rank=planned.rank,
+        slug=planned.slug,
+        kind=planned.kind,
+        title=read.title,
+        link_title=read.link_title,
+        target=target,
+        computed=planned.computed,
+        file_path=None if read.keep_as_file else planned.file_path,
+    )
+
+
+_FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?:.*?\r?\n)??(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_ATX = re.compile(r"\s*?^ {0,3}#(?:[ \t]+([^\r\n]*))?(?:\r|\n|\Z)", re.MULTILINE)
+_SETEXT = re.compile(r"\s*?^ {0,3}([^\s#>`~|<{*+\-=][^\r\n]*)\r?\n {0,3}=+[ \t]*(?:\r|\n|\Z)", re.MULTILINE)
+_ANCHOR = re.compile(r"\s*<a\s[^<>]*>\s*</a>")
+
+
+def leading_title(text: str) -> str | None:
+    """The words of the heading of the first level that a page starts with, behind its front matter."""
+    text = text.removeprefix("\ufeff")
+    front = _FRONT_MATTER.match(text)
+    start = front.end() if front else 0
+    while start < len(text) and text[start] in "\r\n \t":
+        start += 1
+    start = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1 if start else 0
+    heading = _ATX.match(text, start) or _SETEXT.match(text, start)
+    if not heading or not heading[1]:
+        return None
+    words = _ANCHOR.sub("", heading[1].strip())
+    return plain_title(re.sub(r"(?:^|[ \t]+)#+$", "", words)) or None
+
+
+class _Planner:
+    def __init__(self, files: Files, paths: list[str]) -> None:
+        self.files = files
+        self.existing = set(paths)
+        self.paths = paths
+        self.folded: dict[str, str] = {}
+        for path in paths:
+            self.folded.setdefault(path.casefold(), path)
+        self.pages: list[PlannedPage] = []
+        self.page_of_file: dict[str, int] = {}
+        self.problems: list[Problem] = []
+        self.special: set[str] = set()
+        self.config = Config()
+        self.summary_path = ""
+        self.inferred = False
+
+    def problem(self, path: str, line: int, code: str, message: str) -> None:
+        self.problems.append(Problem(path, line, code, message))
+
+    def plan(self) -> ImportPlan:
+        if (text := self.special_text(CONFIG_PATH)) is not None:
+            self.config = read_config(text)
+            self.problems += self.config.problems
+        root = self.config.root
+        if root and not any(path.startswith(root) for path in self.paths):
+            self.problem(
+                CONFIG_PATH, 0, "missing_root", f"there is no folder {root}; the whole source is read"
+            )
+            root = self.config.root = ""
+        summary, summary_text = self.read_summary(root)
+        self.problems += summary.problems
+        self.inferred = summary.inferred
+
+        variables: dict[str, str | int | float | bool] = {}
+        if (text := self.special_text(root + VARIABLES_PATH)) is not None:
+            variables, problems = read_variables(text, root + VARIABLES_PATH)
+            self.problems += problems
+        tags: list[Tag] = []
+        if (text := self.special_text(root + TAGS_PATH)) is not None:
+            tags, problems = read_tags(text, root + TAGS_PATH)
+            self.problems += problems
+
+        if root + self.config.readme not in self.existing:
+            self.problem(root + self.config.readme, 0, "no_readme", "there is no home page of this name")
+        self.place(summary.entries, None)
+        includes = [
+            path for path in self.paths if path.startswith(root + INCLUDES_FOLDER) and is_markdown(path)
+        ]
+        taken = self.special | self.page_of_file.keys() | set(includes)
+        kept = [path for path in self.paths if path not in taken]
+        for path in kept:
+            if is_markdown(path) and path.startswith(root):
+                self.problem(path, 0, "not_listed", "not in the navigation; kept as a file")
+        return ImportPlan(
+            config=self.config,
+            summary=summary,
+            summary_path=self.summary_path,
+            summary_text=summary_text,
+            pages=self.pages,
+            includes=includes,
+            variables=variables,
+            tags=tags,
+            files=kept,
+            problems=self.problems,
+        )
+
+    def special_text(self, path: str) -> str | None:
+        if path not in self.existing:
+            return None
+        self.special.add(path)
+        content = self.files.read(path)
+        try:
+            return content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            # It cannot be given back as text, so its bytes are kept too.
+            self.special.discard(path)
+            self.problem(path, 0, "invalid_utf8", f"not UTF-8 (byte {error.start}); read as far as possible")
+            return content.decode("utf-8", "replace")
+
+    def read_summary(self, root: str) -> tuple[Summary, str | None]:
+        self.summary_path = root + self.config.summary
+        self.summary_path = self.folded.get(self.summary_path.casefold(), self.summary_path)
+        text = self.special_text(self.summary_path)
+        if text is None:
+            below = (path[len(root) :] for path in self.paths if path.startswith(root))
+            return infer_summary(below, self.config.readme), None
+        summary = read_summary(text, self.summary_path)
+        if not summary.entries:
+            self.problem(self.summary_path, 0, "empty_summary", "lists no page")
+        return summary, text
+
+    def place(self, entries: list[SummaryEntry], parent: int | None) -> None:
+        taken: set[str] = set()
+        for entry, rank in zip(entries, ranks(len(entries)), strict=True):
+            if entry.kind == "link" and entry.children:
+                # A link holds no pages: a page of words does, with the link as its first child.
+                message = "a link cannot hold pages; it became the first of them"
+                self.problem(self.summary_path, entry.line, "link_with_children", message)
+                link = SummaryEntry(
+                    kind="link", title=entry.title, href=entry.href, anchor=entry.anchor, line=entry.line
+                )
+                children = [link, *entry.children]
+                entry = SummaryEntry(kind="page", title=entry.title, children=children, line=entry.line)
+            page = self.page(entry, parent)
+            page.rank = rank
+            if page.kind != "link":
+                page.slug = free_slug(page.slug, taken)
+                taken.add(page.slug)
+            above = self.pages[parent].path if parent is not None else ""
+            page.path = f"{above}/{page.slug}".strip("/")
+            place = len(self.pages)
+            self.pages.append(page)
+            if page.file_path is not None:
+                self.page_of_file[page.file_path] = place
+            self.place(entry.children, place)
+
+    def page(self, entry: SummaryEntry, parent: int | None) -> PlannedPage:
+        line = 0 if self.inferred else entry.line
+        page = PlannedPage(parent=parent, title=entry.title, link_title=entry.link_title, line=line)
+        if entry.kind == "group":
+            page.kind = "group"
+            page.slug = slugify(entry.slug or entry.title)
+        elif entry.kind == "computed":
+            page.kind, page.computed = "computed", entry.computed
+            page.title = entry.title or _computed_title(entry.computed or {})
+            page.slug = slugify(page.title)
+        elif entry.href is None:
+            page.slug = slugify(entry.title)
+        elif entry.kind == "link" and re.match(r"[A-Za-z][A-Za-z0-9+.-]*:|//", entry.href):
+            page.kind, page.url = "link", entry.href
+        else:
+            self.page_of_path(page, entry)
+        if not page.title:
+            page.title = title_of_name(page.slug) or "Untitled"
+        return page
+
+    def page_of_path(self, page: PlannedPage, entry: SummaryEntry) -> None:
+        href = entry.href or ""
+        path = self.find(href, entry.line)
+        if path is None:
+            self.problem(
+                self.summary_path, entry.line, "missing_file", f"{href} does not exist; the page is empty"
+            )
+            page.slug = _slug_of_file(href, entry.title)
+        elif (place := self.page_of_file.get(path)) is not None:
+            page.kind, page.to_page, page.anchor = "link", place, entry.anchor
+            if entry.kind == "page":
+                message = f"{path} is listed already; kept as a link to it"
+                self.problem(self.summary_path, entry.line, "listed_twice", message)
+        elif is_markdown(path):
+            page.file_path = path
+            page.slug = _slug_of_file(path[len(self.config.root) :], entry.title)
+            page.title = entry.title or title_of_name(posixpath.splitext(posixpath.basename(path))[0])
+        else:
+            page.kind, page.to_file, page.anchor = "link", path, entry.anchor
+
+    def find(self, href: str, line: int) -> str | None:
+        """The file that an entry means: as written, percent-encoded on disk, a folder's README, without its
+        extension, or in other letter case."""
+        full = (self.config.root + href.lstrip("/")).strip("/")
+        names = [f"{full}/README.md".lstrip("/")]
+        if not href.endswith("/"):
+            names = [full, self.config.root + quote(href), f"{full}.md", *names]
+        for name in names:
+            if name in self.existing and name not in self.special:
+                return name
+        for name in names:
+            path = self.folded.get(name.casefold())
+            if path is not None and path not in self.special:
+                message = f"{href} is spelled {path[len(self.config.root) :]} on disk"
+                self.problem(self.summary_path, line, "case_differs", message)
+                return path
+        return None
+
+
+def _slug_of_file(path: str, title: str) -> str:
+    stem = posixpath.splitext(posixpath.basename(path.rstrip("/")))[0]
+    if stem.lower() == "readme":
+        stem = posixpath.basename(posixpath.dirname(path)) or stem
+    return slugify(stem or title)
+
+
+def _computed_title(computed: Mapping[str, Any]) -> str:
+    """An OpenAPI page is named for its specification until that is read."""
+    found: Any = computed
+    for key in ("dependencies", "spec", "ref", "spec"):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    name = found if isinstance(found, str) else str(computed.get("type", "")).rpartition(":")[2]
+    return title_of_name(name)

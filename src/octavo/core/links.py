@@ -1,0 +1,162 @@
+"""References: from what a file says to what it means, and back.
+
+``resolve`` never fails: whatever cannot be found is a ``broken`` target that keeps the reference as written.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import Literal, Protocol
+from urllib.parse import quote, unquote, urlsplit
+
+from msgspec import Struct
+
+from octavo.core.summary import entry_path
+
+APP_HOST = "app.gitbook.com"
+BROKEN = "broken-reference"
+
+
+class Lookup(Protocol):
+    """What a revision knows of its own files. Paths are those of the source, without leading slash; an
+    answer is an id."""
+
+    def find_page(self, file_path: str) -> str | None: ...
+
+    def find_page_by_path(self, path: str) -> str | None:
+        """By the path readers see, such as ``guides/start``; the empty path is the home page."""
+
+    def find_page_by_id(self, page: str) -> str | None: ...
+
+    def find_file(self, path: str) -> str | None: ...
+
+    def find_file_by_id(self, file: str) -> str | None: ...
+
+
+class Target(Struct, frozen=True, omit_defaults=True):
+    """What a reference means.
+
+    ``page``: the page with the id ``page`` (of ``space`` if set, else of this one; then ``path`` is its
+    path there and the id is unknown), at ``anchor``. ``anchor``: a place in the same page. ``file``, ``space``
+    and ``url`` speak for themselves. ``in-app``: a URL of the application that is no content. ``broken``:
+    ``url`` keeps the reference as written.
+    """
+
+    kind: Literal["page", "anchor", "file", "space", "url", "in-app", "broken"]
+    page: str | None = None
+    anchor: str | None = None
+    file: str | None = None
+    space: str | None = None
+    path: str | None = None
+    url: str | None = None
+
+    @property
+    def status(self) -> Literal["ok", "broken", "in-app"]:
+        return self.kind if self.kind in ("broken", "in-app") else "ok"
+
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_SPACE = re.compile(r"/(?:o/[^/]+/)?s/([A-Za-z0-9_-]{1,64})(?:/(.*))?\Z", re.DOTALL)
+_FILE = re.compile(r"/files/([A-Za-z0-9_-]{1,64})\Z")
+_BROKEN = re.compile(r"/?(?:broken-reference|broken/(?:pages|spaces|files|anchors)(?:/|\Z))")
+
+
+def resolve(
+    href: str, lookup: Lookup, source: str = "", root: str = "", app_hosts: tuple[str, ...] = (APP_HOST,)
+) -> Target:
+    """What ``href``, written in the file ``source``, means.
+
+    ``root`` is the folder of the space in its source (empty, or ending in a slash): root-absolute references
+    start there. ``app_hosts`` are hosts of the application, whose ``/s/<space>/<path>`` means content.
+    """
+    written = href
+    href = re.sub(r"[\t\n\r]", "", href).strip()
+    broken = Target("broken", url=written)
+    if _BROKEN.match(href) or not href:
+        return broken
+    if href.startswith("//") or _SCHEME.match(href):
+        return _resolve_url(f"https:{href}" if href.startswith("//") else href, app_hosts) or broken
+    name, _, fragment = href.partition("#")
+    anchor = unquote(fragment) or None
+    if not name:
+        return Target("anchor", anchor=anchor) if anchor else broken
+    if (file := _FILE.match(name)) and (found := lookup.find_file_by_id(file[1])):
+        return Target("file", file=found)
+    if (page := re.match(r"/pages/([A-Za-z0-9_-]{1,64})\Z", name)) and (
+        found := lookup.find_page_by_id(page[1])
+    ):
+        return Target("page", page=found, anchor=anchor)
+    without_query = name.partition("?")[0]
+    for spelled in dict.fromkeys((unquote(name), name, unquote(without_query))):
+        if target := _resolve_path(spelled, anchor, lookup, source, root):
+            return target
+    return broken
+
+
+def _resolve_url(url: str, app_hosts: tuple[str, ...]) -> Target | None:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        return None
+    if parts.scheme.lower() not in ("http", "https") or host not in app_hosts:
+        return Target("url", url=url)
+    space = _SPACE.match(parts.path)
+    if not space:
+        return Target("in-app", url=url)
+    path = unquote(space[2] or "").strip("/")
+    if path.startswith("~/") or path == "~":
+        # An editor's view of a change request or revision.
+        return Target("in-app", url=url)
+    anchor = unquote(parts.fragment) or None
+    if not path and not anchor:
+        return Target("space", space=space[1])
+    return Target("page", space=space[1], path=path, anchor=anchor)
+
+
+def _resolve_path(name: str, anchor: str | None, lookup: Lookup, source: str, root: str) -> Target | None:
+    absolute = name.startswith("/")
+    path = entry_path(
+        root + name.lstrip("/") if absolute else name, "" if absolute else posixpath.dirname(source)
+    )
+    if path is None:
+        return None
+    folder = path.strip("/")
+    # A file as it stands; a folder means its README; and what readers see, as in `../guides/start`.
+    candidates = (
+        [f"{folder}/README.md".lstrip("/")]
+        if path.endswith("/")
+        else [path, f"{path}.md", f"{path}/README.md"]
+    )
+    for candidate in candidates:
+        if page := lookup.find_page(candidate):
+            return Target("page", page=page, anchor=anchor)
+    if not path.endswith("/") and (file := lookup.find_file(path)):
+        return Target("file", file=file)
+    if folder.startswith(root.strip("/")):
+        seen = folder[len(root.strip("/")) :].strip("/")
+        if page := lookup.find_page_by_path(seen):
+            return Target("page", page=page, anchor=anchor)
+    return None
+
+
+def relative_href(path: str, source: str, anchor: str | None = None) -> str:
+    """How the file ``source`` refers to the file ``path``: ``../a%20b.md#part``; to itself, the anchor alone
+    (or its own name)."""
+    fragment = f"#{quote(anchor, safe=_KEPT)}" if anchor else ""
+    if path == source and fragment:
+        return fragment
+    way = posixpath.relpath("/" + path, "/" + posixpath.dirname(source))
+    written = quote(way, safe=_KEPT)
+    # `a:b.md` would be read as a URL of the scheme `a`.
+    return ("./" + written if _SCHEME.match(written) else written) + fragment
+
+
+_KEPT = "/-._~!$&'*+,;=:@" + "".join(chr(code) for code in range(0xA1, 0x250))
+
+
+def space_href(space: str, path: str = "", anchor: str | None = None, app_host: str = APP_HOST) -> str:
+    """How any file refers to a page of another space."""
+    fragment = f"#{quote(anchor, safe=_KEPT)}" if anchor else ""
+    return f"https://{app_host}/s/{space}/{quote(path, safe=_KEPT)}{fragment}"

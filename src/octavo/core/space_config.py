@@ -1,0 +1,136 @@
+"""What the configuration files of a space say: ``.gitbook.yaml``, ``vars.yaml`` and ``tags.yaml``."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from msgspec import Struct, field
+
+from octavo.core.problems import Problem
+from octavo.core.summary import SUMMARY_PATH, entry_path
+from octavo.core.yaml_text import YamlError, YamlText, read_yaml
+
+CONFIG_PATH = ".gitbook.yaml"
+VARIABLES_PATH = ".gitbook/vars.yaml"
+TAGS_PATH = ".gitbook/tags.yaml"
+INCLUDES_FOLDER = ".gitbook/includes/"
+
+_VARIABLE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}\Z")
+MAX_VARIABLE = 256
+
+
+class Config(Struct, kw_only=True):
+    """``root`` is a folder that ends in a slash, or empty; every other path is relative to it. ``redirects``
+    lead from a site path without leading slash to what the file says: a file of the space or a URL."""
+
+    root: str = ""
+    readme: str = "README.md"
+    summary: str = SUMMARY_PATH
+    redirects: dict[str, str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+
+class Tag(Struct, frozen=True, omit_defaults=True):
+    tag: str
+    label: str
+    icon: str | None = None
+    color: str | None = None
+
+
+def read_config(text: str, path: str = CONFIG_PATH) -> Config:
+    """Reads any text; what is wrong with it is in ``problems``, and the defaults stand in its place."""
+    config = Config()
+    found = _read_map(text, path, config.problems)
+    value = found.value if found else {}
+
+    def complain(code: str, message: str, *way: str | int) -> None:
+        config.problems.append(Problem(path, found.line(*way) if found else 0, code, message))
+
+    def path_of(given: Any, default: str, *way: str) -> str:
+        if given is None:
+            return default
+        inside = entry_path(given.lstrip("/")) if isinstance(given, str) else None
+        if inside is None or inside == "/" and way != ("root",):
+            complain("bad_path", f"`{'.'.join(way)}` must be a path within the repository", *way)
+            return default
+        return inside
+
+    root = path_of(value.get("root"), "", "root").strip("/")
+    config.root = f"{root}/" if root else ""
+    structure = value.get("structure")
+    if isinstance(structure, dict):
+        config.readme = path_of(structure.get("readme"), config.readme, "structure", "readme")
+        config.summary = path_of(structure.get("summary"), config.summary, "structure", "summary")
+    elif structure is not None:
+        complain("bad_value", "`structure` must be a map", "structure")
+    redirects = value.get("redirects")
+    if isinstance(redirects, dict):
+        for source, target in redirects.items():
+            if isinstance(target, str) and target and source.strip("/"):
+                config.redirects[source.strip("/")] = target
+            else:
+                complain("bad_redirect", f"the redirect {source!r} leads nowhere", "redirects", source)
+    elif redirects is not None:
+        complain("bad_value", "`redirects` must be a map", "redirects")
+    return config
+
+
+def read_variables(
+    text: str, path: str = VARIABLES_PATH
+) -> tuple[dict[str, str | int | float | bool], list[Problem]]:
+    """A flat map of names (a letter, then letters, digits, ``_``) to texts of up to 256 characters, numbers
+    or booleans."""
+    problems: list[Problem] = []
+    found = _read_map(text, path, problems)
+    variables: dict[str, str | int | float | bool] = {}
+    for name, value in found.value.items() if found else ():
+        if not _VARIABLE_NAME.match(name):
+            message = f"{name!r} is no variable name: a letter, then letters, digits and _"
+        elif not isinstance(value, (str, int, float)):
+            message = f"{name!r} must be text, a number, true or false"
+        elif isinstance(value, str) and len(value) > MAX_VARIABLE:
+            message = f"{name!r} is longer than {MAX_VARIABLE} characters"
+        else:
+            variables[name] = value
+            continue
+        problems.append(Problem(path, found.line(name) if found else 0, "bad_variable", message))
+    return variables, problems
+
+
+def read_tags(text: str, path: str = TAGS_PATH) -> tuple[list[Tag], list[Problem]]:
+    """A list of maps with ``tag`` and, if wanted, ``label``, ``icon``, ``color``."""
+    problems: list[Problem] = []
+    tags: dict[str, Tag] = {}
+    try:
+        found = read_yaml(text)
+    except YamlError as error:
+        return [], [Problem(path, error.line, "invalid_yaml", str(error))]
+    if found.value is not None and not isinstance(found.value, list):
+        return [], [Problem(path, found.line(), "bad_value", "the tags must be a list")]
+    for index, item in enumerate(found.value or []):
+        fields = {key: _text(value) for key, value in item.items()} if isinstance(item, dict) else {}
+        name = fields.get("tag")
+        if not name or name in tags:
+            message = f"the tag {name!r} is named twice" if name else "a tag needs a `tag`"
+            problems.append(Problem(path, found.line(index), "bad_tag", message))
+            continue
+        tags[name] = Tag(name, fields.get("label") or name, fields.get("icon"), fields.get("color"))
+    return list(tags.values()), problems
+
+
+def _text(value: Any) -> str | None:
+    return str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else None
+
+
+def _read_map(text: str, path: str, problems: list[Problem]) -> YamlText | None:
+    try:
+        found = read_yaml(text)
+    except YamlError as error:
+        problems.append(Problem(path, error.line, "invalid_yaml", str(error)))
+        return None
+    if isinstance(found.value, dict):
+        return found
+    if found.value is not None:
+        problems.append(Problem(path, found.line(), "bad_value", "the file must be a map"))
+    return None

@@ -1,0 +1,579 @@
+"""SUMMARY.md, the table of contents of a space in Git: reading, writing, and inferring one where it is absent.
+
+Whatever people wrote is read: what cannot be understood becomes a ``Problem``, never an exception.
+"""
+
+from __future__ import annotations
+
+import html
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
+from urllib.parse import quote, unquote
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from octavo.core.problems import Problem
+from octavo.core.yaml_text import YamlError, read_yaml, write_yaml
+
+SUMMARY_PATH = "SUMMARY.md"
+DEFAULT_TITLE = "Table of contents"
+MAX_CHARACTERS = 4 * 1024 * 1024
+MAX_LINE = 2000
+MAX_LEVELS = 32
+MAX_PROBLEMS = 1000
+
+
+class SummaryEntry(Struct, kw_only=True):
+    """One line of the navigation.
+
+    ``group``: a heading, only at the top level; ``slug`` is its pinned slug. ``page``: a file listed for the
+    first time (``href`` its path below the root, ``anchor`` what stood behind ``#``), or text alone
+    (``href`` is ``None``). ``link``: a URL, or once more a file that is listed above. ``computed``: a page
+    made of ``computed``, the map its YAML holds. ``line`` counts from 1.
+    """
+
+    kind: Literal["group", "page", "link", "computed"]
+    title: str = ""
+    link_title: str | None = None
+    href: str | None = None
+    anchor: str | None = None
+    slug: str | None = None
+    computed: dict[str, Any] | None = None
+    children: list[SummaryEntry] = field(default_factory=list)
+    line: int = 0
+
+
+class Summary(Struct, kw_only=True):
+    """``inferred`` when no SUMMARY.md said it: the titles are then made from file names."""
+
+    title: str = ""
+    entries: list[SummaryEntry] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    inferred: bool = False
+
+
+def walk_entries(entries: Iterable[SummaryEntry]) -> Iterator[SummaryEntry]:
+    """Every entry, each before its children, in reading order."""
+    for entry in entries:
+        yield entry
+        yield from walk_entries(entry.children)
+
+
+# Reading
+
+_INVISIBLE = re.compile("[\u200b\u2060\ufeff]")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f\ud800-\udfff]")
+_RULE = re.compile(r"\s*([-*_])(?:[ \t]*\1){2,}[ \t]*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
+_UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
+_ITEM = re.compile(r"([ \t]*)([*+-]|\d{1,9}[.)])(?:([ \t]+)(.*))?$", re.DOTALL)
+_FENCE = re.compile(r"(`{3,}|~{3,})[^`]*$")
+_PIN = re.compile(r"\s*<a\s+[^<>]*?(?:id|name)=\"([^\"<>]*)\"[^<>]*>\s*</a>", re.IGNORECASE)
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_LINK_TITLE = re.compile(
+    r"[ \t]+(?:\"((?:\\.|[^\"\\])*)\"|'((?:\\.|[^'\\])*)'|\(((?:\\.|[^()\\])*)\))[ \t]*\)", re.DOTALL
+)
+_POINTED = re.compile(r"<((?:\\.|[^\\<>])*)>")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_EMPHASIS = re.compile(
+    r"(?<![\\\w*])(\*\*\*|\*\*|\*)(?=[^\s*])(.+?)(?<=[^\s*\\])\1(?![\w*])"
+    r"|(?<![\\\w])(__|_)(?=[^\s_])(.+?)(?<=[^\s_\\])\3(?!\w)"
+    r"|(?<!\\)(~~)(?=\S)(.+?)(?<=[^\s\\])\5|(?<!\\)(`+)(.+?)(?<!`)\7(?!`)"
+)
+_FRONT_MATTER_LINE = re.compile(r"\s*$|\s*#|[\w.-]+[ \t]*:(\s|$)|[ \t]+\S")
+
+
+def read_summary(text: str, path: str = SUMMARY_PATH) -> Summary:
+    """Reads any text. ``path`` is the name that problems carry."""
+    return _Reader(text, path).read()
+
+
+class _Reader:
+    def __init__(self, text: str, path: str) -> None:
+        self.path = path
+        self.summary = Summary()
+        if len(text) > MAX_CHARACTERS:
+            self.problem(0, "too_large", f"only the first {MAX_CHARACTERS} characters are read")
+            text = text[:MAX_CHARACTERS]
+        self.lines = [_INVISIBLE.sub("", line) for line in re.split(r"\r\n|\r|\n", text)]
+        self.at = 0
+        self.titled = False
+        # Where the search for the end of a comment or block failed before, so that it is not made again.
+        self.unclosed: dict[str, int] = {}
+        self.listed: dict[str, int] = {}
+        self.group: SummaryEntry | None = None
+        # The way from the top of the list to the last item: its column and the item.
+        self.open: list[tuple[int, SummaryEntry]] = []
+
+    def problem(self, line: int, code: str, message: str) -> None:
+        if len(self.summary.problems) < MAX_PROBLEMS:
+            self.summary.problems.append(Problem(self.path, line, code, message))
+
+    def read(self) -> Summary:
+        self.skip_front_matter()
+        while self.at < len(self.lines):
+            line = self.lines[self.at]
+            self.at += 1
+            stripped = line.strip()
+            if not stripped:
+                continue
+            if stripped.startswith("<!--"):
+                self.skip_comment(stripped)
+            elif _RULE.match(line):
+                self.open, self.group = [], None
+            elif len(line) > MAX_LINE:
+                self.problem(self.at, "long_line", f"a line of more than {MAX_LINE} characters is left out")
+            elif heading := _HEADING.match(line):
+                self.heading(len(heading[1]), _without_closing_hashes(line[heading.end() :]), self.at)
+            elif item := _ITEM.match(line):
+                self.item(item)
+            elif fence := _FENCE.match(stripped):
+                number = self.at
+                self.fenced(fence[1], -1)
+                self.problem(number, "unread_block", "a code block outside of a list item is not read")
+            elif self.at < len(self.lines) and (under := _UNDERLINE.match(self.lines[self.at])):
+                self.at += 1
+                self.heading(1 if under[1][0] == "=" else 2, stripped, self.at - 1)
+            else:
+                self.problem(self.at, "unread_line", "neither a heading nor a list item")
+        return self.summary
+
+    def skip_front_matter(self) -> None:
+        if not self.lines or self.lines[0].strip() != "---":
+            return
+        for number, line in enumerate(self.lines[1:], 1):
+            if line.strip() in ("---", "..."):
+                self.at = number + 1 if number > 1 else 0
+                return
+            # Two dividers around a list are no front matter.
+            if not _FRONT_MATTER_LINE.match(line) or _ITEM.match(line) and "[" in line:
+                return
+
+    def skip_comment(self, stripped: str) -> None:
+        start, rest = self.at, stripped
+        while "-->" not in rest:
+            if self.at >= len(self.lines) or "<!--" in self.unclosed:
+                self.problem(start, "unclosed_comment", "a comment is never closed; its lines are read")
+                self.unclosed["<!--"] = self.at = start
+                return
+            rest = self.lines[self.at]
+            self.at += 1
+
+    def heading(self, level: int, text: str, line: int) -> None:
+        self.open = []
+        pin = _PIN.search(text)
+        if pin:
+            text = text[: pin.start()] + text[pin.end() :]
+        title = plain_title(text)
+        if level == 1 and not self.titled and not self.summary.entries:
+            self.summary.title, self.titled = title, True
+            return
+        if level != 2:
+            self.problem(line, "heading_level", "groups are headings of the second level; read as one")
+        self.group = SummaryEntry(kind="group", title=title, slug=pin[1] or None if pin else None, line=line)
+        if not title:
+            self.problem(line, "empty_title", "a group without a title")
+        self.summary.entries.append(self.group)
+
+    def item(self, item: re.Match[str]) -> None:
+        line = self.at
+        column = _width(item[1])
+        content = (item[4] or "").strip()
+        if not content:
+            self.problem(line, "empty_item", "a list item without content is left out")
+            return
+        if fence := _FENCE.match(content):
+            entry = self.computed(fence[1], column, line)
+        elif content.startswith("["):
+            entry = self.link(content, line)
+        else:
+            entry = SummaryEntry(kind="page", title=plain_title(content), line=line)
+        if entry is None:
+            return
+        if not entry.title and entry.kind != "computed":
+            self.problem(line, "empty_title", "an entry without a title")
+            if entry.href is None:
+                return
+        self.place(entry, column)
+
+    def place(self, entry: SummaryEntry, column: int) -> None:
+        # One space more or less is a slip, two are a level.
+        while self.open and column < self.open[-1][0] + 2:
+            column = min(column, self.open.pop()[0])
+        if len(self.open) >= MAX_LEVELS:
+            self.problem(entry.line, "too_deep", f"nested deeper than {MAX_LEVELS} levels; moved up")
+            del self.open[MAX_LEVELS - 1 :]
+        if self.open:
+            self.open[-1][1].children.append(entry)
+        else:
+            (self.group.children if self.group else self.summary.entries).append(entry)
+        self.open.append((column, entry))
+
+    def link(self, content: str, line: int) -> SummaryEntry | None:
+        parsed = _parse_link(content)
+        if parsed is None:
+            title = plain_title(content)
+            self.problem(line, "broken_link", "not a readable [title](target); kept as text")
+            return SummaryEntry(kind="page", title=title, line=line)
+        label, target, link_title, rest = parsed
+        if rest.strip():
+            self.problem(line, "unread_text", "text behind the link is left out")
+        entry = SummaryEntry(
+            kind="page", title=plain_title(label), link_title=_clean(link_title) or None, line=line
+        )
+        if _URL.match(target):
+            entry.kind, entry.href = "link", target
+            return entry
+        if not target:
+            self.problem(line, "empty_target", f"{entry.title!r} leads nowhere; kept as text")
+            return entry
+        name, _, anchor = target.partition("#")
+        if not name:
+            self.problem(line, "anchor_only", f"{target!r} names no file; kept as text")
+            return entry
+        href = entry_path(unquote(name))
+        if href is None:
+            self.problem(line, "bad_target", f"{target!r} is no path within the space; kept as text")
+            return entry
+        entry.href, entry.anchor = href, _tidy(unquote(anchor)) or None
+        if href in self.listed:
+            entry.kind = "link"
+            message = f"{href} is listed already on line {self.listed[href]}; kept as a link to it"
+            self.problem(line, "listed_twice", message)
+        else:
+            self.listed[href] = line
+        return entry
+
+    def fenced(self, fence: str, column: int) -> list[str] | None:
+        """The lines up to the closing fence; ``None`` (nothing taken) when it never closes."""
+        start = at = self.at
+        if start < self.unclosed.get(fence, 0):
+            return None
+        for at in range(start, len(self.lines)):
+            row = self.lines[at]
+            stripped = row.strip()
+            if stripped.startswith(fence) and not stripped.strip(fence[0]):
+                self.at = at + 1
+                return self.lines[start:at]
+            if len(row) - len(row.lstrip()) <= column and (_HEADING.match(row) or _ITEM.match(row)):
+                break
+        self.unclosed[fence] = at
+        return None
+
+    def computed(self, fence: str, column: int, line: int) -> SummaryEntry | None:
+        block = self.fenced(fence, column)
+        if block is None:
+            self.problem(line, "unclosed_block", "a code block is never closed; left out")
+            return None
+        rows = [(_width(row[: len(row) - len(row.lstrip())]), row.lstrip()) for row in block]
+        margin = min((width for width, row in rows if row), default=0)
+        try:
+            found = read_yaml("\n".join(" " * (width - margin) + row for width, row in rows))
+        except YamlError as error:
+            at = line + error.line if error.line else line
+            self.problem(at, "invalid_yaml", f"a computed page is left out: {error}")
+            return None
+        if not isinstance(found.value, dict) or not isinstance(found.value.get("type"), str):
+            self.problem(line, "invalid_computed", "a computed page needs a map with a `type`; left out")
+            return None
+        title = found.value.get("title")
+        return SummaryEntry(
+            kind="computed",
+            title=_clean(title) if isinstance(title, str) else "",
+            computed=found.value,
+            line=line,
+        )
+
+
+def _width(indent: str) -> int:
+    return len(indent.expandtabs(4))
+
+
+def _clean(text: str) -> str:
+    return " ".join(_CONTROL.sub("", _INVISIBLE.sub("", text)).split())
+
+
+def _tidy(target: str) -> str:
+    return re.sub(r"[\t\n\v\f\r]", "", _CONTROL.sub("", _INVISIBLE.sub("", target)))
+
+
+def _without_closing_hashes(text: str) -> str:
+    text = text.strip()
+    bare = text.rstrip("#")
+    return bare.rstrip() if not bare or bare[-1] in " \t" else text
+
+
+def plain_title(markdown: str) -> str:
+    """The words of a title: emphasis, code marks, escapes and entities resolved, blanks folded."""
+    return _clean(_plain(_clean(markdown[:MAX_LINE])))
+
+
+def _plain(text: str, depth: int = 0) -> str:
+    out, at = [], 0
+    if depth < 8:
+        for match in _EMPHASIS.finditer(text):
+            out.append(_unescape(text[at : match.start()]))
+            out.append(match[8].strip() if match[7] else _plain(match[2] or match[4] or match[6], depth + 1))
+            at = match.end()
+    out.append(_unescape(text[at:]))
+    return "".join(out)
+
+
+def _unescape(text: str) -> str:
+    parts, at = [], 0
+    for match in _ESCAPE.finditer(text):
+        parts += [html.unescape(text[at : match.start()]), match[1]]
+        at = match.end()
+    return "".join([*parts, html.unescape(text[at:])])
+
+
+def _parse_link(content: str) -> tuple[str, str, str, str] | None:
+    """``[label](target "title")rest`` -> label (still Markdown), target (unescaped), title, rest."""
+    at, depth = 0, 0
+    while at < len(content):
+        char = content[at]
+        if char == "\\":
+            at += 1
+        elif char == "[":
+            depth += 1
+        elif char == "]":
+            depth -= 1
+            if depth == 0:
+                break
+        at += 1
+    if at >= len(content) or content[at + 1 : at + 2] != "(":
+        return None
+    label = content[1:at]
+    at += 2
+    while at < len(content) and content[at].isspace():
+        at += 1
+    start = at
+    if content[at : at + 1] == "<":
+        pointed = _POINTED.match(content, at)
+        if pointed is None:
+            return None
+        at = pointed.end()
+        if title := _LINK_TITLE.match(content, at):
+            return label, _tidy(_unescape(pointed[1])), _title_of(title), content[title.end() :]
+        end = re.compile(r"\s*\)").match(content, at)
+        return (label, _tidy(_unescape(pointed[1])), "", content[end.end() :]) if end else None
+    depth = 0
+    while at < len(content):
+        char = content[at]
+        if char == "\\":
+            at += 1
+        elif char == "(":
+            depth += 1
+        elif char == ")":
+            if depth == 0:
+                return label, _tidy(_unescape(content[start:at].strip())), "", content[at + 1 :]
+            depth -= 1
+        elif char in " \t" and (title := _LINK_TITLE.match(content, at)):
+            return (
+                label,
+                _tidy(_unescape(content[start:at].strip())),
+                _title_of(title),
+                content[title.end() :],
+            )
+        at += 1
+    return None
+
+
+def _title_of(match: re.Match[str]) -> str:
+    return _unescape(match[1] or match[2] or match[3] or "")
+
+
+def entry_path(path: str, folder: str = "") -> str | None:
+    """A path as written in a file of ``folder``, from the root of the space: ``./a//b.md`` -> ``a/b.md``. A
+    leading slash means the root; a folder ends in a slash, the root itself is ``/``. ``None`` when it leads out of the root,
+    or cannot name a file at all (backslash, control characters)."""
+    if "\\" in path or re.search(r"[\x00-\x1f\x7f\ud800-\udfff]", path):
+        return None
+    joined = path if path.startswith("/") else f"/{folder}/{path}"
+    parts: list[str] = []
+    for part in joined.split("/"):
+        if part == "..":
+            if not parts:
+                return None
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts) + "/" * (path.rpartition("/")[2] in (".", "..", ""))
+
+
+# Writing
+
+
+def write_summary(summary: Summary) -> str:
+    """The canonical form. ``read_summary`` gives the same tree back (except for what no SUMMARY.md can say:
+    a group that does not stand at the top level is written as text)."""
+    out = [f"# {_escape(summary.title or DEFAULT_TITLE)}", ""]
+    in_list = in_group = False
+    for entry in summary.entries:
+        if entry.kind == "group":
+            if in_list:
+                out.append("")
+            pin = f' <a href="#{entry.slug}" id="{entry.slug}"></a>' if entry.slug else ""
+            out += [f"## {_escape(entry.title)}{pin}", ""]
+            _write_items(entry.children, "", out)
+            in_list, in_group = bool(entry.children), True
+            continue
+        if in_group:
+            # A divider ends a group: what follows stands at the top level again.
+            out += [""] * in_list + ["***", ""]
+            in_group = False
+        _write_items([entry], "", out)
+        in_list = True
+    while out and not out[-1]:
+        out.pop()
+    return "\n".join(out) + "\n"
+
+
+def update_summary(original: str, summary: Summary) -> str:
+    """``original`` itself, byte for byte, when it says what ``summary`` says; else the canonical form."""
+    read = read_summary(original)
+    same = (read.title or DEFAULT_TITLE) == (summary.title or DEFAULT_TITLE)
+    return original if same and same_entries(read.entries, summary.entries) else write_summary(summary)
+
+
+def same_entries(one: list[SummaryEntry], two: list[SummaryEntry]) -> bool:
+    """Whether two trees say the same, wherever their lines stand."""
+    return len(one) == len(two) and all(
+        replace(a, line=0, children=[]) == replace(b, line=0, children=[])
+        and same_entries(a.children, b.children)
+        for a, b in zip(one, two, strict=True)
+    )
+
+
+def _write_items(entries: list[SummaryEntry], indent: str, out: list[str]) -> None:
+    for entry in entries:
+        if entry.kind == "computed":
+            written = write_yaml(entry.computed).rstrip("\n")
+            fence = "`" * max(3, 1 + max(map(len, re.findall("`+", written)), default=0))
+            rows = [f"{fence}yaml", *written.split("\n"), fence]
+            out += [f"{indent}* {rows[0]}", *(f"{indent}  {row}" if row else "" for row in rows[1:])]
+        elif entry.href is None:
+            # What a list item would take for something else than words.
+            title = re.sub(
+                r"^(#+(?= |$)|[-+*>~](?=\s|$)|\d+(?=[.)]( |$)))", _escape_first, _escape(entry.title)
+            )
+            out.append(f"{indent}* {title}")
+        else:
+            title = f' "{_escape_quoted(entry.link_title)}"' if entry.link_title else ""
+            out.append(f"{indent}* [{_escape(entry.title)}]({_target(entry)}{title})")
+        _write_items(entry.children, indent + "  ", out)
+
+
+def _escape_first(match: re.Match[str]) -> str:
+    found = match[0]
+    return f"{found}\\" if found[0].isdigit() else f"\\{found}"
+
+
+def _escape(text: str) -> str:
+    text = re.sub(r"([\\`*\[\]<~])", r"\\\1", _clean(text))
+    text = re.sub(r"(?<![^\W_])_|_(?![^\W_])", r"\\_", text)
+    text = re.sub(r"&(?=#?\w)", r"\\&", text)
+    return re.sub(r"(?:(?<= )|^)#(?=#*$)", r"\\#", text)
+
+
+def _escape_quoted(text: str) -> str:
+    return re.sub(r"&(?=#?\w)", r"\\&", re.sub(r"([\\\"])", r"\\\1", _clean(text)))
+
+
+def _target(entry: SummaryEntry) -> str:
+    href = entry.href or ""
+    if not _URL.match(href):
+        # What a decoder would read as something else is encoded; a path is otherwise written as it is.
+        href = _encode(href).replace("#", "%23") + (f"#{_encode(entry.anchor)}" if entry.anchor else "")
+    escaped = re.sub(r"([\\<>])|&(?=#?\w)", lambda match: "\\" + match[0], href)
+    return f"<{escaped}>" if re.search(r"[\s()<>]", href) else escaped
+
+
+def _encode(path: str) -> str:
+    return re.sub("[%\u200b\u2060\ufeff]", lambda match: quote(match[0]), path)
+
+
+# Inferring
+
+
+def infer_summary(paths: Iterable[str], readme: str = "README.md") -> Summary:
+    """The tree of folders as navigation: in each folder the README first, then in natural order; a folder is
+    the page of its README, or text alone. Hidden folders and files other than Markdown are left out."""
+    tree: dict[str, Any] = {}
+    for path in paths:
+        parts = path.split("/")
+        if (
+            not is_markdown(path)
+            or parts[-1].lower() == "summary.md"
+            or any(p.startswith(".") for p in parts)
+        ):
+            continue
+        at = tree
+        folders = parts[:-1][: MAX_LEVELS - 1]
+        for part in folders:
+            at = at.setdefault(part + "/", {})
+        at["/".join(parts[len(folders) :])] = path
+    summary = Summary(title=DEFAULT_TITLE, entries=_infer(tree, readme), inferred=True)
+    home = next((entry for entry in summary.entries if entry.href == readme), None)
+    if home is None and "/" in readme:
+        home = _take(summary.entries, readme)
+        if home:
+            summary.entries.insert(0, home)
+    return summary
+
+
+def _take(entries: list[SummaryEntry], href: str) -> SummaryEntry | None:
+    for entry in entries:
+        if entry.href == href:
+            entries.remove(entry)
+            return entry
+        if found := _take(entry.children, href):
+            return found
+    return None
+
+
+def is_markdown(path: str) -> bool:
+    return path.lower().endswith((".md", ".markdown"))
+
+
+def natural_key(text: str) -> list[tuple[int, int, str]]:
+    """Sorts ``step-2`` before ``step-10``."""
+    return [
+        (0, int(part), "") if part.isdecimal() else (1, 0, part.casefold())
+        for part in re.split(r"(\d{1,18})", text)
+        if part
+    ]
+
+
+def title_of_name(name: str) -> str:
+    """``getting-started`` -> ``Getting started``."""
+    words = " ".join(re.sub(r"[-_]+", " ", name).split())
+    return words[:1].upper() + words[1:] if words else name
+
+
+def _infer(tree: dict[str, Any], readme: str) -> list[SummaryEntry]:
+    found: list[SummaryEntry] = []
+    name_of_readme = posixpath.basename(readme).lower()
+
+    def order(name: str) -> tuple[bool, list[tuple[int, int, str]], str]:
+        return (name.lower() != name_of_readme, natural_key(posixpath.splitext(name.rstrip("/"))[0]), name)
+
+    for name in sorted(tree, key=order):
+        if name.endswith("/"):
+            inside = _infer(tree[name], readme)
+            own = inside[0] if inside and inside[0].href else None
+            if own and posixpath.basename(own.href or "").lower() == name_of_readme:
+                own.children = inside[1:]
+            else:
+                own = SummaryEntry(kind="page", title=title_of_name(name[:-1]), children=inside)
+            found.append(own)
+        else:
+            path = tree[name]
+            stem = posixpath.splitext(name)[0]
+            if name.lower() == name_of_readme:
+                stem = posixpath.basename(posixpath.dirname(path)) or stem
+            found.append(SummaryEntry(kind="page", title=title_of_name(stem), href=path))
+    return found

@@ -1,0 +1,115 @@
+"""YAML as configuration files use it, from people nobody vouches for.
+
+Only plain data comes out: maps with text keys, lists, text, numbers, booleans, null. Scalars follow YAML 1.2
+(``yes``, ``12:30`` and dates are text). Aliases are refused, depth, size and count are bounded.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import yaml
+from msgspec import Struct
+
+MAX_CHARACTERS = 512 * 1024
+MAX_DEPTH = 32
+MAX_NODES = 50_000
+
+_LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})\Z")
+_HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]{1,16}\Z")
+_FLOAT = re.compile(r"[-+]?([0-9]{1,300}\.[0-9]{0,300}|\.[0-9]{1,300})([eE][-+][0-9]{1,4})?\Z")
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+
+
+class YamlError(ValueError):
+    """``line`` counts from 1 within the text given; 0 when no line is to blame."""
+
+    def __init__(self, message: str, line: int = 0) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class YamlText(Struct):
+    """``lines`` says where a value stands: the way to it (keys and indexes) -> line, counting from 1."""
+
+    value: Any
+    lines: dict[tuple[str | int, ...], int]
+
+    def line(self, *way: str | int) -> int:
+        return self.lines.get(way, 0)
+
+
+def read_yaml(text: str) -> YamlText:
+    """One document. Raises ``YamlError``; an empty text is ``None``."""
+    if len(text) > MAX_CHARACTERS:
+        raise YamlError(f"the text is longer than {MAX_CHARACTERS} characters")
+    text = text.removeprefix("\ufeff")
+    try:
+        _check_events(text)
+        node = yaml.compose(text, Loader=_LOADER)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        what = getattr(error, "problem", None) or getattr(error, "reason", None) or "unreadable"
+        raise YamlError(f"not valid YAML: {what}", mark.line + 1 if mark else 0) from None
+    except UnicodeEncodeError:
+        raise YamlError("the text holds characters that no file can hold") from None
+    lines: dict[tuple[str | int, ...], int] = {}
+    return YamlText(None if node is None else _plain(node, (), lines), lines)
+
+
+def write_yaml(value: Any) -> str:
+    """Block style, keys in the order given; ``read_yaml`` gives the value back."""
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100_000)
+
+
+def _check_events(text: str) -> None:
+    depth = 0
+    for count, event in enumerate(yaml.parse(text, Loader=_LOADER)):
+        line = event.start_mark.line + 1 if event.start_mark else 0
+        if isinstance(event, yaml.AliasEvent):
+            raise YamlError("aliases (*name) are not read", line)
+        if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
+            depth += 1
+        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+            depth -= 1
+        if depth > MAX_DEPTH:
+            raise YamlError(f"nested deeper than {MAX_DEPTH} levels", line)
+        if count > MAX_NODES:
+            raise YamlError(f"more than {MAX_NODES} values", line)
+
+
+def _plain(node: yaml.Node, way: tuple[str | int, ...], lines: dict[tuple[str | int, ...], int]) -> Any:
+    lines[way] = node.start_mark.line + 1
+    if isinstance(node, yaml.MappingNode):
+        found: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise YamlError("a key must be text", key_node.start_mark.line + 1)
+            key = str(key_node.value)
+            found[key] = _plain(value_node, (*way, key), lines)
+            lines[(*way, key)] = key_node.start_mark.line + 1
+        return found
+    if isinstance(node, yaml.SequenceNode):
+        return [_plain(item, (*way, index), lines) for index, item in enumerate(node.value)]
+    return _scalar(str(node.value), plain=not getattr(node, "style", None) and not node.tag.endswith(":str"))
+
+
+def _scalar(text: str, *, plain: bool) -> Any:
+    if not plain:
+        return text
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.match(text):
+        return int(text)
+    if _HEXADECIMAL.match(text):
+        return int(text, 16)
+    if _FLOAT.match(text) and math.isfinite(float(text)):
+        return float(text)
+    return text
