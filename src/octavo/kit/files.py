@@ -1,0 +1,305 @@
+"""Bytes addressed by their SHA-256, in a folder or an S3 bucket, and the links they are handed out by.
+
+Bytes are durable when ``put`` returns: the row that names them is written afterwards, so a crash may leave
+bytes without a row and never a row without bytes. Names, types and owners stand in the database alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import mimetypes
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+from urllib.parse import quote, unquote, urlsplit
+
+import msgspec
+import obstore
+from msgspec import Struct
+from obstore.exceptions import BaseError
+from obstore.store import LocalStore, S3Store
+
+from ..errors import NotFound, TooLarge, Unavailable
+from .clock import now
+from .signing import Signer
+
+CHUNK = 256 * 1024
+_SPOOL = 4 * 1024 * 1024
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+# What a browser may show in place: no format that can carry script. Told by content, never by name.
+_MAGIC = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"%PDF-", "application/pdf"),
+)
+_INLINE = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "application/pdf"})
+
+
+class Blob(NamedTuple):
+    """``hash`` is 64 lower-case hex digits, ``size`` bytes."""
+
+    hash: str
+    size: int
+
+
+class FileGrant(Struct, frozen=True):
+    """What a link of ours allows: these bytes, under this name and type."""
+
+    hash: str
+    name: str
+    content_type: str
+
+
+class FileStore:
+    """Made by ``open_store``; safe to share between threads."""
+
+    def __init__(
+        self, store: LocalStore | S3Store, signing: Signer, folder: Path | None, s3: _S3Links | None
+    ) -> None:
+        self._store = store
+        self._signing = signing
+        self._folder = folder
+        self._s3 = s3
+
+    def put(self, source: bytes | BinaryIO | Iterable[bytes], limit: int | None = None) -> Blob:
+        """Stores the bytes; the same bytes again cost nothing.
+
+        Raises TooLarge past ``limit`` bytes (nothing is kept), Unavailable when the store cannot be reached.
+        """
+        digest = hashlib.sha256()
+        size = 0
+        with tempfile.SpooledTemporaryFile(_SPOOL) as spool:
+            for chunk in _chunks(source):
+                size += len(chunk)
+                if limit is not None and size > limit:
+                    raise TooLarge(f"file: expected at most {limit} bytes")
+                digest.update(chunk)
+                spool.write(chunk)
+            blob = Blob(digest.hexdigest(), size)
+            if self.find_size(blob.hash) != size:
+                spool.seek(0)
+                with _store_errors():
+                    obstore.put(self._store, _key(blob.hash), spool)
+        self._sync(blob.hash)
+        return blob
+
+    def _sync(self, hash: str) -> None:
+        # The folder store renames whole files into place and leaves the rest to the page cache.
+        if self._folder is None:
+            return
+        path = self._folder / _key(hash)
+        for part in (path, path.parent, self._folder):
+            handle = os.open(part, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+    def open(self, hash: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+        """Chunks of the bytes from ``start`` up to, without, ``end``. Raises NotFound at once."""
+        with _store_errors():
+            if start == 0 and end is None:
+                found = obstore.get(self._store, _key(hash))
+            elif end is None:
+                found = obstore.get(self._store, _key(hash), options={"range": {"offset": start}})
+            else:
+                found = obstore.get(self._store, _key(hash), options={"range": (start, end)})
+        return _stream(found)
+
+    def read(self, hash: str) -> bytes:
+        """All bytes, for what is known to be small. Raises NotFound."""
+        return b"".join(self.open(hash))
+
+    def find_size(self, hash: str) -> int | None:
+        try:
+            with _store_errors():
+                return obstore.head(self._store, _key(hash))["size"]
+        except NotFound:
+            return None
+
+    def exists(self, hash: str) -> bool:
+        return self.find_size(hash) is not None
+
+    def delete(self, hash: str) -> None:
+        """Gone afterwards, whether it was there or not."""
+        try:
+            with _store_errors():
+                obstore.delete(self._store, _key(hash))
+        except NotFound:
+            pass
+
+    def link(self, purpose: str, grant: FileGrant, expires: int) -> str:
+        """A link to the bytes, good until ``expires`` (milliseconds).
+
+        On S3 with keys in the environment a presigned https URL (at most seven days), else a path
+        ``/files/<token>/<name>`` for ``verify`` under the same purpose.
+        """
+        if self._s3 is not None:
+            return self._s3.presign(_key(grant.hash), expires, file_headers(grant))
+        token = self._signing.sign(f"file:{purpose}", msgspec.json.encode(grant).decode(), expires)
+        return f"/files/{token}/{quote(grant.name, safe='')}"
+
+    def verify(self, purpose: str, token: str) -> FileGrant | None:
+        """What the token of a ``/files/`` path allows; None when it is not ours, or expired."""
+        payload = self._signing.verify(f"file:{purpose}", token)
+        return None if payload is None else msgspec.json.decode(payload, type=FileGrant)
+
+
+def open_store(url: str, signing: Signer, environ: Mapping[str, str] = os.environ) -> FileStore:
+    """``file:///folder`` (made when absent) or ``s3://bucket/prefix``.
+
+    S3 endpoint, region and keys come from the usual ``AWS_*`` variables. Raises Unavailable.
+    """
+    parts = urlsplit(url)
+    if parts.scheme == "file" and not parts.netloc and parts.path:
+        folder = Path(unquote(parts.path))
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise Unavailable(f"files {url}: {error}") from None
+        return FileStore(LocalStore(folder), signing, folder, None)
+    if parts.scheme == "s3" and parts.netloc:
+        prefix = parts.path.strip("/")
+        links = _S3Links.from_environment(parts.netloc, prefix, environ)
+        endpoint: dict[str, Any] = {"endpoint": links.endpoint} if links.endpoint else {}
+        store = S3Store(
+            parts.netloc,
+            prefix=prefix or None,
+            region=links.region,
+            virtual_hosted_style_request=not endpoint,
+            client_options={"allow_http": (links.endpoint or "").startswith("http://")},
+            **endpoint,
+        )
+        return FileStore(store, signing, None, links if links.key and links.secret else None)
+    raise Unavailable(f"OCTAVO_FILES_URL: expected file:///folder or s3://bucket/prefix, got {url!r}")
+
+
+def detect_type(head: bytes, name: str) -> str:
+    """The content type of a file from its first 16 bytes or more, else by its name.
+
+    A name alone never makes a type that browsers show in place.
+    """
+    for magic, content_type in _MAGIC:
+        if head.startswith(magic):
+            return content_type
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return "image/webp"
+    if head[4:12] in (b"ftypavif", b"ftypavis"):
+        return "image/avif"
+    guess = mimetypes.guess_type(name)[0]
+    return guess if guess and guess not in _INLINE else "application/octet-stream"
+
+
+def file_headers(grant: FileGrant) -> dict[str, str]:
+    """Headers that make an upload harmless: attachment unless a raster image or a PDF, no sniffing."""
+    kind = "inline" if grant.content_type in _INLINE else "attachment"
+    ascii_name = re.sub(r"[^\w. ()-]", "_", grant.name, flags=re.ASCII) or "file"
+    return {
+        "Content-Type": grant.content_type,
+        "Content-Disposition": f"{kind}; filename=\"{ascii_name}\"; filename*=UTF-8''{quote(grant.name, safe='')}",
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    }
+
+
+def _key(hash: str) -> str:
+    if not _HASH.fullmatch(hash):
+        raise NotFound("file not found")
+    return f"{hash[:2]}/{hash}"
+
+
+def _chunks(source: bytes | BinaryIO | Iterable[bytes]) -> Iterator[bytes]:
+    if isinstance(source, bytes):
+        yield source
+    elif hasattr(source, "read"):
+        while chunk := source.read(CHUNK):
+            yield chunk
+    else:
+        yield from source
+
+
+def _stream(found: obstore.GetResult) -> Iterator[bytes]:
+    with _store_errors():
+        for chunk in found.stream(min_chunk_size=CHUNK):
+            yield bytes(chunk)
+
+
+@contextmanager
+def _store_errors() -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise NotFound("file not found") from None
+    except (BaseError, OSError) as error:
+        raise Unavailable(f"files: {error}") from error
+
+
+class _S3Links(NamedTuple):
+    """Presigned GETs (AWS Signature Version 4, query form) that carry name and type.
+
+    obstore signs bare URLs only; without ``response-content-type`` in the signature every file would come
+    under the type its first uploader gave.
+    """
+
+    bucket: str
+    prefix: str
+    endpoint: str | None
+    region: str
+    key: str
+    secret: str
+    session: str
+
+    @classmethod
+    def from_environment(cls, bucket: str, prefix: str, environ: Mapping[str, str]) -> _S3Links:
+        def first(*names: str) -> str:
+            return next((environ[name] for name in names if environ.get(name)), "")
+
+        return cls(
+            bucket=bucket,
+            prefix=prefix,
+            endpoint=first("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL").rstrip("/") or None,
+            region=first("AWS_REGION", "AWS_DEFAULT_REGION") or "us-east-1",
+            key=first("AWS_ACCESS_KEY_ID"),
+            secret=first("AWS_SECRET_ACCESS_KEY"),
+            session=first("AWS_SESSION_TOKEN"),
+        )
+
+    def presign(self, key: str, expires: int, headers: Mapping[str, str]) -> str:
+        moment = now()
+        path = quote("/" + "/".join(part for part in (self.prefix, key) if part))
+        if self.endpoint is None:
+            base = f"https://{self.bucket}.s3.{self.region}.amazonaws.com"
+        else:
+            base = self.endpoint
+            path = f"{urlsplit(base).path}/{quote(self.bucket)}{path}"
+        parts = urlsplit(base)
+        stamp = datetime.fromtimestamp(moment / 1000, UTC).strftime("%Y%m%dT%H%M%SZ")
+        scope = f"{stamp[:8]}/{self.region}/s3/aws4_request"
+        query = {
+            "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
+            "X-Amz-Credential": f"{self.key}/{scope}",
+            "X-Amz-Date": stamp,
+            "X-Amz-Expires": str(min(max((expires - moment) // 1000, 1), 7 * 24 * 3600)),
+            "X-Amz-SignedHeaders": "host",
+            "response-content-disposition": headers["Content-Disposition"],
+            "response-content-type": headers["Content-Type"],
+        }
+        if self.session:
+            query["X-Amz-Security-Token"] = self.session
+        encoded = "&".join(f"{name}={quote(query[name], safe='-_.~')}" for name in sorted(query))
+        request = f"GET\n{path}\n{encoded}\nhost:{parts.netloc}\n\nhost\nUNSIGNED-PAYLOAD"
+        digest = hashlib.sha256(request.encode()).hexdigest()
+        signed = f"AWS4-HMAC-SHA256\n{stamp}\n{scope}\n{digest}"
+        secret = f"AWS4{self.secret}".encode()
+        for part in (*scope.split("/"), signed):
+            secret = hmac.new(secret, part.encode(), hashlib.sha256).digest()
+        return f"{parts.scheme}://{parts.netloc}{path}?{encoded}&X-Amz-Signature={secret.hex()}"

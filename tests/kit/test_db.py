@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import threading
+
+from octavo.kit.db import open_database
+
+
+def _put(database, name: str) -> None:
+    with database.write() as tx:
+        tx.run("INSERT INTO secrets (name, value) VALUES (:name, 'v')", name=name)
+
+
+def _settled_generation(database) -> int:
+    """PostgreSQL listens from the first question on."""
+    for _ in range(200):
+        found = database.generation()
+        if found is not None:
+            return found
+        threading.Event().wait(0.01)
+    raise AssertionError("never listening")
+
+
+def test_generation_changes_with_own_and_foreign_commits(database, database_url):
+    first = _settled_generation(database)
+    _put(database, "own")
+    second = database.generation()
+    assert second > first  # at once: a thread reads what it wrote
+    other = open_database(database_url)
+    _put(other, "foreign")
+    other.close()
+    for _ in range(200):
+        if database.generation() > second:
+            break
+        threading.Event().wait(0.01)
+    assert database.generation() > second
+
+
+def test_generation_is_the_same_number_in_every_thread(database):
+    _settled_generation(database)
+    seen = []
+    for name in "abc":
+        _put(database, name)
+        thread = threading.Thread(target=lambda: seen.append(database.generation()))
+        thread.start()
+        thread.join()
+        assert seen[-1] == database.generation()
+    assert len(set(seen)) == 3
+
+
+def test_generation_of_an_open_read_is_the_one_of_its_snapshot(database):
+    first = _settled_generation(database)
+    with database.read() as tx:
+        assert tx.value("SELECT COUNT(*) FROM secrets") == 0
+        writer = threading.Thread(target=_put, args=(database, "a"))
+        writer.start()
+        writer.join()
+        assert tx.value("SELECT COUNT(*) FROM secrets") == 0
+        assert database.generation() == first
+    assert database.generation() > first

@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from octavo.errors import NotFound, TooLarge, Unavailable
+from octavo.kit.clock import now, parse_iso
+from octavo.kit.files import Blob, FileGrant, FileStore, detect_type, file_headers, open_store
+from octavo.kit.signing import Signer
+
+signer = Signer(b"k" * 32)
+
+
+@pytest.fixture(scope="module")
+def s3_endpoint():
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def s3_environment(s3_endpoint, monkeypatch):
+    import boto3
+
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret/example")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", s3_endpoint)
+    client = boto3.client("s3")
+    client.create_bucket(Bucket="docs", CreateBucketConfiguration={"LocationConstraint": "eu-central-1"})
+    yield client
+    for entry in client.list_objects_v2(Bucket="docs").get("Contents", []):
+        client.delete_object(Bucket="docs", Key=entry["Key"])
+    client.delete_bucket(Bucket="docs")
+
+
+@pytest.fixture(params=["folder", "s3"])
+def store(request, tmp_path) -> FileStore:
+    if request.param == "folder":
+        return open_store(f"file://{tmp_path / 'my files'}", signer)
+    request.getfixturevalue("s3_environment")
+    return open_store("s3://docs/some/prefix", signer)
+
+
+@pytest.mark.parametrize("data", [b"", b"hello", os.urandom(11_000_000)], ids=["empty", "small", "large"])
+def test_bytes_come_back_whole(store, data):
+    for source in (data, io.BytesIO(data), iter([data[:3], data[3:]])):
+        blob = store.put(source)
+        assert blob == Blob(hashlib.sha256(data).hexdigest(), len(data))
+    assert store.read(blob.hash) == data
+    assert store.find_size(blob.hash) == len(data)
+
+
+def test_ranges(store):
+    blob = store.put(bytes(range(256)) * 4000)
+    assert b"".join(store.open(blob.hash, 10, 20)) == bytes(range(10, 20))
+    assert b"".join(store.open(blob.hash, 256 * 4000 - 3)) == bytes([253, 254, 255])
+    assert sum(map(len, store.open(blob.hash, 5, 600_000))) == 599_995
+
+
+def test_a_cap_keeps_nothing(store):
+    data = b"x" * 1001
+
+    def endless():
+        while True:
+            yield b"x" * 100
+
+    for source in (data, io.BytesIO(data), endless()):
+        with pytest.raises(TooLarge, match="1000 bytes"):
+            store.put(source, limit=1000)
+    assert not store.exists(hashlib.sha256(data).hexdigest())
+    assert store.put(b"x" * 1000, limit=1000).size == 1000
+
+
+def test_deleting_and_what_is_not_there(store):
+    blob = store.put(b"gone")
+    assert store.exists(blob.hash)
+    store.delete(blob.hash)
+    store.delete(blob.hash)
+    assert not store.exists(blob.hash)
+    with pytest.raises(NotFound):
+        store.open(blob.hash)
+
+
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "..%2f" + "a" * 60, "/etc/passwd", "A" * 64, "a" * 63, "a" * 64 + "\n", ""]
+)
+def test_only_hashes_are_addresses(store, name):
+    assert not store.exists(name)
+    with pytest.raises(NotFound):
+        store.open(name)
+
+
+def test_an_unreachable_store_says_so(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Unavailable, match="files"):
+        open_store(f"file://{tmp_path / 'file' / 'below'}", signer)
+    for url in ("ftp://x/y", "s3://", "data", "file://host/share"):
+        with pytest.raises(Unavailable, match="OCTAVO_FILES_URL"):
+            open_store(url, signer)
+
+
+GRANT = FileGrant(hash="a" * 64, name='Große/Datei "1".svg', content_type="image/svg+xml")
+
+
+def test_own_links_bind_purpose_bytes_name_and_type(tmp_path, monkeypatch):
+    store = open_store(f"file://{tmp_path}", signer)
+    link = store.link("preview", GRANT, now() + 60_000)
+    _, files, token, name = link.split("/")
+    assert (files, name) == ("files", "Gro%C3%9Fe%2FDatei%20%221%22.svg")
+    assert store.verify("preview", token) == GRANT
+    assert store.verify("site", token) is None
+    assert store.verify("preview", token[:-1]) is None
+    assert signer.verify("preview", token) is None
+    monkeypatch.setattr("octavo.kit.signing.now", lambda: now() + 61_000)
+    assert store.verify("preview", token) is None
+
+
+def test_presigned_links_give_the_bytes_under_name_and_type(s3_environment):
+    store = open_store("s3://docs/some/prefix", signer)
+    blob = store.put(b"<svg/>")
+    link = store.link("preview", FileGrant(blob.hash, GRANT.name, GRANT.content_type), now() + 60_000)
+    with urllib.request.urlopen(link) as answer:
+        assert answer.read() == b"<svg/>"
+        assert answer.headers["Content-Type"] == "image/svg+xml"
+        assert answer.headers["Content-Disposition"].startswith('attachment; filename="Gro_e_Datei _1_.svg"')
+
+
+@pytest.mark.parametrize("session", ["", "a/session+token"])
+@pytest.mark.parametrize("endpoint", ["", "http://127.0.0.1:9000"])
+def test_presigned_links_are_those_of_botocore(monkeypatch, session, endpoint):
+    import boto3
+    from botocore.client import Config
+
+    environ = {
+        "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
+        "AWS_SECRET_ACCESS_KEY": "secret/example",
+        "AWS_DEFAULT_REGION": "eu-central-1",
+        "AWS_SESSION_TOKEN": session,
+        "AWS_ENDPOINT_URL": endpoint,
+    }
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    for name, value in environ.items():
+        if value:
+            monkeypatch.setenv(name, value)
+    store = open_store("s3://docs/some prefix", signer)
+    style = "path" if endpoint else "virtual"
+    client = boto3.client("s3", config=Config(signature_version="s3v4", s3={"addressing_style": style}))
+    headers = file_headers(GRANT)
+    theirs = client.generate_presigned_url(
+        "get_object",
+        Params={
+            "Bucket": "docs",
+            "Key": f"some prefix/aa/{GRANT.hash}",
+            "ResponseContentType": headers["Content-Type"],
+            "ResponseContentDisposition": headers["Content-Disposition"],
+        },
+        ExpiresIn=600,
+    )
+    moment = parse_iso(_parts(theirs)[3]["X-Amz-Date"][0])
+    monkeypatch.setattr("octavo.kit.files.now", lambda: moment)
+    ours = store.link("preview", GRANT, moment + 600_000)
+    assert _parts(ours) == _parts(theirs)
+
+
+def _parts(url: str):
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc, parts.path, parse_qs(parts.query)
+
+
+def test_types_are_told_by_content():
+    assert detect_type(b"\x89PNG\r\n\x1a\n....", "a.svg") == "image/png"
+    assert detect_type(b"RIFF....WEBPVP8 ", "a") == "image/webp"
+    assert detect_type(b"\0\0\0\x20ftypavif....", "a") == "image/avif"
+    assert detect_type(b"<html><script>", "photo.png") == "application/octet-stream"
+    assert detect_type(b"<svg onload=...", "logo.svg") == "image/svg+xml"
+    assert detect_type(b"{}", "openapi.json") == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("content_type", "kind"),
+    [
+        ("image/png", "inline"),
+        ("application/pdf", "inline"),
+        ("image/svg+xml", "attachment"),
+        ("text/html", "attachment"),
+        ("text/xml", "attachment"),
+    ],
+)
+def test_active_uploads_are_attachments(content_type, kind):
+    headers = file_headers(FileGrant("a" * 64, 'a"\r\nX: y.html', content_type))
+    assert headers["Content-Disposition"].split(";")[0] == kind
+    assert "\n" not in headers["Content-Disposition"]
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert "sandbox" in headers["Content-Security-Policy"]
+
+
+_PUTTING = """
+import sys
+from octavo.kit.files import open_store
+from octavo.kit.signing import Signer
+store = open_store(sys.argv[1], Signer(b"k" * 32))
+print("ready", flush=True)
+n = 0
+while True:
+    n += 1
+    print(store.put(n.to_bytes(8, "big") * 1_500_000).hash, flush=True)
+"""
+
+
+def test_a_killed_writer_leaves_no_half_file(tmp_path):
+    url = f"file://{tmp_path}"
+    process = subprocess.Popen([sys.executable, "-c", _PUTTING, url], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    told = [process.stdout.readline().strip() for _ in range(3)]
+    process.send_signal(signal.SIGKILL)
+    told += process.stdout.read().split()
+    process.wait()
+    process.stdout.close()
+    store = open_store(url, signer)
+    for hash in told:
+        assert hashlib.sha256(store.read(hash)).hexdigest() == hash
+    for path in tmp_path.glob("??/*"):
+        if store.exists(path.name):  # else a leftover under a name that nobody asks for
+            assert hashlib.sha256(path.read_bytes()).hexdigest() == path.name
