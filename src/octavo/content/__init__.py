@@ -1,0 +1,1 @@
+"""Content of spaces: pages, files, reusable content, and where they come from."""
