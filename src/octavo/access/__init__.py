@@ -4,6 +4,7 @@ from .entering import (
     CollectionAccess,
     OrgAccess,
     SignedIn,
+    SiteAccess,
     SpaceAccess,
     collection_access,
     enter_space,
@@ -14,6 +15,7 @@ from .roles import (
     COLLECTION,
     ORDER,
     ORGANIZATION,
+    SITE,
     SPACE,
     Can,
     Level,
@@ -28,8 +30,8 @@ from .visibility import COLLECTION_IS_VISIBLE, OPEN_COLLECTIONS, SPACE_IS_VISIBL
 from .wire import User, present_user
 
 __all__ = [
-    "COLLECTION", "COLLECTION_IS_VISIBLE", "OPEN_COLLECTIONS", "ORDER", "ORGANIZATION", "SPACE", "SPACE_IS_VISIBLE", "Actor", "Can", "CollectionAccess", "LastUse", "Level",
-    "OrgAccess", "Role", "SignedIn", "SpaceAccess", "User", "UserRow", "at_least", "authenticate",
+    "COLLECTION", "COLLECTION_IS_VISIBLE", "OPEN_COLLECTIONS", "ORDER", "ORGANIZATION", "SITE", "SPACE", "SPACE_IS_VISIBLE", "Actor", "Can", "CollectionAccess", "LastUse", "Level",
+    "OrgAccess", "Role", "SignedIn", "SiteAccess", "SpaceAccess", "User", "UserRow", "at_least", "authenticate",
     "collection_access", "create_token", "effective_role", "enter_space", "find_user", "find_user_by_email",
     "insert_user", "list_users_by_id", "member_role", "permissions", "present_user", "space_access",
     "upsert_member", "viewer_parameters",

@@ -11,7 +11,7 @@ from msgspec import Struct
 from ..errors import Forbidden, NotFound, Unauthorized
 from ..kit.db import Transaction
 from ..kit.operation import Call, enters
-from .roles import COLLECTION, ORGANIZATION, SPACE, Abilities, Can, Rung, at_least, effective_role
+from .roles import COLLECTION, ORGANIZATION, SITE, SPACE, Abilities, Can, Rung, at_least, effective_role
 from .tokens import Actor
 
 RESTORE_DAYS = 7
@@ -30,6 +30,13 @@ class OrgAccess(Struct, frozen=True):
     organization_id: str
     user_id: str
     role: str | None
+
+
+class SiteAccess(Struct, frozen=True):
+    site_id: str
+    organization_id: str
+    user_id: str
+    role: str
 
 
 class CollectionAccess(Struct, frozen=True):
@@ -135,6 +142,20 @@ def _role_along(
     none: tuple[list[str], list[str]] = ([], [])
     rungs = [Rung(*grants.get(object_id, none), level) for _, object_id, level in objects]
     return effective_role(member, rungs)
+
+
+@enters(SiteAccess, "organizationId", "siteId")
+def enter_site(call: Call, needs: Can, organization_id: str, site_id: str) -> SiteAccess:
+    user_id = require_actor(call).user_id
+    missing = f"There is no site {site_id!r} in this organization."
+    with call.db.read() as tx:
+        found, role = member_role(tx, organization_id, user_id)
+        owner = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=site_id)
+    if not found or owner != organization_id:
+        raise NotFound(missing)
+    check(SITE, role, needs, missing)
+    assert role is not None
+    return SiteAccess(site_id, organization_id, user_id, role)
 
 
 @enters(CollectionAccess, "collectionId")

@@ -73,6 +73,11 @@ COLLECTION: Abilities = {
     Can.VIEW_INVITE_LINKS: "create",
     Can.CREATE: "create",
 }
+SITE: Abilities = {
+    Can.VIEW: "read",
+    Can.EDIT: "edit",
+    Can.ADMIN: "create",
+}
 ORGANIZATION: Abilities = {
     Can.VIEW: None,
     Can.ADMIN: "admin",

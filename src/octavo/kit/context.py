@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..settings import Settings
     from .db import Database
+    from .files import FileStore
+    from .signing import Signer
 
 
 @dataclass(slots=True)
 class Context:
     settings: Settings
     db: Database
+    files: FileStore
+    signer: Signer

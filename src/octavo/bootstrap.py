@@ -1,0 +1,74 @@
+"""The first start, and tokens made on the command line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from .access import create_token, find_user_by_email, insert_user, member_role, upsert_member
+from .errors import BadRequest
+from .kit.clock import now
+from .kit.context import Context
+from .kit.db import Transaction
+from .orgs import create_organization, get_organization
+
+ORGANIZATION_TITLE = "Octavo"
+
+
+def _person(tx: Transaction, email: str) -> str:
+    if "@" not in email.strip("@"):
+        raise BadRequest(f"email: expected an address, got {email!r}")
+    found = find_user_by_email(tx, email)
+    if found is not None:
+        return found.id
+    name = email.partition("@")[0].replace(".", " ").replace("_", " ").title()
+    return insert_user(tx, email, name or email, verified=True).id
+
+
+def token_for(
+    context: Context,
+    *,
+    email: str,
+    organization_id: str | None = None,
+    role: str | None = None,
+    scopes: Sequence[str] | None = None,
+    lifetime: int | None = None,
+) -> str:
+    """A token of the person with this address, who is made when unknown.
+
+    With ``organization_id`` they become a member (``role``, default ``read``); who is one already keeps their
+    role unless one is given. ``lifetime`` in milliseconds.
+    """
+    with context.db.write() as tx:
+        user_id = _person(tx, email)
+        if organization_id is not None:
+            get_organization(tx, organization_id)
+            is_member, _ = member_role(tx, organization_id, user_id)
+            if role is not None or not is_member:
+                wanted = role or "read"
+                upsert_member(tx, organization_id, user_id, None if wanted == "guest" else wanted)
+        return create_token(
+            tx,
+            user_id,
+            name="command line",
+            scopes=scopes,
+            expires_at=None if lifetime is None else now() + lifetime,
+        )
+
+
+def first_start(context: Context) -> tuple[str, str] | None:
+    """On an empty installation: the organization, its administrator and a token; (organization, token).
+
+    None when there is an organization already. The token is kept in ``admin-token`` in the data folder.
+    """
+    settings = context.settings
+    with context.db.write() as tx:
+        if tx.one("SELECT 1 FROM organizations") is not None:
+            return None
+        user_id = _person(tx, settings.admin_email)
+        org = create_organization(tx, user_id, ORGANIZATION_TITLE)
+        token = create_token(tx, user_id, name="first start", token=settings.admin_token or None)
+    path = settings.data_folder / "admin-token"
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
+        out.write(token + "\n")
+    return org.id, token

@@ -1,0 +1,265 @@
+"""The ``octavo`` command. Heavy modules are imported by the commands that need them, so that help is instant."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import OctavoError
+
+if TYPE_CHECKING:
+    from .kit.context import Context
+    from .settings import Settings
+
+DONE, FAILED, WRONG_USAGE = 0, 1, 2
+
+
+class Failure(Exception):
+    """Ends a command with a message on standard error and exit code 1."""
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    from .settings import load
+
+    given = {name: getattr(options, name, None) for name in ("data", "workers")}
+    return load(given, options.config)
+
+
+@contextmanager
+def _context(options: argparse.Namespace) -> Iterator[Context]:
+    from .app import close_context, open_context
+
+    context = open_context(_settings(options))
+    try:
+        yield context
+    finally:
+        close_context(context)
+
+
+# --- serving ------------------------------------------------------------------------------------------
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from .app import serve
+
+    roles = {
+        "serve": ("api", "reader", "worker"),
+        "api": ("api",),
+        "reader": ("reader",),
+        "worker": ("worker",),
+    }[options.command]
+    serve(
+        _settings(options),
+        roles=roles,
+        host=options.host,
+        port=options.port,
+        reader_port=options.reader_port,
+        say=lambda line: print(line, flush=True),
+    )
+    return DONE
+
+
+# --- tokens -------------------------------------------------------------------------------------------
+
+_DURATION = re.compile(r"(\d+)([smhdwy])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800, "y": 31536000}
+
+
+def _milliseconds(text: str) -> int:
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"expected a duration such as 90d or 12h, got {text!r}")
+    return int(match[1]) * _SECONDS[match[2]] * 1000
+
+
+def _create_token(options: argparse.Namespace) -> int:
+    from .bootstrap import token_for
+
+    if options.role and not options.org:
+        raise Failure("--role needs --org")
+    with _context(options) as context:
+        token = token_for(
+            context,
+            email=options.email,
+            organization_id=options.org,
+            role=options.role,
+            scopes=options.scopes,
+            lifetime=options.expires,
+        )
+    print(token)
+    return DONE
+
+
+# --- content ------------------------------------------------------------------------------------------
+
+
+def _import(options: argparse.Namespace) -> int:
+    from .importing import import_source
+
+    with _context(options) as context:
+        outcome = import_source(
+            context,
+            options.source,
+            organization_id=options.org,
+            space_id=options.space,
+            collection_id=options.collection,
+            title=options.title,
+            publish=options.publish,
+            progress=not options.quiet,
+        )
+    print(json.dumps(outcome, ensure_ascii=False, indent=None if options.json else 2))
+    return DONE
+
+
+def _export(options: argparse.Namespace) -> int:
+    from .importing import export_space
+
+    with _context(options) as context:
+        outcome = export_space(context, options.space, options.folder, revision_id=options.revision)
+    print(json.dumps(outcome) if options.json else f"{outcome['files']} files in {options.folder}")
+    return DONE
+
+
+# --- the table of operations --------------------------------------------------------------------------
+
+
+def _operations(options: argparse.Namespace) -> int:
+    from .app import load_operations
+    from .kit.operation import TABLE
+
+    load_operations()
+    if options.missing:
+        try:
+            with options.spec.open(newline="") as lines:
+                wanted = [(row["operation_id"], row["method"], row["path"]) for row in csv.DictReader(lines)]
+        except (OSError, KeyError) as error:
+            raise Failure(f"{options.spec}: {error}") from None
+        rows = [(*entry, "", "") for entry in wanted if entry[0] not in TABLE]
+    else:
+        rows = [
+            (o.id, o.method, o.path, str(getattr(o.needs, "value", "public")), o.source)
+            for o in TABLE.values()
+            if options.name is None or options.name == o.id
+        ]
+        if options.name is not None and not rows:
+            raise Failure(f"there is no operation {options.name!r}")
+    names = ("id", "method", "path", "permission", "source")
+    if options.json:
+        print(json.dumps([dict(zip(names, row, strict=True)) for row in rows]))
+        return DONE
+    widths = [max((len(row[i]) for row in rows), default=0) for i in range(4)]
+    for row in rows:
+        print("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[4]]).rstrip())
+    return DONE
+
+
+def _check(options: argparse.Namespace) -> int:
+    from .checking import check_installation
+
+    findings = check_installation(_settings(options))
+    if options.json:
+        print(json.dumps([{"part": part, "ok": ok, "message": message} for part, ok, message in findings]))
+    else:
+        for part, ok, message in findings:
+            print(f"{'ok ' if ok else 'NO '} {part}: {message}")
+    return DONE if all(ok for _, ok, _ in findings) else FAILED
+
+
+# --- the command --------------------------------------------------------------------------------------
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="octavo", description="Self-hosted documentation with an open HTTP API.")
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--data", metavar="DIR", help="folder of the embedded database and files")
+    common.add_argument("--config", metavar="FILE", type=Path, help="settings as octavo.toml")
+    common.add_argument("--json", action="store_true", help="print JSON")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def command(
+        name: str, run: Callable[[argparse.Namespace], int], text: str, **kwargs: Any
+    ) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=text, description=text, parents=[common], **kwargs)
+        made.set_defaults(run=run)
+        return made
+
+    for name, text in (
+        ("serve", "Run API, reader and job worker."),
+        ("api", "Run the API alone."),
+        ("reader", "Run the reader of published sites alone."),
+        ("worker", "Run the job worker alone."),
+    ):
+        made = command(
+            name, _serve, text, epilog=_settings_help(), formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        made.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+        made.add_argument("--port", type=int, default=8000, help="port of the API (default: %(default)s)")
+        made.add_argument("--reader-port", type=int, default=8001, help="port of sites (default: %(default)s)")
+        made.add_argument("--workers", type=int, help="processes that answer requests")
+
+    token = commands.add_parser("token", help="Make access tokens.").add_subparsers(dest="action", required=True)
+    made = token.add_parser("create", parents=[common], help="Print a new token of a person.")
+    made.set_defaults(run=_create_token)
+    made.add_argument("--email", required=True, help="whose token; the person is made when unknown")
+    made.add_argument("--org", metavar="ORG", help="id of an organization the person becomes a member of")
+    made.add_argument("--role", choices=("admin", "create", "review", "edit", "comment", "read", "guest"))
+    made.add_argument("--scopes", nargs="+", metavar="SCOPE", help="what the token is limited to")
+    made.add_argument("--expires", type=_milliseconds, metavar="90d", help="how long it is good for")
+
+    made = command("import", _import, "Import a folder, a .zip or a git URL as a space.")
+    made.add_argument("source", help="folder, .zip, or git URL with #ref and //subfolder")
+    made.add_argument("--org", required=True, help="id of the organization")
+    made.add_argument("--space", help="id of an existing space to import into")
+    made.add_argument("--collection", help="id of the collection the new space goes to")
+    made.add_argument("--title", help="title of the new space")
+    made.add_argument("--publish", action="store_true", help="publish the space as a site")
+    made.add_argument("--quiet", action="store_true", help="no progress bar")
+
+    made = command("export", _export, "Write a space as files.")
+    made.add_argument("space", help="id of the space")
+    made.add_argument("folder", type=Path, metavar="DIR", help="folder to write to; made when it is not there")
+    made.add_argument("--revision", help="id of an older revision")
+
+    made = command("operations", _operations, "List the operations of the API.")
+    made.add_argument("name", nargs="?", help="one operation id")
+    made.add_argument("--missing", action="store_true", help="what the specification has and the code has not")
+    made.add_argument(
+        "--spec", type=Path, default=Path("../shared/spec/operations.csv"), help="the specification's table"
+    )
+
+    command("check", _check, "Say what of this installation works, what does not, and why.")
+    return parser
+
+
+def _settings_help() -> str:
+    import msgspec
+
+    from .settings import PREFIX, Settings
+
+    lines = ["settings (environment, or a file given with --config):"]
+    for entry in msgspec.json.schema(Settings)["$defs"]["Settings"]["properties"].items():
+        name, schema = entry
+        lines.append(f"  {PREFIX}{name.upper():24} {schema['description']} [{schema.get('default', '')}]")
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs a command and exits: 0 done, 1 failed, 2 wrong usage."""
+    options = _parser().parse_args(arguments)
+    try:
+        code = options.run(options)
+    except (OctavoError, Failure) as error:
+        print(f"octavo: {error}", file=sys.stderr)
+        code = FAILED
+    except KeyboardInterrupt:
+        code = FAILED
+    except BrokenPipeError:
+        code = DONE
+    sys.exit(code)

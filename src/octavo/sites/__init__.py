@@ -1,0 +1,18 @@
+"""Published sites: which spaces they show, and to whom."""
+
+from .creating import create_site
+from .store import (
+    SiteRow,
+    SiteSpaceRow,
+    find_site_by_basename,
+    find_site_by_hostname,
+    get_site,
+    list_site_spaces,
+    set_published,
+)
+from .wire import published_url
+
+__all__ = [
+    "SiteRow", "SiteSpaceRow", "create_site", "find_site_by_basename", "find_site_by_hostname", "get_site",
+    "list_site_spaces", "published_url", "set_published",
+]  # fmt: skip

@@ -1,0 +1,99 @@
+"""Sites on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from ..kit.clock import iso
+from ..kit.operation import Call
+from ..kit.pagination import PageQuery
+from ..orgs import OrgRow
+from .store import SiteRow
+
+SiteType = Literal["basic", "premium", "ultimate", "sponsored", "legacy-basic", "legacy-premium"]
+Visibility = Literal["public", "unlisted", "share-link", "visitor-auth"]
+SiteTitle = Annotated[str, Meta(min_length=2, max_length=128)]
+
+# Every plan of Octavo includes everything.
+FEATURES = (
+    "sites-adaptive-content", "sites-advanced-customization", "sites-advanced-insights", "sites-ads",
+    "sites-ai-search", "sites-ai-assistant", "sites-embed", "sites-api-playground",
+    "sites-basic-customization", "sites-custom-domain", "sites-custom-fonts", "sites-custom-subdirectory",
+    "sites-full-text-search", "sites-multivariant-site", "sites-no-custom-domain", "sites-page-feedback",
+    "sites-page-traffic-insights", "sites-pdf-export", "sites-preview-deployments", "sites-public-visibility",
+    "sites-redirects", "sites-search-insights", "sites-sections", "sites-seo", "sites-share-links",
+    "sites-unlisted-visibility", "sites-user-contribution", "sites-visitor-authentication", "sites-visitors",
+)  # fmt: skip
+
+
+class SiteUrls(Struct):
+    location: str
+    app: str
+    published: str | UnsetType = UNSET
+
+
+class SiteFeature(Struct):
+    id: str
+    plan: SiteType
+    frozen: bool = False
+
+
+class Site(Struct, rename="camel"):
+    id: str
+    type: SiteType
+    title: str
+    visibility: Visibility
+    published: bool
+    site_spaces: int
+    created_at: str
+    agents_context: Literal["excluded", "included"]
+    features: list[SiteFeature]
+    urls: SiteUrls
+    object: Literal["site"] = "site"
+    hostname: str | UnsetType = UNSET
+    basename: str | UnsetType = UNSET
+
+
+class CreateSite(Struct):
+    type: SiteType = "basic"
+    title: SiteTitle | None = None
+    visibility: Visibility = "public"
+    spaces: Annotated[list[str], Meta(max_length=200)] = []
+
+
+class SitesQuery(PageQuery):
+    space: str | None = None
+    title: str | None = None
+    published: bool | None = None
+    type: list[SiteType] | None = None
+
+
+def published_url(sites_url: str, org: OrgRow, site: SiteRow) -> str:
+    """Where visitors find a site: its own host name, or below the installation's address for sites."""
+    if site.hostname:
+        scheme = sites_url.partition("://")[0]
+        return f"{scheme}://{site.hostname}/"
+    return f"{sites_url.rstrip('/')}/{org.hostname or org.id}/{site.basename}/"
+
+
+def present_site(call: Call, org: OrgRow, site: SiteRow) -> Site:
+    return Site(
+        id=site.id,
+        type=site.type,  # type: ignore[arg-type]
+        title=site.title,
+        visibility=site.visibility,  # type: ignore[arg-type]
+        published=bool(site.published),
+        site_spaces=site.site_spaces,
+        created_at=iso(site.created_at),
+        agents_context=site.agents_context,  # type: ignore[arg-type]
+        features=[SiteFeature(name, site.type) for name in FEATURES],  # type: ignore[arg-type]
+        urls=SiteUrls(
+            location=call.url(f"/orgs/{org.id}/sites/{site.id}"),
+            app=f"{call.settings.url}/o/{org.id}/sites/{site.id}",
+            published=published_url(call.settings.sites_url, org, site) if site.published else UNSET,
+        ),
+        hostname=site.hostname or UNSET,
+        basename=site.basename,
+    )
