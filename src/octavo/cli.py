@@ -156,7 +156,11 @@ def _operations(options: argparse.Namespace) -> int:
         return DONE
     widths = [max((len(row[i]) for row in rows), default=0) for i in range(4)]
     for row in rows:
-        print("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[4]]).rstrip())
+        print(
+            "  ".join(
+                [*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[4]]
+            ).rstrip()
+        )
     return DONE
 
 
@@ -176,7 +180,9 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="octavo", description="Self-hosted documentation with an open HTTP API.")
+    parser = argparse.ArgumentParser(
+        prog="octavo", description="Self-hosted documentation with an open HTTP API."
+    )
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--data", metavar="DIR", help="folder of the embedded database and files")
     common.add_argument("--config", metavar="FILE", type=Path, help="settings as octavo.toml")
@@ -201,10 +207,14 @@ def _parser() -> argparse.ArgumentParser:
         )
         made.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
         made.add_argument("--port", type=int, default=8000, help="port of the API (default: %(default)s)")
-        made.add_argument("--reader-port", type=int, default=8001, help="port of sites (default: %(default)s)")
+        made.add_argument(
+            "--reader-port", type=int, default=8001, help="port of sites (default: %(default)s)"
+        )
         made.add_argument("--workers", type=int, help="processes that answer requests")
 
-    token = commands.add_parser("token", help="Make access tokens.").add_subparsers(dest="action", required=True)
+    token = commands.add_parser("token", help="Make access tokens.").add_subparsers(
+        dest="action", required=True
+    )
     made = token.add_parser("create", parents=[common], help="Print a new token of a person.")
     made.set_defaults(run=_create_token)
     made.add_argument("--email", required=True, help="whose token; the person is made when unknown")
@@ -224,12 +234,16 @@ def _parser() -> argparse.ArgumentParser:
 
     made = command("export", _export, "Write a space as files.")
     made.add_argument("space", help="id of the space")
-    made.add_argument("folder", type=Path, metavar="DIR", help="folder to write to; made when it is not there")
+    made.add_argument(
+        "folder", type=Path, metavar="DIR", help="folder to write to; made when it is not there"
+    )
     made.add_argument("--revision", help="id of an older revision")
 
     made = command("operations", _operations, "List the operations of the API.")
     made.add_argument("name", nargs="?", help="one operation id")
-    made.add_argument("--missing", action="store_true", help="what the specification has and the code has not")
+    made.add_argument(
+        "--missing", action="store_true", help="what the specification has and the code has not"
+    )
     made.add_argument(
         "--spec", type=Path, default=Path("../shared/spec/operations.csv"), help="the specification's table"
     )

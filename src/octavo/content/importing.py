@@ -114,14 +114,18 @@ def import_files(
     bodies.flush()
     for _ in range(3):
         try:
-            base, changed = _commit(context, space_id, plan, reads, items, author=author, message=message, git=git)
+            base, changed = _commit(
+                context, space_id, plan, reads, items, author=author, message=message, git=git
+            )
             break
         except LineMoved:
             continue
     else:
         raise LineMoved
     files = sum(item.kind == "file" for item in items)
-    return ImportOutcome(space_id, base.revision_id, len(plan.pages), files, changed, source.problems + plan.problems)
+    return ImportOutcome(
+        space_id, base.revision_id, len(plan.pages), files, changed, source.problems + plan.problems
+    )
 
 
 def _read_items(
@@ -139,7 +143,9 @@ def _read_items(
         if text is not None:
             head = read_page_head(text)
             name = head.title or path.rpartition("/")[2].removesuffix(".md")
-            yield Item(id="", kind="reusable-content", name=name, path=path, content=bodies.add(text), size=len(text))
+            yield Item(
+                id="", kind="reusable-content", name=name, path=path, content=bodies.add(text), size=len(text)
+            )
         tick()
     for name, value in plan.variables.items():
         yield Item(id="", kind="variable", name=name, content=msgspec.json.encode(value).decode())
@@ -147,7 +153,9 @@ def _read_items(
         if path in source:
             text = source.read(path).decode("utf-8", "surrogateescape")
             if body := _as_text(text):
-                yield Item(id="", kind="source", name=path.rpartition("/")[2], path=path, content=bodies.add(body))
+                yield Item(
+                    id="", kind="source", name=path.rpartition("/")[2], path=path, content=bodies.add(body)
+                )
     for path in [*plan.files, *kept_as_files]:
         item = _store_file(context, source, path, plan)
         if item is not None:
@@ -257,7 +265,9 @@ def _keep_order(
         parent = read.planned.parent
         siblings.setdefault(None if parent is None else page_ids[parent], []).append(page_ids[read.place])
     for parent, order in siblings.items():
-        before = sorted((p for p in order if p in old and old[p].parent == parent), key=lambda p: (old[p].rank, p))
+        before = sorted(
+            (p for p in order if p in old and old[p].parent == parent), key=lambda p: (old[p].rank, p)
+        )
         stay = _longest_in_order([p for p in order if p in old and old[p].parent == parent], before)
         _rank_around(changes, old, order, stay)
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 import msgspec
@@ -28,6 +28,9 @@ from obstore.store import LocalStore, S3Store
 from ..errors import NotFound, TooLarge, Unavailable
 from .clock import now
 from .signing import Signer
+
+if TYPE_CHECKING:
+    from obstore.store import ClientConfig, S3Config
 
 CHUNK = 256 * 1024
 _SPOOL = 4 * 1024 * 1024
@@ -170,15 +173,11 @@ def open_store(url: str, signing: Signer, environ: Mapping[str, str] = os.enviro
     if parts.scheme == "s3" and parts.netloc:
         prefix = parts.path.strip("/")
         links = _S3Links.from_environment(parts.netloc, prefix, environ)
-        endpoint: dict[str, Any] = {"endpoint": links.endpoint} if links.endpoint else {}
-        store = S3Store(
-            parts.netloc,
-            prefix=prefix or None,
-            region=links.region,
-            virtual_hosted_style_request=not endpoint,
-            client_options={"allow_http": (links.endpoint or "").startswith("http://")},
-            **endpoint,
-        )
+        options: S3Config = {"region": links.region, "virtual_hosted_style_request": links.endpoint is None}
+        if links.endpoint:
+            options["endpoint"] = links.endpoint
+        client: ClientConfig = {"allow_http": (links.endpoint or "").startswith("http://")}
+        store = S3Store(parts.netloc, prefix=prefix or None, config=options, client_options=client)
         return FileStore(store, signing, None, links if links.key and links.secret else None)
     raise Unavailable(f"OCTAVO_FILES_URL: expected file:///folder or s3://bucket/prefix, got {url!r}")
 

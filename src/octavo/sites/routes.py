@@ -16,9 +16,7 @@ def _site(call: Call, tx: Transaction, organization_id: str, site_id: str) -> Si
     return present_site(call, get_organization(tx, organization_id), store.get_site(tx, site_id))
 
 
-@operation(
-    "listSites", "GET", "/orgs/{organizationId}/sites", needs=Can.LIST_TEAMS, returns=Listing[Site]
-)
+@operation("listSites", "GET", "/orgs/{organizationId}/sites", needs=Can.LIST_TEAMS, returns=Listing[Site])
 def list_sites(call: Call, org: OrgAccess, query: SitesQuery) -> Listing[Site]:
     """The sites of an organization, newest first."""
     with call.db.read() as tx:

@@ -1,0 +1,275 @@
+"""Outgoing HTTP that cannot be turned against us.
+
+A host name is resolved once, every address it has must be public, and the connection goes to one of those very
+addresses: what a name server answers a moment later does not matter. Each redirect is checked anew. One
+deadline holds for the whole fetch, redirects and slow headers included.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+import ssl
+import time
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import certifi
+import httpcore
+import httpx
+from msgspec import Struct
+
+from ..errors import OctavoError
+
+_PORTS = {"http": 80, "https": 443}
+_NUMERIC = re.compile(r"(0x[0-9a-f]*|[0-9]+)", re.I)
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+# Set by the connection itself, or of no use beside it.
+_OWN_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "accept-encoding"})
+# All that may follow a redirect to another origin.
+_HARMLESS_HEADERS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
+# Prefixes that carry an IPv4 address inside: mapped, translated (NAT64), 6to4 and Teredo.
+_TUNNELS = tuple(
+    map(ipaddress.IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32"))
+)
+_GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
+
+
+class FetchError(OctavoError):
+    """A fetch that was refused or failed; the message names the host and the reason."""
+
+    status = 502
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """``size`` bytes of body after decompression, ``seconds`` for everything together."""
+
+    size: int = 10 * 1024 * 1024
+    seconds: float = 20
+    redirects: int = 5
+
+
+_LIMITS = Limits()
+
+
+class Target(Struct, frozen=True):
+    """A checked URL: ``addresses`` are those its host had when it was checked."""
+
+    url: str
+    scheme: str
+    host: str
+    port: int
+    addresses: tuple[str, ...]
+
+
+class Fetched(Struct, frozen=True):
+    """An answer of any status; ``url`` is the one that gave it, after redirects."""
+
+    url: str
+    status: int
+    headers: httpx.Headers
+    body: bytes
+
+
+class Fetcher:
+    """Safe to share between threads; keeps no connection between fetches.
+
+    ``allowed``: comma-separated ``host:port`` that may be reached although private
+    (the setting ``allow_private_fetch``).
+    """
+
+    def __init__(self, allowed: str = "") -> None:
+        self._allowed = {entry.strip().lower() for entry in allowed.split(",") if entry.strip()}
+        self._tls = ssl.create_default_context(cafile=certifi.where())
+
+    def check_url(self, url: str) -> Target:
+        """Resolves and checks, without connecting: for other clients, such as git. Raises FetchError."""
+        try:
+            parsed = httpx.URL(url)
+            scheme, host, port = parsed.scheme, parsed.raw_host.decode().lower(), parsed.port
+        except (httpx.InvalidURL, UnicodeError, TypeError):
+            raise FetchError(f"{url[:200]!r}: expected an http or https URL") from None
+        if scheme not in _PORTS or not host:
+            raise FetchError(f"{url[:200]!r}: expected an http or https URL")
+        if parsed.userinfo:
+            raise FetchError(f"{host}: a URL with a user name or password is refused")
+        port = port or _PORTS[scheme]
+        name = host.strip("[]")
+        trusted = f"{host}:{port}" in self._allowed or f"{name}:{port}" in self._allowed
+        if not trusted:
+            _refuse_odd_numbers(name)
+        addresses = _resolve(name, port)
+        if not trusted and not all(map(_is_public, addresses)):
+            raise FetchError(f"{host}: a host in a private network is refused")
+        return Target(str(parsed), scheme, name, port, addresses)
+
+    def fetch(
+        self,
+        url: str,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        limits: Limits = _LIMITS,
+    ) -> Fetched:
+        """The answer, whatever its status. Raises FetchError."""
+        deadline = time.monotonic() + limits.seconds
+        sent = {k: v for k, v in (headers or {}).items() if k.lower() not in _OWN_HEADERS}
+        target = self.check_url(url)
+        for _ in range(limits.redirects + 1):
+            answer = self._fetch_once(
+                target, method=method, headers=sent, body=body, limits=limits, deadline=deadline
+            )
+            location = answer.headers.get("location")
+            if answer.status not in _REDIRECTS or location is None:
+                return answer
+            try:
+                joined = str(httpx.URL(target.url).join(location))
+            except httpx.InvalidURL:
+                raise FetchError(f"{target.host}: redirects to an invalid URL") from None
+            following = self.check_url(joined)
+            if (following.scheme, following.host, following.port) != (
+                target.scheme,
+                target.host,
+                target.port,
+            ):
+                sent = {k: v for k, v in sent.items() if k.lower() in _HARMLESS_HEADERS}
+            if answer.status == 303 or (answer.status in (301, 302) and method == "POST"):
+                method, body = ("HEAD" if method == "HEAD" else "GET"), None
+                sent = {k: v for k, v in sent.items() if k.lower() != "content-type"}
+            target = following
+        raise FetchError(f"{target.host}: more than {limits.redirects} redirects")
+
+    def _fetch_once(
+        self,
+        target: Target,
+        *,
+        method: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        limits: Limits,
+        deadline: float,
+    ) -> Fetched:
+        url = httpx.URL(target.url)
+        sent = {"User-Agent": "Octavo", "Accept": "*/*"}
+        sent = {k: v for k, v in sent.items() if k.lower() not in {name.lower() for name in headers}}
+        sent |= {**headers, "Host": url.netloc.decode(), "Accept-Encoding": "gzip", "Connection": "close"}
+        if body is not None or method in ("POST", "PUT", "PATCH"):
+            sent["Content-Length"] = str(len(body or b""))
+        backend = _PinnedBackend(target.addresses, deadline)
+        address = httpcore.URL(
+            scheme=url.raw_scheme, host=url.raw_host, port=target.port, target=url.raw_path or b"/"
+        )
+        try:
+            with (
+                httpcore.ConnectionPool(self._tls, network_backend=backend) as pool,
+                pool.stream(method, address, headers=list(sent.items()), content=body) as response,
+            ):
+                found = httpx.Headers(response.headers)
+                data = bytearray()
+                for chunk in _decoded(response.iter_stream(), found.get("content-encoding", "identity")):
+                    data += chunk
+                    if len(data) > limits.size:
+                        raise FetchError(f"{target.host}: the answer is larger than {limits.size} bytes")
+                return Fetched(target.url, response.status, found, bytes(data))
+        except httpcore.TimeoutException:
+            raise FetchError(f"{target.host}: no whole answer within {limits.seconds:g} seconds") from None
+        except (httpcore.NetworkError, httpcore.ProtocolError, zlib.error, ssl.SSLError) as error:
+            raise FetchError(f"{target.host}: {error or type(error).__name__}") from None
+        except (UnicodeError, TypeError, ValueError) as error:
+            raise FetchError(f"{target.host}: a request that cannot be sent: {error}") from None
+
+
+def _refuse_odd_numbers(host: str) -> None:
+    """Hosts that libraries read as IPv4 in a form of their own: decimal, octal, hexadecimal, short."""
+    last = host.rstrip(".").rpartition(".")[2]
+    if _NUMERIC.fullmatch(last):
+        try:
+            ipaddress.IPv4Address(host)
+        except ValueError:
+            raise FetchError(f"{host}: a host in this form is refused") from None
+
+
+def _resolve(host: str, port: int) -> tuple[str, ...]:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise FetchError(f"{host}: the host name cannot be resolved") from None
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def _is_public(text: str) -> bool:
+    address = ipaddress.ip_address(text)
+    if address.version == 6 and (address not in _GLOBAL_V6 or any(address in net for net in _TUNNELS)):
+        return False
+    return address.is_global and not address.is_multicast
+
+
+def _decoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+    """Unpacks in bounded pieces, so that a small bomb is noticed before it is large."""
+    if encoding.strip().lower() in ("", "identity"):
+        yield from chunks
+        return
+    if encoding.strip().lower() not in ("gzip", "x-gzip", "deflate"):
+        raise FetchError(f"an answer in encoding {encoding!r} is refused")
+    unpack = zlib.decompressobj(wbits=47)
+    for chunk in chunks:
+        while chunk:
+            yield unpack.decompress(chunk, 65_536)
+            chunk = unpack.unconsumed_tail
+    yield unpack.flush()
+
+
+class _PinnedBackend(httpcore.NetworkBackend):
+    """Connects to checked addresses, whatever the host name; every wait ends at the deadline."""
+
+    def __init__(self, addresses: tuple[str, ...], deadline: float) -> None:
+        self._addresses = addresses
+        self._deadline = deadline
+        self._sockets = httpcore.SyncBackend()
+
+    def connect_tcp(self, host: str, port: int, *_: Any, **__: Any) -> httpcore.NetworkStream:
+        for address in self._addresses[:-1]:
+            try:
+                return self._connect(address, port, share=0.5)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                continue
+        return self._connect(self._addresses[-1], port, share=1)
+
+    def _connect(self, address: str, port: int, share: float) -> httpcore.NetworkStream:
+        stream = self._sockets.connect_tcp(address, port, timeout=_remaining(self._deadline) * share)
+        return _DeadlineStream(stream, self._deadline)
+
+
+class _DeadlineStream(httpcore.NetworkStream):
+    def __init__(self, stream: httpcore.NetworkStream, deadline: float) -> None:
+        self._stream = stream
+        self._deadline = deadline
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._stream.read(max_bytes, _remaining(self._deadline))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        # In pieces: the stream below counts its time anew for each one.
+        for start in range(0, len(buffer), 65_536):
+            self._stream.write(buffer[start : start + 65_536], _remaining(self._deadline))
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        secured = self._stream.start_tls(ssl_context, server_hostname, _remaining(self._deadline))
+        return _DeadlineStream(secured, self._deadline)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+def _remaining(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise httpcore.ReadTimeout
+    return left

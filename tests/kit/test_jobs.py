@@ -1,0 +1,309 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from octavo.errors import NotFound
+from octavo.kit import jobs
+from octavo.kit.clock import now
+from octavo.kit.db import open_database
+from octavo.kit.jobs import Worker, enqueue, finish, list_parked, retry_parked
+
+
+@pytest.fixture(autouse=True)
+def registry(monkeypatch):
+    """Each test registers kinds of its own."""
+    monkeypatch.setattr(jobs, "_kinds", {})
+    monkeypatch.setattr(jobs, "_schedules", {})
+    monkeypatch.setattr(jobs, "_feeders", [])
+
+
+def _add(database, kind, **options):
+    with database.write() as tx:
+        enqueue(tx, kind, **options)
+
+
+def _rows(database, columns="id"):
+    with database.read() as tx:
+        return tx.all(f"SELECT {columns} FROM jobs ORDER BY id")
+
+
+def _wait(condition, seconds=10):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it never came"
+        time.sleep(0.01)
+
+
+class Running:
+    """A worker in a thread of its own."""
+
+    def __init__(self, database, context=None, **options):
+        self.stop = threading.Event()
+        self.thread = threading.Thread(
+            target=Worker(database, context, **options).run_forever, args=(self.stop,)
+        )
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *error):
+        self.stop.set()
+        jobs.wake()
+        self.thread.join()
+
+
+def test_a_job_gets_context_and_payload_and_is_gone(database):
+    seen = []
+
+    @jobs.job("greet")
+    def greet(context, name, version):
+        seen.append((context, name, version))
+
+    _add(database, "greet", name="Ann", version=3)
+    assert Worker(database, "context").run_pending() == 1
+    assert seen == [("context", "Ann", 3)]
+    assert _rows(database) == []
+
+
+def test_a_job_rides_in_its_transaction(database):
+    with pytest.raises(ZeroDivisionError), database.write() as tx:
+        enqueue(tx, "greet")
+        raise ZeroDivisionError
+    assert _rows(database) == []
+
+
+def test_one_waiting_job_of_a_key_but_another_beside_the_running_one(database):
+    runs = []
+
+    @jobs.job("index")
+    def index(context, n):
+        runs.append(n)
+        if n == 1:
+            _add(database, "index", key="space", n=3)
+
+    _add(database, "index", key="space", n=1)
+    _add(database, "index", key="space", n=2)
+    _add(database, "index", key="other", n=4)
+    assert Worker(database, None).run_pending() == 3
+    assert sorted(runs) == [1, 3, 4]
+
+
+def test_jobs_of_the_future_and_of_unknown_kinds_wait(database):
+    @jobs.job("known")
+    def known(context):
+        raise AssertionError("too early")
+
+    _add(database, "known", run_at=now() + 60_000)
+    _add(database, "of-a-later-release")
+    assert Worker(database, None).run_pending() == 0
+    assert len(_rows(database)) == 2
+
+
+def test_failures_back_off_then_park_with_their_error(database, monkeypatch):
+    @jobs.job("fail", attempts=3)
+    def fail(context, page):
+        raise ValueError(f"page {page} is broken")
+
+    _add(database, "fail", page="p1")
+    delays = []
+    clock = [now()]
+    monkeypatch.setattr(jobs, "now", lambda: clock[0])
+    worker = Worker(database, None)
+    for _ in range(3):
+        assert worker.run_pending() == 1
+        assert worker.run_pending() == 0
+        ((run_at,),) = _rows(database, "run_at")
+        delays.append(run_at - clock[0])
+        clock[0] = run_at
+    assert 2_500 <= delays[0] <= 5_000 <= delays[1] <= 10_000
+    assert worker.run_pending() == 0
+    with database.read() as tx:
+        (parked,) = list_parked(tx)
+    assert (parked.kind, parked.payload, parked.attempts) == ("fail", {"page": "p1"}, 3)
+    assert parked.error.endswith("ValueError: page p1 is broken\n")
+
+    with database.write() as tx:
+        retry_parked(tx, parked.id)
+    assert worker.run_pending() == 1
+    with pytest.raises(NotFound), database.write() as tx:
+        retry_parked(tx, parked.id)
+
+
+def test_commits_wake_the_worker_of_the_process(database):
+    ran = threading.Event()
+    jobs.job("now")(lambda context: ran.set())
+    with Running(database, poll=30):
+        time.sleep(0.1)
+        began = time.monotonic()
+        _add(database, "now")
+        assert ran.wait(5)
+        assert time.monotonic() - began < 2
+
+
+def test_a_stopped_worker_finishes_what_runs(database):
+    started, go = threading.Event(), threading.Event()
+    done = []
+
+    @jobs.job("long")
+    def long(context, n):
+        started.set()
+        go.wait()
+        done.append(n)
+
+    _add(database, "long", n=1)
+    with Running(database, threads=1, poll=0.02) as running:
+        assert started.wait(5)
+        _add(database, "long", n=2)
+        running.stop.set()
+        jobs.wake()
+        time.sleep(0.1)
+        assert running.thread.is_alive()
+        go.set()
+    assert done == [1]
+    assert len(_rows(database)) == 1
+
+
+def test_a_long_job_keeps_its_lease(database):
+    runs = []
+
+    @jobs.job("long")
+    def long(context):
+        runs.append(1)
+        time.sleep(1.2)
+
+    _add(database, "long")
+    with Running(database, lease=0.5, poll=0.02), Running(database, lease=0.5, poll=0.02):
+        _wait(lambda: not _rows(database))
+    assert runs == [1]
+
+
+def test_who_lost_the_lease_leaves_no_trace(database):
+    @jobs.job("write")
+    def write(context):
+        with database.write() as tx:
+            tx.run("UPDATE jobs SET lease_owner = 'another'")
+        with database.write() as tx:
+            tx.run("INSERT INTO secrets (name, value) VALUES ('effect', '')")
+            finish(tx)
+
+    _add(database, "write")
+    Worker(database, None).run_pending()
+    with database.read() as tx:
+        assert tx.one("SELECT * FROM secrets") is None
+        assert tx.all("SELECT lease_owner, error FROM jobs") == [("another", None)]
+
+
+def test_a_job_that_kills_its_workers_is_parked(database):
+    jobs.job("deadly", attempts=2)(lambda context: None)
+    _add(database, "deadly")
+    with database.write() as tx:
+        tx.run("UPDATE jobs SET attempts = 2, lease_owner = 'dead', lease_until = :now", now=now())
+    assert Worker(database, None).run_pending() == 0
+    with database.read() as tx:
+        assert "died" in list_parked(tx)[0].error
+
+
+def test_schedules_fire_once_for_all_workers(database, monkeypatch):
+    runs = []
+    jobs.job("sweep")(lambda context: runs.append(1))
+    jobs.schedule("sweep-all", 60, "sweep")
+    first, second = Worker(database, None), Worker(database, None)
+    assert [first.run_pending(), second.run_pending(), first.run_pending()] == [1, 0, 0]
+    later = now() + 60_001
+    monkeypatch.setattr(jobs, "now", lambda: later)
+    assert [second.run_pending(), first.run_pending()] == [1, 0]
+
+
+_WORKER = """
+import sys, threading, time
+from octavo.kit import jobs
+from octavo.kit.db import open_database
+
+database = open_database(sys.argv[1], 4)
+
+@jobs.job("effect")
+def effect(context, n):
+    time.sleep(0.02)
+    with database.write() as tx:
+        tx.run("INSERT INTO effects (n) VALUES (:n)", n=n)
+        jobs.finish(tx)
+
+stop = threading.Event()
+threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
+print("ready", flush=True)
+jobs.Worker(database, None, threads=3, lease=1, poll=0.05).run_forever(stop)
+database.close()
+"""
+
+
+def test_a_killed_worker_loses_nothing_and_doubles_nothing(database, database_url):
+    database.script("CREATE TABLE effects (n BIGINT NOT NULL);")
+    workers = []
+    try:
+        with database.write() as tx:
+            for n in range(200):
+                enqueue(tx, "effect", n=n)
+        workers = [
+            subprocess.Popen(
+                [sys.executable, "-c", _WORKER, database_url],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env={**os.environ, "PYTHONWARNINGS": "ignore"},
+            )
+            for _ in range(3)
+        ]
+        for worker in workers:
+            assert worker.stdout.readline() == "ready\n"
+        victim = workers[0]
+
+        def all_work():
+            owners = {owner for (owner,) in _rows(database, "lease_owner") if owner}
+            return len(owners) == 3
+
+        _wait(all_work)
+        victim.send_signal(signal.SIGKILL)
+        victim.wait()
+        with database.read() as tx:
+            assert tx.value("SELECT COUNT(*) FROM jobs") > 0, "killed too late to tell anything"
+        _wait(lambda: not _rows(database), 20)
+        for worker in workers[1:]:
+            worker.stdin.close()
+            assert worker.wait(10) == 0
+        with database.read() as tx:
+            assert [n for (n,) in tx.all("SELECT n FROM effects ORDER BY n")] == list(range(200))
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+            worker.stdout.close()
+        database.script("DROP TABLE effects;")
+
+
+def test_workers_on_both_sides_of_a_process_border_share_the_work(database, database_url):
+    seen = []
+    lock = threading.Lock()
+
+    @jobs.job("count")
+    def count(context, n):
+        with lock:
+            seen.append((context, n))
+        time.sleep(0.01)
+
+    with database.write() as tx:
+        for n in range(60):
+            enqueue(tx, "count", n=n)
+    other = open_database(database_url)
+    with Running(database, "a", threads=2, poll=0.02), Running(other, "b", threads=2, poll=0.02):
+        _wait(lambda: not _rows(database))
+    other.close()
+    assert sorted(n for _, n in seen) == list(range(60))
+    assert {who for who, _ in seen} == {"a", "b"}
