@@ -6,9 +6,10 @@ import asyncio
 import importlib
 import logging
 import signal
-from collections.abc import Awaitable, Callable, Iterable
+import threading
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Literal
 
 from granian.constants import Interfaces
 from granian.log import LogLevels
@@ -16,19 +17,24 @@ from granian.server.embed import Server
 from litestar import Litestar
 
 from .access import LastUse, authenticate
+from .bootstrap import FirstStart, first_start
 from .errors import Unavailable
 from .kit import db as databases
 from .kit.context import Context
 from .kit.description import describe, reference_page
+from .kit.files import open_store
 from .kit.http import Dispatcher, Endpoint, Receive, Scope, Send, build_app, send_answer
+from .kit.jobs import Worker
 from .kit.migrations import load_migrations, migrate
 from .kit.operation import TABLE, Call
+from .kit.signing import Signer, get_or_create_secret
+from .reader import reader_app
 from .settings import Settings
 
 log = logging.getLogger("octavo")
 
 # Importing a package's routes declares its operations.
-ROUTES = ("access", "orgs", "spaces")
+ROUTES = ("access", "orgs", "spaces", "content", "sites")
 _WRITE_LAST_USE = 10.0
 
 
@@ -44,10 +50,17 @@ def open_context(settings: Settings) -> Context:
     database = databases.open_database(settings.database, settings.threads)
     try:
         migrate(database, load_migrations("octavo.migrations"))
+        with database.write() as tx:
+            signer = Signer(get_or_create_secret(tx, "signing"))
+        files = open_store(settings.files, signer)
     except BaseException:
         database.close()
         raise
-    return Context(settings=settings, db=database)
+    return Context(settings=settings, db=database, files=files, signer=signer)
+
+
+def close_context(context: Context) -> None:
+    context.db.close()
 
 
 def _static(body: Callable[[], bytes], content_type: str) -> Endpoint:
@@ -153,24 +166,55 @@ async def _until_stopped(
         raise Unavailable(f"the server could not start: {failed[0].exception()}")
 
 
+Role = Literal["api", "reader", "worker"]
+
+
 def serve(
-    settings: Settings, *, host: str, port: int | None, reader_port: int | None, ready: Callable[[], None]
+    settings: Settings,
+    *,
+    roles: Sequence[Role],
+    host: str,
+    port: int,
+    reader_port: int,
+    say: Callable[[str], None],
 ) -> None:
-    """Runs until SIGTERM or SIGINT, then finishes what runs. ``port`` None: no API; ``reader_port``: no reader."""
+    """Runs these roles until SIGTERM or SIGINT, then finishes what runs. ``say`` tells a person how it goes."""
     context = open_context(settings)
+    stop_worker = threading.Event()
+    worker = threading.Thread(target=Worker(context.db, context).run_forever, args=(stop_worker,), name="octavo-jobs")
+    last_use = LastUse()
     try:
-        last_use = LastUse()
+        load_operations()
+        if "api" in roles:
+            started = first_start(context)
+            if started is not None:
+                _tell_first_start(context, started, say)
         servers = []
-        if port is not None:
+        if "api" in roles:
             servers.append(_server(api_app(context, last_use), host, port))
+            say(f"API    http://{host}:{port}/v1   reference http://{host}:{port}/docs")
+        if "reader" in roles:
+            servers.append(_server(reader_app(context), host, reader_port))
+            say(f"Sites  http://{host}:{reader_port}/")
+        if "worker" in roles:
+            worker.start()
 
         async def write_last_use() -> None:
             while True:
                 await asyncio.sleep(_WRITE_LAST_USE)
                 await asyncio.get_running_loop().run_in_executor(None, last_use.write, context.db)
 
-        ready()
         asyncio.run(_until_stopped(servers, [write_last_use]))
-        last_use.write(context.db)
     finally:
-        context.db.close()
+        stop_worker.set()
+        if worker.is_alive():
+            worker.join()
+        last_use.write(context.db)
+        close_context(context)
+
+
+def _tell_first_start(context: Context, started: FirstStart, say: Callable[[str], None]) -> None:
+    say(f"Organization {started.organization_id}, administrator {context.settings.admin_email}")
+    if started.site_url:
+        say(f"The manual is published at {started.site_url}")
+    say(f"Token  {started.token}   (kept in {context.settings.data_folder / 'admin-token'})")

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from msgspec import Struct
 
 from .access import create_token, find_user_by_email, insert_user, member_role, upsert_member
+from .bringing import bring
 from .errors import BadRequest
 from .kit.clock import now
 from .kit.context import Context
@@ -56,8 +61,16 @@ def token_for(
         )
 
 
-def first_start(context: Context) -> tuple[str, str] | None:
-    """On an empty installation: the organization, its administrator and a token; (organization, token).
+class FirstStart(Struct, frozen=True):
+    """What the first start made. ``site_url`` is None when this installation came without the manual."""
+
+    organization_id: str
+    token: str
+    site_url: str | None
+
+
+def first_start(context: Context) -> FirstStart | None:
+    """On an empty installation: the organization, its administrator, a token, and the manual as a site.
 
     None when there is an organization already. The token is kept in ``admin-token`` in the data folder.
     """
@@ -71,4 +84,20 @@ def first_start(context: Context) -> tuple[str, str] | None:
     path = settings.data_folder / "admin-token"
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
         out.write(token + "\n")
-    return org.id, token
+    manual = find_manual()
+    site_url = None
+    if manual is not None:
+        brought = bring(
+            context, str(manual), organization_id=org.id, title="Octavo manual", publish=True, author=user_id
+        )
+        site_url = brought.site_url
+    return FirstStart(org.id, token, site_url)
+
+
+def find_manual() -> Path | None:
+    """The manual's folder: inside the installed package, or beside the source."""
+    package = Path(str(files("octavo")))
+    for folder in (package / "manual", package.parent.parent / "docs"):
+        if (folder / "SUMMARY.md").is_file():
+            return folder
+    return None

@@ -101,10 +101,12 @@ def _create_token(options: argparse.Namespace) -> int:
 
 
 def _import(options: argparse.Namespace) -> int:
-    from .importing import import_source
+    import msgspec
 
-    with _context(options) as context:
-        outcome = import_source(
+    from .bringing import bring
+
+    with _context(options) as context, _progress(options.source, options.quiet) as progress:
+        brought = bring(
             context,
             options.source,
             organization_id=options.org,
@@ -112,14 +114,32 @@ def _import(options: argparse.Namespace) -> int:
             collection_id=options.collection,
             title=options.title,
             publish=options.publish,
-            progress=not options.quiet,
+            progress=progress,
         )
-    print(json.dumps(outcome, ensure_ascii=False, indent=None if options.json else 2))
+    told = msgspec.to_builtins(brought.outcome)
+    if brought.site_url:
+        told["site"] = brought.site_url
+    print(json.dumps(told, ensure_ascii=False, indent=None if options.json else 2))
     return DONE
 
 
+@contextmanager
+def _progress(name: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on standard error."""
+    if quiet:
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(f"Importing {name}", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
 def _export(options: argparse.Namespace) -> int:
-    from .importing import export_space
+    from .bringing import export_space
 
     with _context(options) as context:
         outcome = export_space(context, options.space, options.folder, revision_id=options.revision)

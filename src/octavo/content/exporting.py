@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ..core.document import with_title
+from ..core.document.page import with_title
 from ..core.pages import Page
 from ..core.space_config import VARIABLES_PATH, read_config, read_variables
 from ..core.summary import Summary, SummaryEntry, read_summary, update_summary, walk_entries, write_summary

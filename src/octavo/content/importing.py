@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..core.document import PageHead, read_page_head
+from ..core.document.page import PageHead, read_page_head
 from ..core.import_plan import ImportPlan, PageText, page_of, plan_import, read_pages, read_text
 from ..core.pages import Page
 from ..core.problems import Problem

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..access import Can, OrgAccess, SiteAccess
+from ..access import Can, OrgAccess, SiteAccess, space_access
 from ..kit.db import Transaction
 from ..kit.operation import Call, operation
 from ..kit.pagination import Listing, present_slice
@@ -46,10 +46,11 @@ def create_site(call: Call, org: OrgAccess, body: CreateSite | None) -> Site:
     """A new site, not yet published, over spaces of the organization."""
     given = body or CreateSite()
     with call.db.write() as tx:
+        for space_id in given.spaces:
+            space_access(tx, org.user_id, Can.VIEW, space_id)
         site_id = create(
             tx,
             organization_id=org.organization_id,
-            user_id=org.user_id,
             title=given.title,
             type=given.type,
             visibility=given.visibility,

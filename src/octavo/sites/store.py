@@ -139,6 +139,12 @@ def set_published(tx: Transaction, site_id: str, published: bool) -> None:
     )
 
 
+def find_site_of_space(tx: Transaction, space_id: str) -> str | None:
+    """The oldest site that shows a space."""
+    found = tx.value("SELECT min(site_id) FROM site_spaces WHERE space_id = :space", space=space_id)
+    return None if found is None else str(found)
+
+
 def list_site_spaces(tx: Transaction, site_id: str) -> list[SiteSpaceRow]:
     """The spaces of a site that are not in the trash, in order."""
     rows = tx.all(

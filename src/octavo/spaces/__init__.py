@@ -1,6 +1,6 @@
 """Spaces and collections: the containers of content."""
 
-from .store import SpaceRow, get_space, insert_space
+from .store import SpaceRow, get_space, insert_space, require_collection
 from .wire import Space, present_space
 
-__all__ = ["Space", "SpaceRow", "get_space", "insert_space", "present_space"]
+__all__ = ["Space", "SpaceRow", "get_space", "insert_space", "present_space", "require_collection"]

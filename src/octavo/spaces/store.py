@@ -153,6 +153,12 @@ def get_collection(tx: Transaction, collection_id: str) -> CollectionRow:
     return CollectionRow(*row)
 
 
+def require_collection(tx: Transaction, organization_id: str, collection_id: str) -> None:
+    """Raises NotFound unless the collection is the organization's."""
+    if get_collection(tx, collection_id).organization_id != organization_id:
+        raise NotFound(f"There is no collection {collection_id!r} in this organization.")
+
+
 def list_collections(
     tx: Transaction, org: OrgAccess, limit: int, page: str | None, *, nested: bool
 ) -> Slice[CollectionRow]:
