@@ -281,6 +281,32 @@ def test_the_next_address_is_tried_when_one_is_dead(monkeypatch, server):
     assert server.seen[0][2]["host"] == allowed
 
 
+def test_tls_is_asked_for_by_the_name_of_the_url(monkeypatch):
+    """Pinning the address must not change which certificate is asked for and checked."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    hello = []
+
+    def accept():
+        connection, _ = listener.accept()
+        hello.append(connection.recv(4096))
+        connection.close()
+
+    thread = threading.Thread(target=accept)
+    thread.start()
+    real = socket.getaddrinfo
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda host, *a, **k: real("127.0.0.1" if host == "tls.example" else host, *a, **k),
+    )
+    with pytest.raises(FetchError, match="tls.example"):
+        Fetcher(f"tls.example:{port}").fetch(f"https://tls.example:{port}/")
+    thread.join()
+    listener.close()
+    assert b"tls.example" in hello[0]
+
+
 @pytest.mark.parametrize("path", ["large", "endless", "bomb"])
 def test_too_large_an_answer(fetcher, at, path):
     with pytest.raises(FetchError, match="larger than 100000 bytes"):

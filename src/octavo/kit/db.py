@@ -85,6 +85,14 @@ class Transaction:
     def skip_locked(self) -> str:
         return " FOR UPDATE SKIP LOCKED" if self.engine == "postgresql" else ""
 
+    def wait_for_writers(self, table: str) -> None:
+        """Returns when every transaction that has written to ``table`` so far has ended.
+
+        New writers wait until this transaction ends: do nothing else in it.
+        """
+        if self.engine == "postgresql":
+            self._execute(f"LOCK TABLE {table} IN SHARE MODE", {})
+
 
 def _spread(sql: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     if "IN :" not in sql:

@@ -209,6 +209,11 @@ CREATE TABLE events (
   created_at BIGINT NOT NULL
 );
 
+CREATE TABLE event_cursors (
+  consumer TEXT PRIMARY KEY,
+  event_id BIGINT NOT NULL               -- the last one it has passed
+);
+
 CREATE TABLE jobs (
   id TEXT PRIMARY KEY,
   kind TEXT NOT NULL,

@@ -1,0 +1,172 @@
+"""Events: rows written with the change they tell of, and read by consumers, each with a cursor of its own.
+
+A handler runs in the transaction that moves its consumer's cursor, so what it writes (jobs, mostly) happens
+once for each event, in the order of their ids. An event whose handler fails does not hold up the others: it
+becomes a job, with that job's retries, and is parked where an operator sees it.
+
+PostgreSQL gives out ids before transactions commit, so a lower id may appear after a higher one. Ids that
+follow each other without a gap are all there. Behind a gap stands a transaction that is still writing, or one
+that rolled back; which of the two is known once every transaction that was writing events has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgspec
+import structlog
+
+from . import jobs
+from .clock import now
+from .db import Database, RetryTransaction, Transaction
+
+log = structlog.get_logger()
+
+
+class Event(NamedTuple):
+    """``payload``: ids and a version number; ``created_at``: milliseconds."""
+
+    id: int
+    type: str
+    organization_id: str | None
+    space_id: str | None
+    payload: dict[str, Any]
+    created_at: int
+
+
+Handler = Callable[[Transaction, Event], None]
+
+_COLUMNS = "id, type, organization_id, space_id, payload, created_at"
+_consumers: dict[str, Handler] = {}
+
+
+class _HandlerFailed(Exception):
+    def __init__(self, event: Event) -> None:
+        self.event = event
+
+
+def emit(
+    tx: Transaction,
+    type: str,
+    *,
+    organization_id: str | None = None,
+    space_id: str | None = None,
+    **payload: Any,
+) -> None:
+    """Adds an event to the transaction; consumers of this process wake once it commits."""
+    tx.run(
+        "INSERT INTO events (type, organization_id, space_id, payload, created_at)"
+        " VALUES (:type, :organization_id, :space_id, :payload, :now)",
+        type=type,
+        organization_id=organization_id,
+        space_id=space_id,
+        payload=msgspec.json.encode(payload).decode(),
+        now=now(),
+    )
+    tx.after_commit(jobs.wake)
+
+
+def consumer(name: str) -> Callable[[Handler], Handler]:
+    """Registers ``handler(tx, event)`` to be called by workers with every event, from the oldest kept on.
+
+    Brief and in the database only: what takes time or leaves the process is enqueued as a job.
+    """
+
+    def register(handler: Handler) -> Handler:
+        if name in _consumers:
+            raise ValueError(f"two consumers named {name!r}")
+        _consumers[name] = handler
+        return handler
+
+    return register
+
+
+@jobs.feeder
+def deliver(database: Database) -> bool:
+    """Lets each registered consumer take a batch; whether anything was there."""
+    handled = 0
+    for name, handler in _consumers.items():
+        try:
+            handled += consume(database, name, handler)
+        except RetryTransaction:
+            handled += 1
+    return handled > 0
+
+
+def consume(database: Database, name: str, handler: Handler, limit: int = 200) -> int:
+    """Hands the next events to ``handler`` and moves the cursor of consumer ``name``; how many it passed.
+
+    One worker at a time does this for a consumer; to the others there is nothing to do.
+    """
+    with database.read() as tx:
+        cursor = _cursor(tx, name) or 0
+        ids = [
+            id
+            for (id,) in tx.all(
+                "SELECT id FROM events WHERE id > :cursor ORDER BY id LIMIT :limit",
+                cursor=cursor,
+                limit=limit,
+            )
+        ]
+    if not ids:
+        return 0
+    if ids[-1] - cursor != len(ids):
+        with database.write() as tx:
+            tx.wait_for_writers("events")
+    failed: set[int] = set()
+    while True:
+        try:
+            return _hand_over(database, name, handler, ids[-1], failed)
+        except _HandlerFailed as failure:
+            log.warning("event failed", consumer=name, id=failure.event.id, exc_info=failure.__cause__)
+            failed.add(failure.event.id)
+
+
+def prune(tx: Transaction, before: int) -> int:
+    """Deletes events older than ``before`` (milliseconds) that every consumer has passed; how many."""
+    return tx.run(
+        "DELETE FROM events WHERE created_at < :before AND id <= (SELECT MIN(event_id) FROM event_cursors)",
+        before=before,
+    )
+
+
+def _hand_over(database: Database, name: str, handler: Handler, upto: int, failed: set[int]) -> int:
+    with database.write() as tx:
+        tx.run(
+            "INSERT INTO event_cursors (consumer, event_id) VALUES (:name, 0) ON CONFLICT (consumer) DO NOTHING",
+            name=name,
+        )
+        cursor = _cursor(tx, name, tx.skip_locked)
+        if cursor is None or cursor >= upto:
+            return 0
+        rows = tx.all(
+            f"SELECT {_COLUMNS} FROM events WHERE id > :cursor AND id <= :upto ORDER BY id",
+            cursor=cursor,
+            upto=upto,
+        )
+        for event in map(_event, rows):
+            if event.id in failed:
+                jobs.enqueue(tx, "deliver-event", consumer=name, event=event._asdict())
+                continue
+            try:
+                handler(tx, event)
+            except Exception as error:
+                raise _HandlerFailed(event) from error
+        tx.run("UPDATE event_cursors SET event_id = :upto WHERE consumer = :name", upto=upto, name=name)
+        return len(rows)
+
+
+@jobs.job("deliver-event")
+def _deliver_again(context: Any, consumer: str, event: dict[str, Any]) -> None:
+    with context.db.write() as tx:
+        _consumers[consumer](tx, Event(**event))
+        jobs.finish(tx)
+
+
+def _cursor(tx: Transaction, name: str, lock: str = "") -> int | None:
+    return tx.value("SELECT event_id FROM event_cursors WHERE consumer = :name" + lock, name=name)
+
+
+def _event(row: tuple[Any, ...]) -> Event:
+    return Event(row[0], row[1], row[2], row[3], msgspec.json.decode(row[4]), row[5])
