@@ -1,0 +1,132 @@
+"""Documents of a state: parsed from their sources, with references resolved against that state.
+
+States are immutable, so what is made here is cached by the state and never becomes wrong.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Any
+from urllib.parse import unquote
+
+import msgspec
+from msgspec import Raw
+
+from ..core import links
+from ..core.document import Document, Reference, read, rewrite, split_page, to_json
+from ..kit.cache import ByteCache
+from ..kit.db import Transaction
+from . import store
+from .bodies import get_body
+from .store import Base
+
+_CACHE_BYTES = 64 * 1024 * 1024
+_json_cache: ByteCache[bytes] = ByteCache(_CACHE_BYTES)
+_EMPTY = Document(nodes=[], gaps=[""])
+
+
+class StateLookup:
+    """What a state knows of its own files, asked one by one and remembered for one request."""
+
+    def __init__(self, tx: Transaction, base: Base) -> None:
+        self._tx = tx
+        self._base = base
+        self._known: dict[tuple[str, str], str | None] = {}
+
+    def _remember(self, question: str, key: str, ask: Any) -> str | None:
+        known = self._known
+        if (question, key) not in known:
+            found = ask()
+            known[question, key] = found.id if found is not None else None
+        return known[question, key]
+
+    def find_page(self, file_path: str) -> str | None:
+        return self._remember(
+            "file", file_path, lambda: store.find_page_by_file(self._tx, self._base, file_path)
+        )
+
+    def find_page_by_path(self, path: str) -> str | None:
+        return self._remember("path", path, lambda: store.find_page_by_path(self._tx, self._base, path))
+
+    def find_page_by_id(self, page: str) -> str | None:
+        return self._remember("page", page, lambda: store.find_page(self._tx, self._base, page))
+
+    def find_file(self, path: str) -> str | None:
+        return self._remember("item", path, lambda: self._file(path))
+
+    def _file(self, path: str) -> store.Item | None:
+        item = store.find_item_by_path(self._tx, self._base, path)
+        return item if item is not None and item.kind == "file" else None
+
+    def find_file_by_id(self, file: str) -> str | None:
+        return self._remember("file id", file, lambda: store.find_item(self._tx, self._base, file, "file"))
+
+    def find_reusable(self, path: str) -> str | None:
+        return self._remember("reusable", path, lambda: self._reusable(path))
+
+    def _reusable(self, path: str) -> store.Item | None:
+        item = store.find_item_by_path(self._tx, self._base, path)
+        return item if item is not None and item.kind == "reusable-content" else None
+
+
+def read_source(tx: Transaction, body: str | None) -> Document:
+    """The document of a page file, as written."""
+    return read(split_page(get_body(tx, body)).body) if body else msgspec.structs.replace(_EMPTY)
+
+
+def resolved_document(tx: Transaction, base: Base, body: str | None, file_path: str | None) -> Document:
+    """The document of a page file with what its references mean in this state."""
+    lookup = StateLookup(tx, base)
+
+    def change(reference: Reference) -> dict[str, Any] | None:
+        return resolve(lookup, file_path, reference.ref, reference.type)
+
+    return rewrite(read_source(tx, body), change)
+
+
+def resolve(lookup: StateLookup, file_path: str | None, ref: dict[str, Any], type: str) -> dict[str, Any]:
+    """The ContentRef that a reference as written means; one that means nothing here stays as it was written."""
+    written = ref.get("url")
+    if ref.get("kind") != "url" or not isinstance(written, str):
+        return ref
+    if type == "reusable-content":
+        folder = posixpath.dirname(file_path or "")
+        path = posixpath.normpath(posixpath.join(folder, unquote(written))).lstrip("/")
+        found = lookup.find_reusable(path)
+        return {"kind": "reusable-content", "reusableContent": found} if found else ref
+    target = links.resolve(written, lookup, file_path or "")
+    content_ref = _content_ref(target)
+    if type in ("image", "inline-image", "drawing", "file", "embed") and content_ref.get("kind") != "file":
+        return ref
+    return content_ref if content_ref.get("kind") != "url" else ref
+
+
+def _content_ref(target: links.Target) -> dict[str, Any]:
+    space = {"space": target.space} if target.space else {}
+    if target.kind in ("page", "anchor"):
+        if target.kind == "page" and target.page is None and target.space:
+            return {"kind": "space", **space}
+        page = {"page": target.page} if target.page else {}
+        if target.anchor:
+            return {"kind": "anchor", "anchor": target.anchor, **page, **space}
+        return {"kind": "page", **page, **space}
+    if target.kind == "file":
+        return {"kind": "file", "file": target.file}
+    if target.kind == "space":
+        return {"kind": "space", **space}
+    return {"kind": "url", "url": target.url or ""}
+
+
+def resolve_reference(tx: Transaction, base: Base, file_path: str | None, written: str) -> dict[str, Any]:
+    """A cover's reference: a file of the state, or the URL as written."""
+    return resolve(StateLookup(tx, base), file_path, {"kind": "url", "url": written}, "image")
+
+
+def document_json(tx: Transaction, base: Base, body: str | None, file_path: str | None) -> Raw:
+    """The document as the API shows it, encoded."""
+    key = (base.revision_id, body, file_path)
+    encoded = _json_cache.get(key)
+    if encoded is None:
+        encoded = msgspec.json.encode(to_json(resolved_document(tx, base, body, file_path)))
+        _json_cache.put(key, encoded, len(encoded))
+    return Raw(encoded)
