@@ -1,0 +1,1 @@
+"""Documents: reading, writing and walking them."""
