@@ -95,9 +95,20 @@ from msgspec import Struct
 Kind = Literal["text", "bool", "number", "int", "ref", "length", "texts", "object"]
 
 ALIGN = ("start", "center", "end")
-COLORS = (
-    "default green blue red orange yellow purple $primary $info $success $warning $danger".split()  # the API's
-)
+COLORS = [
+    "default",
+    "green",
+    "blue",
+    "red",
+    "orange",
+    "yellow",
+    "purple",
+    "$primary",
+    "$info",
+    "$success",
+    "$warning",
+    "$danger",
+]  # the API's
 UNKNOWN_KINDS = ("tag", "html", "comment", "definition", "text")
 
 
@@ -220,7 +231,7 @@ BLOCKS: dict[str, NodeType] = {entry.type: entry for entry in _BLOCKS}
 INLINES: dict[str, NodeType] = {entry.type: entry for entry in _INLINES}
 MARKS = ("bold", "italic", "code", "keyboard", "strikethrough", "color", "superscript", "subscript")
 NESTED_ONLY = frozenset(
-    "list-item code-line image tabs-item stepper-step column update".split()
+    ["list-item", "code-line", "image", "tabs-item", "stepper-step", "column", "update"]
 )  # these stand only where a parent names them
 COLUMN_TYPES = ("text", "number", "checkbox", "files", "users", "rating", "select", "content-ref", "image")
 REF_FIELDS: dict[str, tuple[str, ...]] = {
