@@ -50,6 +50,7 @@ TAG = re.compile(
 _ELEMENT = re.compile(r"<(?P<close>/?)(?P<name>details|div)(?P<rest>(?:\s[^<>]*)?)>[ \t]*$", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"\[\^([^\]\s]+)\]:[ \t]*")
 _TEXT_ENDS = re.compile(r"[\n\\`~*_\[!<&$]")
+_SKIP_ENDS = re.compile(r"[\n\\`~*_\[\]!<&$]")  # link labels are looked for token by token, up to their ]
 _RAW_UNTIL = (("<table", "</table>"), ("<figure", "</figure>"))
 
 
@@ -419,13 +420,13 @@ class Inlines(ParserInline):
         if pos in cache:
             state.pos = cache[pos]
             return
-        found = _TEXT_ENDS.search(state.src, pos, state.posMax)
+        found = _SKIP_ENDS.search(state.src, pos, state.posMax)
         stop = found.start() if found else state.posMax
         if stop > pos:
             state.pos = stop
         elif state.level < state.md.options.maxNesting:
             done = False
-            for rule in _INLINE[state.src[pos]]:
+            for rule in _INLINE.get(state.src[pos], ()):
                 state.level += 1
                 done = rule(state, True)
                 state.level -= 1

@@ -646,7 +646,7 @@ def _content_ref(reader: _Reader, token: Token, inner: list[Block], body: str) -
         return None
     data = {"ref": url_ref(url)} | data
     if inner:
-        label = _only_link(inner)
+        label = _label(inner)
         if label is None:
             return None
         if label != default_label(url):
@@ -659,9 +659,11 @@ def default_label(url: str) -> str:
     return url.rstrip("/").rsplit("/", 1)[-1] or url
 
 
-def _only_link(inner: list[Block]) -> str | None:
+def _label(inner: list[Block]) -> str | None:
     if len(inner) == 1 and inner[0].type == "paragraph" and len(inner[0].nodes) == 1:
         node = inner[0].nodes[0]
+        if isinstance(node, Text):
+            return node.leaves[0].text if len(node.leaves) == 1 and not node.leaves[0].marks else None
         if isinstance(node, Inline) and node.type in ("link", "mention"):
             return plain(node.nodes) or str(node.data.get("label", ""))  # type: ignore[arg-type]
     return None
