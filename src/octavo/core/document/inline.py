@@ -25,9 +25,7 @@ Footnote = Callable[[str], list[Block]]
 BOLD, ITALIC, CODE = Mark("bold"), Mark("italic"), Mark("code")
 STRIKE, KEY, SUB, SUP = Mark("strikethrough"), Mark("keyboard"), Mark("subscript"), Mark("superscript")
 
-ATTRIBUTE = re.compile(
-    r"""([^\s"'<>/=]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|((?:[^\s"'=<>`]++))))?+"""
-)
+ATTRIBUTE = re.compile(r"""([^\s"'<>/=]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|((?:[^\s"'=<>`]++))))?+""")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:-]*)(.*?)/?>\Z", re.DOTALL)
 _STYLE = re.compile(r"(background-color|color)\s*:\s*([$\w-]+)")
 _URL = re.compile(r"(?<![\w/])(?:https?://|www\.)[^\s<]+")
@@ -388,11 +386,16 @@ def _element(name: str, attrs: dict[str, str], inner: Sequence[Token], build: _B
             nodes = [node for node in inlines(inner) if isinstance(node, Text)]
             body = build.footnote(label) if build.footnote else []
             return Inline(
-                "annotation", {}, list(nodes), [Fragment(label, body or [Block("paragraph")], "annotation-body")]
+                "annotation",
+                {},
+                list(nodes),
+                [Fragment(label, body or [Block("paragraph")], "annotation-body")],
             )
         if "data-mention" in attrs:
             label = _said(inner)
-            return Inline("mention", {"ref": url_ref(href)} | ({"label": label} if label not in ("", href) else {}))
+            return Inline(
+                "mention", {"ref": url_ref(href)} | ({"label": label} if label not in ("", href) else {})
+            )
         if build.stack or (attrs.get("id") and not inner):
             return None
         data = {"ref": url_ref(href)}

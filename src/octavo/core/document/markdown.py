@@ -318,7 +318,10 @@ class Blocks(ParserBlock):
                 break
             if state.level >= MAX_LEVEL:
                 token = state.push("too_deep", "", 0)
-                token.map, token.content = [line, endLine], state.getLines(line, endLine, state.blkIndent, False)
+                token.map, token.content = (
+                    [line, endLine],
+                    state.getLines(line, endLine, state.blkIndent, False),
+                )
                 state.line = endLine
                 break
             first = src[state.bMarks[line] + state.tShift[line]]

@@ -471,16 +471,24 @@ def _table(el: Element, footnote: Footnote | None) -> list[Block] | None:
     shown = [column["id"] for column, cell in _with_cells(columns, header) if "data-hidden" not in cell]
     if rest.pop("data-view", None) == "cards":
         size = rest.pop("data-card-size", "medium")
-        view = {"type": "cards", "cardSize": size if size in ("medium", "large") else "medium", "columns": shown}
+        view = {
+            "type": "cards",
+            "cardSize": size if size in ("medium", "large") else "medium",
+            "columns": shown,
+        }
         for column, cell in _with_cells(columns, header):
-            for flag, name in _CARD_FLAGS:
+            for flag, name in CARD_FLAGS:
                 if flag in cell:
                     view[name] = column["id"]
         if "data-column-title-hidden" in rest:
             del rest["data-column-title-hidden"]
             view["hideColumnTitle"] = True
     else:
-        view = {"type": "grid", "columns": shown, "hideHeader": header is None or "data-header-hidden" in rest}
+        view = {
+            "type": "grid",
+            "columns": shown,
+            "hideHeader": header is None or "data-header-hidden" in rest,
+        }
         rest.pop("data-header-hidden", None)
         widths = {}
         for column, cell in _with_cells(columns, header):
@@ -517,12 +525,14 @@ def _percent_table(el: Element, footnote: Footnote | None) -> list[Block] | None
             widths[f"c{n}"] = cell.attrs.pop("width")
     made = _table(el, footnote)
     if made:
-        made[0].data.setdefault("attributes", {}).update({f"width-{id}": width for id, width in widths.items()})
+        made[0].data.setdefault("attributes", {}).update(
+            {f"width-{id}": width for id, width in widths.items()}
+        )
     return made
 
 
 _SPANS = ("colspan", "rowspan")
-_CARD_FLAGS = (
+CARD_FLAGS = (
     ("data-card-target", "targetDefinition"),
     ("data-card-cover", "coverDefinition"),
     ("data-card-cover-dark", "coverDefinitionDark"),
@@ -583,7 +593,9 @@ def _links(cell: Element) -> list[Element]:
             if kid.name == "a" and kid.attrs.get("href"):
                 found.append(kid)
             elif kid.name == "img" and kid.attrs.get("src"):
-                found.append(Element("a", {"href": kid.attrs["src"], "alt": kid.attrs.get("alt", "")}, "", []))
+                found.append(
+                    Element("a", {"href": kid.attrs["src"], "alt": kid.attrs.get("alt", "")}, "", [])
+                )
             else:
                 stack.extend(reversed(kid.kids))
     return found

@@ -410,9 +410,7 @@ def read_inlines(markdown: str) -> Inlines:
 def code_lines(content: str) -> list[Block | Inline | Text]:
     """The code-line blocks of a code block's text; its last line break is not a line."""
     content = content.removesuffix("\n")
-    return [
-        Block("code-line", {}, [Text([Leaf(line)])] if line else []) for line in content.split("\n")
-    ]
+    return [Block("code-line", {}, [Text([Leaf(line)])] if line else []) for line in content.split("\n")]
 
 
 def _paragraph(nodes: Inlines) -> Block:
@@ -438,7 +436,11 @@ def _fixed_anchor(nodes: Inlines, data: Data) -> Inlines:
     opening = nodes[-2].data["source"]  # type: ignore[union-attr]
     attrs = attributes(opening[2:])
     anchor = attrs.get("id", "")
-    if not opening.startswith("<a ") or attrs.get("href") != "#" + anchor or not re.fullmatch(r"[^\s\"<>&]+", anchor):
+    if (
+        not opening.startswith("<a ")
+        or attrs.get("href") != "#" + anchor
+        or not re.fullmatch(r"[^\s\"<>&]+", anchor)
+    ):
         return nodes
     data["id"] = anchor
     nodes = nodes[:-2]
