@@ -446,7 +446,7 @@ def _make() -> MarkdownIt:
     md = MarkdownIt("commonmark", {"maxNesting": 20, "tasklists": True})
     md.block, md.inline = Blocks(), Inlines()
     md.inline.ruler2.enableOnly(["balance_pairs", "strikethrough", "emphasis", "fragments_join"])
-    md.normalizeLink = md.normalizeLinkText = lambda url: url  # type: ignore[method-assign]
+    md.normalizeLink = md.normalizeLinkText = lambda url: url  # type: ignore[method-assign, assignment]
     return md
 
 

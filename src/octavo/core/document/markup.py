@@ -33,9 +33,33 @@ _PIECE = re.compile(
     r"""(?P<attrs>(?:\s++[^\s"'<>/=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s"'=<>`]++))?+)*+)\s*+(?P<void>/?)>""",
     re.DOTALL,
 )
-_VOID = frozenset("area br col embed hr img input link meta param source track wbr".split())
+_VOID = frozenset(
+    ["area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
+)
 _ENDED_BY = {
-    "p": frozenset("p h1 h2 h3 h4 h5 h6 ul ol pre table div blockquote figure hr td th li tr".split()),
+    "p": frozenset(
+        [
+            "p",
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+            "h5",
+            "h6",
+            "ul",
+            "ol",
+            "pre",
+            "table",
+            "div",
+            "blockquote",
+            "figure",
+            "hr",
+            "td",
+            "th",
+            "li",
+            "tr",
+        ]
+    ),
     "li": frozenset(["li"]),
     "td": frozenset(["td", "th", "tr", "tbody"]),
     "th": frozenset(["td", "th", "tr", "tbody"]),
@@ -45,8 +69,41 @@ _ENDED_BY = {
 _BARRIERS = {"li": frozenset(["ul", "ol"]), "tr": frozenset(["table"])}
 _SIDES = {"left": "start", "center": "center", "right": "end", "start": "start", "end": "end"}
 _INLINE = frozenset(
-    "a b strong em i code br button sub sup kbd mark del s strike img picture span u small font big abbr cite q "
-    "ins samp var tt wbr nobr label time".split()
+    [
+        "a",
+        "b",
+        "strong",
+        "em",
+        "i",
+        "code",
+        "br",
+        "button",
+        "sub",
+        "sup",
+        "kbd",
+        "mark",
+        "del",
+        "s",
+        "strike",
+        "img",
+        "picture",
+        "span",
+        "u",
+        "small",
+        "font",
+        "big",
+        "abbr",
+        "cite",
+        "q",
+        "ins",
+        "samp",
+        "var",
+        "tt",
+        "wbr",
+        "nobr",
+        "label",
+        "time",
+    ]
 )
 _LEVELS = {"h1": 1, "h2": 1, "h3": 2, "h4": 3, "h5": 3, "h6": 3}
 
@@ -504,8 +561,8 @@ def _table(el: Element, footnote: Footnote | None) -> list[Block] | None:
     block = Block("table", data, [], [])
     for number, row in enumerate(body, 1):
         values: Data = {}
-        for column, cell in zip(columns, row, strict=False):
-            value = _value(block, column, cell, number, footnote)
+        for column, td in zip(columns, row, strict=False):
+            value = _value(block, column, td, number, footnote)
             if value is not None:
                 values[column["id"]] = value
         for column in columns[len(row) :]:

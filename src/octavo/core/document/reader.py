@@ -279,7 +279,7 @@ class _Reader:
             block.data["checked"] = frame.token.meta["checked"]
         self.add(block, *(frame.token.map or (0, 0)))
 
-    def list(self, token: Token, index: int) -> None:
+    def end_list(self, token: Token, index: int) -> None:
         frame = self.stack.pop()
         items = [child[0] for child in frame.children]
         data: Data = {}
@@ -480,7 +480,7 @@ def _pair(tokens: list[Token]) -> dict[int, int]:
     counts: list[dict[str, int]] = [{}]
     for index, token in enumerate(tokens):
         kind = token.type
-        if kind == "tag" or kind == "element":
+        if kind in {"tag", "element"}:
             opened, count = containers[-1], counts[-1]
             name = token.tag
             closing = name.startswith("end") if kind == "tag" else bool(token.markup)
@@ -549,7 +549,7 @@ def _of(parent: str, child: str) -> Callable[[_Reader, Token, list[Block], str],
                 part.info = match["rest"].strip() if match else ""
                 block.nodes.append(_part(kind, part, node.nodes))
             elif block.nodes and block.nodes[-1].key == "stray":
-                block.nodes[-1].nodes.append(node)  # type: ignore[union-attr]
+                block.nodes[-1].nodes.append(node)  # type: ignore[union-attr, arg-type]
             else:
                 block.nodes.append(Block(child, {}, [node], key="stray"))
         for made in block.nodes:
@@ -667,7 +667,7 @@ def _label(inner: list[Block]) -> str | None:
         if isinstance(node, Text):
             return node.leaves[0].text if len(node.leaves) == 1 and not node.leaves[0].marks else None
         if isinstance(node, Inline) and node.type in ("link", "mention"):
-            return plain(node.nodes) or str(node.data.get("label", ""))  # type: ignore[arg-type]
+            return plain(node.nodes) or str(node.data.get("label", ""))
     return None
 
 
@@ -714,7 +714,7 @@ def _integration(reader: _Reader, token: Token, inner: list[Block], body: str) -
     if not slash or inner:
         return None
     props: Data = dict(attributes(token.info))
-    data = {"integration": integration, "block": block, "props": props}
+    data: Data = {"integration": integration, "block": block, "props": props}
     if "url" in props:
         data["url"] = props["url"]
     return Block("integration", data)
@@ -733,10 +733,21 @@ _TAGS: dict[str, _Make] = {
     "api-method": _api("api-method"),
     **{
         f"api-method-{part}": _api("api-part")
-        for part in (
-            "summary description spec request response response-example path-parameters query-parameters headers "
-            "body-parameters form-data-parameters parameter response-example-description"
-        ).split()
+        for part in [
+            "summary",
+            "description",
+            "spec",
+            "request",
+            "response",
+            "response-example",
+            "path-parameters",
+            "query-parameters",
+            "headers",
+            "body-parameters",
+            "form-data-parameters",
+            "parameter",
+            "response-example-description",
+        ]
     },
     "swagger-description": _api("api-part"),
     "swagger-parameter": _api("api-part"),
@@ -771,8 +782,8 @@ _TOKENS: dict[str, Callable[[_Reader, Token, int], int | None]] = {
     "list_item_open": _Reader.push,
     "blockquote_open": _Reader.push,
     "list_item_close": _Reader.item,
-    "bullet_list_close": _Reader.list,
-    "ordered_list_close": _Reader.list,
+    "bullet_list_close": _Reader.end_list,
+    "ordered_list_close": _Reader.end_list,
     "blockquote_close": _Reader.quote,
     "tag": _Reader.tag,
     "element": _Reader.tag,

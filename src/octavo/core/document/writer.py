@@ -12,13 +12,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rich.emoji import Emoji
-
 from octavo.core.document import markup
-from octavo.core.document.inline import Inlines, emoji_code, inlines, plain
+from octavo.core.document.inline import emoji_code, inlines, plain
 from octavo.core.document.markdown import parse_inline
-from octavo.core.document.nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text
-from octavo.core.document.reader import code_lines, default_label
+from octavo.core.document.nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, walk
+from octavo.core.document.reader import default_label, read_blocks
 
 _HTML_MARKS = {
     "bold": "strong",
@@ -71,36 +69,58 @@ def _apart(gap: str) -> str:
 
 
 class _Notes:
-    """The footnotes that written annotations need, and the labels they may use."""
+    """The footnotes that written annotations need. A definition in a gap stays while an untouched block refers to
+    it; those only edited blocks refer to are written anew at the end of the page."""
 
     def __init__(self, document: Document | None = None) -> None:
         self.fresh: dict[str, str] = {}
-        self.kept = ""
-        self.edited: set[str] = set()
-        if document is not None and any(block.source is None for block in document.nodes):
-            self.kept = "\n".join(block.source for block in document.nodes if block.source is not None)
-            self.kept += "\n" + "\n".join(document.gaps)
+        self.taken: set[str] = set()
+        self.known: dict[str, str] = {}
+        self.moved: set[str] = set()
+        if document is None or all(block.source is not None for block in document.nodes):
+            return
+        for block in document.nodes:
+            if block.source is not None:
+                self.taken.update(first or second for first, second in _LABEL.findall(block.source))
+                continue
+            for node in walk(block):
+                if isinstance(node, Inline) and node.type == "annotation" and node.fragments:
+                    self.moved.add(node.fragments[0].fragment)
+        self.moved -= self.taken
+        for gap in document.gaps:
+            for match in _NOTE.finditer(gap):
+                self.known.setdefault(match[1], match[2])
+        self.taken.update(self.known.keys() - self.moved)
 
     def label(self, fragment: Fragment) -> str:
         """Keep the fragment's blocks as a footnote; the label to refer to it with."""
         body = write_blocks(fragment.nodes, self)
-        name = re.sub(r"[\]\s\[^]", "", fragment.fragment) or "1"
+        name = re.sub(r"[\]\s\[^\\<>`*_&\"]", "", fragment.fragment) or "1"
+        if name in self.taken and name in self.known:
+            there = re.sub(r"\n(?: {1,4}|\t)", "\n", self.known[name])
+            if write_blocks(read_blocks(there), _Notes()) == body:
+                return name
         number = 1
-        while (name in self.fresh and self.fresh[name] != body) or (
-            f"[^{name}]" in self.kept and self.fresh.get(name) != body
-        ):
+        while name in self.taken or self.fresh.get(name, body) != body:
             name, number = str(number), number + 1
         self.fresh[name] = body
         return name
 
     def without(self, gap: str) -> str:
-        return gap
+        """The gap without the definitions that moved."""
+        if not self.moved or "[^" not in gap:
+            return gap
+        return _NOTE.sub(lambda match: "" if match[1] in self.moved else match[0], gap)
 
     def text(self) -> str:
+        """The definitions to put at the end of the page."""
         return "\n\n".join(
-            f"[^{name}]: " + body.replace("\n", "\n    ").replace("\n    \n", "\n\n")
-            for name, body in self.fresh.items()
+            f"[^{name}]: " + re.sub(r"\n(?=[^\n])", "\n    ", body) for name, body in self.fresh.items()
         )
+
+
+_LABEL = re.compile(r"\[\^([^\]\s]+)\]|(?<=#user-content-fn-)([^\"')\s]+)")
+_NOTE = re.compile(r"(?m)^[ \t]*\[\^([^\]\s]+)\]:[ \t]*([^\n]*(?:\n(?![ \t]*\[)[^\n]*)*)")
 
 
 def write_blocks(nodes: Sequence[Any], notes: _Notes | None = None) -> str:
@@ -185,10 +205,8 @@ class _Inline:
             text = f"&#x{ord(edge):x};" + text[1:]
         edge = text[-1:]
         if edge.isspace():
-            if edge == "\n":
-                text = text[:-1].removesuffix("\\") + "<br>"
-            else:
-                text = text[:-1] + f"&#x{ord(edge):x};"
+            end = "<br>" if edge == "\n" else f"&#x{ord(edge):x};"
+            text = text[:-1].removesuffix("\\" if edge == "\n" else "") + end
         return text if self.table else _LINE_START.sub(_escape_start, text)
 
     def join(self, nodes: Sequence[Any]) -> str:
@@ -814,10 +832,7 @@ def _has(block: Block, *types: str) -> bool:
 
 
 def _pipe_table(columns: list[Data], records: list[Data], cells: dict[str, Fragment], notes: _Notes) -> str:
-    writer = _Inline(notes, strict=True, table=True)
-    rows = [[writer.write([Text([Leaf(column["title"])])]) if column["title"] else "" for column in columns]]
-    if plain_titles := [_plain_title(column["title"], notes) for column in columns]:
-        rows = [plain_titles]
+    rows = [[_plain_title(column["title"], notes) for column in columns]]
     for record in records:
         rows.append(
             [

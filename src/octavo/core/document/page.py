@@ -1,0 +1,352 @@
+"""A page file: front matter, ``# Title``, body. Reading its head, and changing it without touching other bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+from msgspec import Struct
+
+from octavo.core.document.inline import plain
+from octavo.core.document.nodes import Inline, Leaf, Text
+from octavo.core.document.reader import read_blocks
+from octavo.core.document.writer import write_inlines
+from octavo.core.pages import Cover, Layout
+
+MAX_FRONT_MATTER = 64 * 1024
+"""Characters; more is a problem and no metadata."""
+MAX_DEPTH = 12
+
+_FRONT = re.compile(
+    r"\ufeff?---[ \t]*(?:\r\n|\r|\n)(?P<yaml>(?:(?!(?:---|\.\.\.)[ \t]*(?:\r|\n|\Z))[^\r\n]*(?:\r\n|\r|\n))*?)"
+    r"(?:---|\.\.\.)[ \t]*(?:\r\n|\r|\n|\Z)"
+)
+_TITLE = re.compile(
+    r"\ufeff?(?:[ \t]*(?:\r\n|\r|\n))*"
+    r"(?: {0,3}#(?:[ \t]+(?P<atx>[^\r\n]*)|(?=[\r\n]|\Z))|(?P<under>[^\s#>*+`~<{|\-][^\r\n]*)(?:\r\n|\r|\n) {0,3}=+[ \t]*(?=[\r\n]|\Z))"
+    r"(?:\r\n|\r|\n|\Z)"
+)
+_KEY = re.compile(
+    r"""(?:(?P<plain>[A-Za-z_][\w.-]*)|"(?P<double>[^"\\]+)"|'(?P<single>[^']+)')[ \t]*:(?=\s|\Z)"""
+)
+_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+
+
+class Problem(Struct, frozen=True):
+    """Something in the head that cannot be used; ``line`` counts from 1 in the file."""
+
+    line: int
+    reason: str
+    key: str | None = None
+
+
+class PageHead(Struct, kw_only=True, omit_defaults=True):
+    """What a page file says about its page. ``extra`` are front-matter keys without a meaning here; with a
+    problem in the YAML as a whole only the title is known."""
+
+    title: str | None = None
+    description: str | None = None
+    icon: str | None = None
+    hidden: bool = False
+    no_index: bool = False
+    no_robots_index: bool = False
+    condition: str | None = None
+    variables: dict[str, Any] = {}
+    tags: tuple[Any, ...] = ()
+    cover: Cover | None = None
+    layout: Layout = Layout()
+    extra: dict[str, Any] = {}
+    problems: list[Problem] = []
+
+
+def split_page(source: str) -> tuple[str, str, str]:
+    """Front matter with its ``---`` lines, the title heading with the blank lines before it, and the body; each
+    may be empty, and joined they are the source."""
+    front = _FRONT.match(source)
+    at = front.end() if front else 0
+    title = _TITLE.match(source, at)
+    if title and at and source.startswith("\ufeff", at):
+        title = None
+    end = title.end() if title else at
+    return source[:at], source[at:end], source[end:]
+
+
+def read_head(source: str) -> PageHead:
+    """The head of a page file. Never raises: what cannot be read is in ``problems``."""
+    front, heading, _ = split_page(source)
+    values, problems = front_matter(front)
+    head = PageHead(problems=problems)
+    title = _title(heading)
+    _Head(values, head, front).fill()
+    if title is not None:
+        head.title = title
+    return head
+
+
+def front_matter(front: str) -> tuple[dict[str, Any], list[Problem]]:
+    """The keys of a front matter (its ``---`` lines included) and why it cannot be read, if so."""
+    match = _FRONT.match(front)
+    if match is None or not match["yaml"].strip():
+        return {}, []
+    text = match["yaml"].replace("\r\n", "\n").replace("\r", "\n")
+    if len(text) > MAX_FRONT_MATTER:
+        return {}, [Problem(1, f"front matter is longer than {MAX_FRONT_MATTER} characters")]
+    try:
+        depth = 0
+        for event in yaml.parse(text, Loader=_Loader):
+            if isinstance(event, yaml.AliasEvent):
+                return {}, [Problem(event.start_mark.line + 2, "aliases are not allowed here")]
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+                if depth > MAX_DEPTH:
+                    return {}, [Problem(event.start_mark.line + 2, f"nested deeper than {MAX_DEPTH}")]
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+        values = yaml.load(text, Loader=_Loader)  # noqa: S506  a safe loader with fewer types
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 2 if mark is not None else 1
+        return {}, [Problem(line, str(getattr(error, "problem", None) or "not readable as YAML"))]
+    if values is None:
+        return {}, []
+    if not isinstance(values, dict):
+        return {}, [Problem(2, "expected keys and values")]
+    return {str(key): value for key, value in values.items()}, []
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML 1.2 as front matter uses it: true/false, whole and decimal numbers, null; the rest is text."""
+
+    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012
+
+
+for _tag, _pattern, _first in (
+    ("bool", r"true|false|True|False", "tfTF"),
+    ("null", r"null|~|", ["n", "~", ""]),
+    ("int", r"[-+]?(?:0|[1-9][0-9]{0,17})", "-+0123456789"),
+    ("float", r"[-+]?(?:[0-9]{1,18}\.[0-9]{0,18})", "-+0123456789"),
+):
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"^(?:{_pattern})$"), list(_first))
+
+
+def _title(heading: str) -> str | None:
+    """The text of the title heading, its markup and fixed anchor left out."""
+    if not heading:
+        return None
+    blocks = read_blocks(heading)
+    if not blocks:
+        return None
+    nodes = [node for node in blocks[0].nodes if isinstance(node, (Text, Inline))]
+    return " ".join(plain(nodes).split())
+
+
+_LAYOUT = {
+    "title": "title",
+    "description": "description",
+    "tableOfContents": "table_of_contents",
+    "outline": "outline",
+    "pagination": "pagination",
+    "metadata": "metadata",
+    "tags": "tags",
+    "actions": "actions",
+}
+
+
+class _Head:
+    """Takes each known key out of the front matter, checking its type."""
+
+    def __init__(self, values: dict[str, Any], head: PageHead, front: str) -> None:
+        self.values, self.head, self.front = values, head, front
+
+    def fill(self) -> None:
+        head = self.head
+        head.title = self.take("title", str)
+        head.description = self.take("description", str)
+        head.icon = self.take("icon", str)
+        head.hidden = bool(self.take("hidden", bool))
+        head.no_index = bool(self.take("noIndex", bool))
+        head.no_robots_index = bool(self.take("noRobotsIndex", bool))
+        condition = self.values.pop("if", None)
+        if condition is not None:
+            head.condition = condition if isinstance(condition, str) else str(condition).lower()
+        head.variables = self.take("vars", dict) or {}
+        head.tags = tuple(self.take("tags", list) or ())
+        head.cover = self.cover()
+        head.layout = self.layout()
+        head.extra = self.values
+
+    def take(self, key: str, kind: type) -> Any:
+        value = self.values.pop(key, None)
+        if value is None or isinstance(value, kind):
+            return value
+        if kind is str and isinstance(value, (int, float)) and not isinstance(value, bool):
+            return str(value)
+        names = {str: "text", bool: "true or false", dict: "keys and values", list: "a list"}
+        self.problem(key, f"{key}: expected {names[kind]}")
+        return None
+
+    def problem(self, key: str, reason: str) -> None:
+        line = next((n for name, n, _ in _entries(self.front) if name == key), 1)
+        self.head.problems.append(Problem(line, reason, key))
+
+    def cover(self) -> Cover | None:
+        value = self.values.pop("cover", None)
+        y, height = self.values.pop("coverY", 0), self.values.pop("coverHeight", None)
+        if isinstance(value, dict):
+            light, dark = value.get("light"), value.get("dark")
+        else:
+            light, dark = value, None
+        if light is None and dark is None:
+            return None
+        if not isinstance(light or dark, str) or not isinstance(dark, (str, type(None))):
+            self.problem("cover", "cover: expected a path, or light and dark paths")
+            return None
+        if isinstance(y, bool) or not isinstance(y, (int, float)):
+            self.problem("coverY", "coverY: expected a number")
+            y = 0
+        if isinstance(height, bool) or not isinstance(height, (int, type(None))):
+            self.problem("coverHeight", "coverHeight: expected a whole number")
+            height = None
+        return Cover(light=light or dark, dark=dark, y=y, height=height)
+
+    def layout(self) -> Layout:
+        value = self.take("layout", dict) or {}
+        fields: dict[str, Any] = {}
+        if isinstance(value.get("width"), str):
+            fields["width"] = value["width"]
+        for key, name in _LAYOUT.items():
+            part = value.get(key)
+            if isinstance(part, dict) and isinstance(part.get("visible"), bool):
+                fields[name] = part["visible"]
+            elif part is not None:
+                self.problem("layout", f"layout.{key}.visible: expected true or false")
+        cover = value.get("cover")
+        if isinstance(cover, dict):
+            if isinstance(cover.get("visible"), bool):
+                fields["cover"] = cover["visible"]
+            if isinstance(cover.get("size"), str):
+                fields["cover_size"] = cover["size"]
+        return Layout(**fields)
+
+
+def _entries(front: str) -> list[tuple[str, int, tuple[int, int]]]:
+    """The top-level keys of a front matter: name, line (from 1), and where in the text the entry stands."""
+    match = _FRONT.match(front)
+    if match is None:
+        return []
+    found: list[tuple[str, int, tuple[int, int]]] = []
+    start, end = match.span("yaml")
+    for number, line in enumerate(_LINES.finditer(front, start, end), 2):
+        key = _KEY.match(front, line.start(), line.end())
+        if key:
+            name = key["plain"] or key["double"] or key["single"]
+            found.append((name, number, (line.start(), line.end())))
+        elif found and line[0].strip() and not line[0].startswith("#"):
+            name, first, (begin, _) = found[-1]
+            found[-1] = (name, first, (begin, line.end()))
+    return found
+
+
+def with_head(source: str, changes: Mapping[str, Any]) -> str:
+    """The page file with some front-matter keys (and ``title``, which is the heading) set, or removed when None.
+    Every byte of what is not named in ``changes`` stays."""
+    front, heading, body = split_page(source)
+    rest = dict(changes)
+    if "title" in rest:
+        in_front = not heading and any(name == "title" for name, _, _ in _entries(front))
+        if not in_front:
+            heading, body = _set_title(rest.pop("title"), heading, body, front)
+    if rest:
+        front = _set_keys(front, rest, _break(source))
+        if front and not source.startswith(("---", "\ufeff---")) and heading.startswith("\ufeff"):
+            front, heading = "\ufeff" + front, heading[1:]
+        elif front and not source.startswith(("---", "\ufeff---")) and body.startswith("\ufeff"):
+            front, body = "\ufeff" + front, body[1:]
+    return front + heading + body
+
+
+def _break(source: str) -> str:
+    match = re.search(r"\r\n|\r|\n", source)
+    return match[0] if match else "\n"
+
+
+def _set_title(title: str | None, heading: str, body: str, front: str) -> tuple[str, str]:
+    ending = _break(front + heading + body)
+    if title is None:
+        return "", body
+    text = write_inlines([Text([Leaf(" ".join(str(title).split()))])]) if title else ""
+    line = re.sub(r"(#+)$", r"\\\1", f"# {text}".rstrip())
+    match = _TITLE.match(heading)
+    if match is None:
+        mark = "\ufeff" if body.startswith("\ufeff") else ""
+        body = body.removeprefix("\ufeff")
+        lead = ending if front and not front.endswith(("\n", "\r")) else ""
+        return f"{mark}{lead}{line}{ending}" + ("" if body[:1] in ("\r", "\n", "") else ending), body
+    anchor = re.search(r'[ \t]*<a href="#[^"]*" id="[^"]*"></a>', heading)
+    tail = re.search(r"(?:\r\n|\r|\n)?\Z", heading)
+    lead = heading[: match.start("atx") if match["atx"] is not None else match.start("under")]
+    lead = lead[: len(lead) - len(lead.lstrip("\ufeff \t\r\n"))]
+    return lead + line + (anchor[0] if anchor else "") + (tail[0] if tail else ""), body
+
+
+def _set_keys(front: str, changes: dict[str, Any], ending: str) -> str:
+    if not front:
+        added = "".join(_entry(key, value, ending) for key, value in changes.items() if value is not None)
+        return f"---{ending}{added}---{ending}{ending}" if added else ""
+    match = _FRONT.match(front)
+    entries = _entries(front)
+    values, _ = front_matter(front)
+    if not entries and values and match:
+        kept = {key: value for key, value in (values | changes).items() if value is not None}
+        text = "".join(_entry(key, value, ending) for key, value in kept.items())
+        return front[: match.start("yaml")] + text + front[match.end("yaml") :]
+    out: list[str] = []
+    at = 0
+    done: set[str] = set()
+    for name, _, (begin, end) in entries:
+        if name not in changes:
+            continue
+        out.append(front[at:begin])
+        if changes[name] is not None and name not in done:
+            out.append(_entry(name, changes[name], ending))
+        done.add(name)
+        at = end
+    close = match.end("yaml") if match else at
+    out.append(front[at:close])
+    out.extend(
+        _entry(key, value, ending) for key, value in changes.items() if key not in done and value is not None
+    )
+    out.append(front[close:])
+    return "".join(out)
+
+
+def _entry(key: str, value: Any, ending: str) -> str:
+    """One key as YAML; long text in the folded style that the format's own files use."""
+    if isinstance(value, str) and len(value) > 80 and re.fullmatch(r"[^\s#&*!|>'\"%@`](?: ?[^\s])*", value):
+        text = f"{key}: >-\n" + "".join(f"  {line}\n" for line in _folded(value))
+        try:
+            if yaml.load(text, Loader=_Loader) == {key: value}:  # noqa: S506
+                return text.replace("\n", ending)
+        except yaml.YAMLError:
+            pass
+    text = yaml.dump({key: value}, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10**9)
+    return text.replace("\n", ending)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Never writes anchors."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _folded(text: str) -> list[str]:
+    lines: list[str] = []
+    for word in text.split(" "):
+        if lines and len(lines[-1]) + len(word) < 78:
+            lines[-1] += " " + word
+        else:
+            lines.append(word)
+    return lines
