@@ -1,33 +1,148 @@
-"""A page file's head: its front matter and its title. What follows is the page's document.
-
-Reading never fails: what cannot be understood is a ``HeadProblem`` and stays in the file. Writing rewrites the
-keys that changed and leaves every other byte alone.
-"""
+"""A page file: front matter, ``# Title``, body. Reading its head, and changing it without touching other bytes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from msgspec import Struct, field
+import yaml
+from msgspec import Struct
 
-from ..pages import Cover, Layout
-from ..yaml_text import YamlError, read_yaml, write_yaml
+from octavo.core.document.inline import plain
+from octavo.core.document.nodes import Inline, Leaf, Text
+from octavo.core.document.reader import read_blocks
+from octavo.core.document.writer import write_inlines
+from octavo.core.pages import Cover, Layout
 
-_FRONT = re.compile(r"\ufeff?---[ \t]*\r?\n(?P<yaml>(?:.*?\r?\n)??)(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_BLANK = re.compile(r"\ufeff?(?:[ \t]*(?:\r\n|\r|\n))*")
-_ATX = re.compile(r" {0,3}#(?:[ \t]+(?P<text>[^\r\n]*))?(?:\r\n|\r|\n|\Z)")
-_SETEXT = re.compile(
-    r" {0,3}(?P<text>[^\s#>`~|<{*+\-=][^\r\n]*)(?:\r\n|\r|\n) {0,3}=+[ \t]*(?:\r\n|\r|\n|\Z)"
+MAX_FRONT_MATTER = 64 * 1024
+"""Characters; more is a problem and no metadata."""
+MAX_DEPTH = 12
+
+_FRONT = re.compile(
+    r"\ufeff?---[ \t]*(?:\r\n|\r|\n)(?P<yaml>(?:(?!(?:---|\.\.\.)[ \t]*(?:\r|\n|\Z))[^\r\n]*(?:\r\n|\r|\n))*?)"
+    r"(?:---|\.\.\.)[ \t]*(?:\r\n|\r|\n|\Z)"
 )
-_ANCHOR = re.compile(r"\s*<a\s[^<>]*>\s*</a>")
-_CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
-_TOP_KEY = re.compile(r"^(?P<key>[^\s#:'\"\[\]{},&*!|>%@`-][^:\r\n]*|'[^'\r\n]*'|\"[^\"\r\n]*\")[ \t]*:(?=[ \t\r\n]|$)", re.M)
+_TITLE = re.compile(
+    r"\ufeff?(?:[ \t]*(?:\r\n|\r|\n))*"
+    r"(?: {0,3}#(?:[ \t]+(?P<atx>[^\r\n]*)|(?=[\r\n]|\Z))|(?P<under>[^\s#>*+`~<{|\-][^\r\n]*)(?:\r\n|\r|\n) {0,3}=+[ \t]*(?=[\r\n]|\Z))"
+    r"(?:\r\n|\r|\n|\Z)"
+)
+_KEY = re.compile(
+    r"""(?:(?P<plain>[A-Za-z_][\w.-]*)|"(?P<double>[^"\\]+)"|'(?P<single>[^']+)')[ \t]*:(?=\s|\Z)"""
+)
+_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
-_WIDTHS = ("default", "wide", "landing")
-_COVER_SIZES = ("full", "hero", "background")
-_LAYOUT_PARTS = {
+
+class Problem(Struct, frozen=True):
+    """Something in the head that cannot be used; ``line`` counts from 1 in the file."""
+
+    line: int
+    reason: str
+    key: str | None = None
+
+
+class PageHead(Struct, kw_only=True, omit_defaults=True):
+    """What a page file says about its page. ``extra`` are front-matter keys without a meaning here; with a
+    problem in the YAML as a whole only the title is known."""
+
+    title: str | None = None
+    description: str | None = None
+    icon: str | None = None
+    hidden: bool = False
+    no_index: bool = False
+    no_robots_index: bool = False
+    condition: str | None = None
+    variables: dict[str, Any] = {}
+    tags: tuple[Any, ...] = ()
+    cover: Cover | None = None
+    layout: Layout = Layout()
+    extra: dict[str, Any] = {}
+    problems: list[Problem] = []
+
+
+def split_page(source: str) -> tuple[str, str, str]:
+    """Front matter with its ``---`` lines, the title heading with the blank lines before it, and the body; each
+    may be empty, and joined they are the source."""
+    front = _FRONT.match(source)
+    at = front.end() if front else 0
+    title = _TITLE.match(source, at)
+    if title and at and source.startswith("\ufeff", at):
+        title = None
+    end = title.end() if title else at
+    return source[:at], source[at:end], source[end:]
+
+
+def read_head(source: str) -> PageHead:
+    """The head of a page file. Never raises: what cannot be read is in ``problems``."""
+    front, heading, _ = split_page(source)
+    values, problems = front_matter(front)
+    head = PageHead(problems=problems)
+    title = _title(heading)
+    _Head(values, head, front).fill()
+    if title is not None:
+        head.title = title
+    return head
+
+
+def front_matter(front: str) -> tuple[dict[str, Any], list[Problem]]:
+    """The keys of a front matter (its ``---`` lines included) and why it cannot be read, if so."""
+    match = _FRONT.match(front)
+    if match is None or not match["yaml"].strip():
+        return {}, []
+    text = match["yaml"].replace("\r\n", "\n").replace("\r", "\n")
+    if len(text) > MAX_FRONT_MATTER:
+        return {}, [Problem(1, f"front matter is longer than {MAX_FRONT_MATTER} characters")]
+    try:
+        depth = 0
+        for event in yaml.parse(text, Loader=_Loader):
+            if isinstance(event, yaml.AliasEvent):
+                return {}, [Problem(event.start_mark.line + 2, "aliases are not allowed here")]
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+                if depth > MAX_DEPTH:
+                    return {}, [Problem(event.start_mark.line + 2, f"nested deeper than {MAX_DEPTH}")]
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+        values = yaml.load(text, Loader=_Loader)  # noqa: S506  a safe loader with fewer types
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 2 if mark is not None else 1
+        return {}, [Problem(line, str(getattr(error, "problem", None) or "not readable as YAML"))]
+    if values is None:
+        return {}, []
+    if not isinstance(values, dict):
+        return {}, [Problem(2, "expected keys and values")]
+    return {str(key): value for key, value in values.items()}, []
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML 1.2 as front matter uses it: true/false, whole and decimal numbers, null; the rest is text."""
+
+    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012
+
+
+for _tag, _pattern, _first in (
+    ("bool", r"true|false|True|False", "tfTF"),
+    ("null", r"null|~|", ["n", "~", ""]),
+    ("int", r"[-+]?(?:0|[1-9][0-9]{0,17})", "-+0123456789"),
+    ("float", r"[-+]?(?:[0-9]{1,18}\.[0-9]{0,18})", "-+0123456789"),
+):
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"^(?:{_pattern})$"), list(_first))
+
+
+def _title(heading: str) -> str | None:
+    """The text of the title heading, its markup and fixed anchor left out."""
+    if not heading:
+        return None
+    blocks = read_blocks(heading)
+    if not blocks:
+        return None
+    nodes = [node for node in blocks[0].nodes if isinstance(node, (Text, Inline))]
+    return " ".join(plain(nodes).split())
+
+
+_LAYOUT = {
     "title": "title",
     "description": "description",
     "tableOfContents": "table_of_contents",
@@ -39,276 +154,199 @@ _LAYOUT_PARTS = {
 }
 
 
-class PageParts(NamedTuple):
-    """A page file cut in three; joined they are the file. ``front`` holds its fences, ``heading`` the blank
-    lines before it."""
+class _Head:
+    """Takes each known key out of the front matter, checking its type."""
 
-    front: str
-    heading: str
-    body: str
+    def __init__(self, values: dict[str, Any], head: PageHead, front: str) -> None:
+        self.values, self.head, self.front = values, head, front
 
+    def fill(self) -> None:
+        head = self.head
+        head.title = self.take("title", str)
+        head.description = self.take("description", str)
+        head.icon = self.take("icon", str)
+        head.hidden = bool(self.take("hidden", bool))
+        head.no_index = bool(self.take("noIndex", bool))
+        head.no_robots_index = bool(self.take("noRobotsIndex", bool))
+        condition = self.values.pop("if", None)
+        if condition is not None:
+            head.condition = condition if isinstance(condition, str) else str(condition).lower()
+        head.variables = self.take("vars", dict) or {}
+        head.tags = tuple(self.take("tags", list) or ())
+        head.cover = self.cover()
+        head.layout = self.layout()
+        head.extra = self.values
 
-class HeadProblem(Struct, frozen=True):
-    """``line`` counts from 1 in the file."""
-
-    line: int
-    code: str
-    message: str
-
-
-class PageHead(Struct, kw_only=True):
-    """What front matter and title say of a page. ``title`` is the heading's words, None without one."""
-
-    title: str | None = None
-    description: str | None = None
-    icon: str | None = None
-    emoji: str | None = None
-    hidden: bool = False
-    no_index: bool = False
-    no_robots_index: bool = False
-    condition: str | None = None
-    layout: Layout = Layout()
-    cover: Cover | None = None
-    tags: tuple[Any, ...] = ()
-    variables: dict[str, Any] = field(default_factory=dict)
-    problems: list[HeadProblem] = field(default_factory=list)
-
-    def fields(self) -> dict[str, Any]:
-        """The fields of a ``Page`` that its head decides (all but the title)."""
-        return {
-            name: getattr(self, name)
-            for name in self.__struct_fields__
-            if name not in ("title", "problems")
-        }
-
-
-def split_page(source: str) -> PageParts:
-    """Front matter, leading heading of the first level, and the rest; joined they are ``source``."""
-    front = _FRONT.match(source)
-    start = front.end() if front else 0
-    blank = _BLANK.match(source, start)
-    at = blank.end() if blank else start
-    heading = _ATX.match(source, at) or _SETEXT.match(source, at)
-    end = heading.end() if heading else start
-    return PageParts(source[:start], source[start:end], source[end:])
-
-
-def heading_text(heading: str) -> str | None:
-    """The words of the heading part of ``split_page``, inline marks resolved; None when it is empty."""
-    from ..summary import plain_title
-
-    start = _BLANK.match(heading)
-    found = _ATX.match(heading, start.end() if start else 0) or _SETEXT.match(heading, start.end() if start else 0)
-    if not found or not found["text"]:
-        return None
-    words = _CLOSING.sub("", _ANCHOR.sub("", found["text"].strip()))
-    return plain_title(words) or None
-
-
-def read_page_head(source: str) -> PageHead:
-    """What the head of a page file says."""
-    parts = split_page(source)
-    head = PageHead(title=heading_text(parts.heading))
-    front = _FRONT.match(parts.front)
-    if front is None:
-        return head
-    try:
-        found = read_yaml(front["yaml"])
-    except YamlError as error:
-        head.problems.append(HeadProblem(error.line + 1, "invalid_yaml", f"front matter: {error}"))
-        return head
-    if found.value is None:
-        return head
-    if not isinstance(found.value, dict):
-        head.problems.append(HeadProblem(2, "invalid_front_matter", "front matter: expected `key: value` lines"))
-        return head
-    _HeadReader(head, found.value, lambda *way: found.line(*way) + 1).read()
-    return head
-
-
-class _HeadReader:
-    def __init__(self, head: PageHead, values: dict[str, Any], line: Any) -> None:
-        self._head = head
-        self._values = values
-        self._line = line
-
-    def _wrong(self, key: str, expected: str) -> None:
-        self._head.problems.append(
-            HeadProblem(self._line(key), "bad_value", f"front matter: {key}: expected {expected}")
-        )
-
-    def _text(self, key: str) -> str | None:
-        value = self._values.get(key)
-        if value is None or isinstance(value, str):
-            return value or None
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
+    def take(self, key: str, kind: type) -> Any:
+        value = self.values.pop(key, None)
+        if value is None or isinstance(value, kind):
+            return value
+        if kind is str and isinstance(value, (int, float)) and not isinstance(value, bool):
             return str(value)
-        self._wrong(key, "text")
+        names = {str: "text", bool: "true or false", dict: "keys and values", list: "a list"}
+        self.problem(key, f"{key}: expected {names[kind]}")
         return None
 
-    def _flag(self, *keys: str) -> bool:
-        for key in keys:
-            value = self._values.get(key)
-            if isinstance(value, bool):
-                return value
-            if value is not None:
-                self._wrong(key, "true or false")
-        return False
+    def problem(self, key: str, reason: str) -> None:
+        line = next((n for name, n, _ in _entries(self.front) if name == key), 1)
+        self.head.problems.append(Problem(line, reason, key))
 
-    def read(self) -> None:
-        head = self._head
-        head.description = self._text("description")
-        head.icon = self._text("icon")
-        head.emoji = self._text("emoji")
-        head.hidden = self._flag("hidden")
-        head.no_index = self._flag("noIndex")
-        head.no_robots_index = self._flag("noRobotsIndex")
-        condition = self._values.get("if")
-        if isinstance(condition, bool):
-            head.condition = "true" if condition else "false"
+    def cover(self) -> Cover | None:
+        value = self.values.pop("cover", None)
+        y, height = self.values.pop("coverY", 0), self.values.pop("coverHeight", None)
+        if isinstance(value, dict):
+            light, dark = value.get("light"), value.get("dark")
         else:
-            head.condition = self._text("if")
-        self._variables()
-        self._tags()
-        self._layout()
-
-    def _variables(self) -> None:
-        value = self._values.get("vars")
-        if value is None:
-            return
-        if not isinstance(value, dict):
-            self._wrong("vars", "`name: value` lines")
-            return
-        for name, item in value.items():
-            if isinstance(item, (str, int, float, bool)):
-                self._head.variables[name] = item
-            else:
-                self._wrong("vars", f"text, a number or true/false for {name!r}")
-
-    def _tags(self) -> None:
-        value = self._values.get("tags")
-        if value is None:
-            return
-        if not isinstance(value, list):
-            self._wrong("tags", "a list")
-            return
-        self._head.tags = tuple(
-            item for item in value if isinstance(item, str) or (isinstance(item, dict) and "tag" in item)
-        )
-        if len(self._head.tags) != len(value):
-            self._wrong("tags", "a list of names, or of maps with `tag`")
-
-    def _layout(self) -> None:
-        layout = self._values.get("layout")
-        values: dict[str, Any] = {}
-        if isinstance(layout, dict):
-            width = layout.get("width")
-            if width in _WIDTHS:
-                values["width"] = width
-            elif width is not None:
-                self._wrong("layout", f"width to be one of {', '.join(_WIDTHS)}")
-            for name, part in _LAYOUT_PARTS.items():
-                shown = layout.get(name)
-                if isinstance(shown, dict) and isinstance(shown.get("visible"), bool):
-                    values[part] = shown["visible"]
-            cover = layout.get("cover")
-            if isinstance(cover, dict):
-                if isinstance(cover.get("visible"), bool):
-                    values["cover"] = cover["visible"]
-                if cover.get("size") in _COVER_SIZES:
-                    values["cover_size"] = cover["size"]
-        elif layout is not None:
-            self._wrong("layout", "a map such as `width: wide`")
-        self._head.layout = Layout(**values)
-        self._cover()
-
-    def _cover(self) -> None:
-        cover = self._values.get("cover")
-        light, dark = (cover.get("light"), cover.get("dark")) if isinstance(cover, dict) else (cover, None)
+            light, dark = value, None
         if light is None and dark is None:
-            return
-        if not all(value is None or isinstance(value, str) for value in (light, dark)):
-            self._wrong("cover", "a path, a URL, or a map of `light` and `dark`")
-            return
-        y, height = self._values.get("coverY"), self._values.get("coverHeight")
-        self._head.cover = Cover(
-            light or dark,
-            dark if light else None,
-            float(y) if isinstance(y, (int, float)) and not isinstance(y, bool) else 0,
-            int(height) if isinstance(height, (int, float)) and not isinstance(height, bool) else None,
-        )
+            return None
+        if not isinstance(light or dark, str) or not isinstance(dark, (str, type(None))):
+            self.problem("cover", "cover: expected a path, or light and dark paths")
+            return None
+        if isinstance(y, bool) or not isinstance(y, (int, float)):
+            self.problem("coverY", "coverY: expected a number")
+            y = 0
+        if isinstance(height, bool) or not isinstance(height, (int, type(None))):
+            self.problem("coverHeight", "coverHeight: expected a whole number")
+            height = None
+        return Cover(light=light or dark, dark=dark, y=y, height=height)
+
+    def layout(self) -> Layout:
+        value = self.take("layout", dict) or {}
+        fields: dict[str, Any] = {}
+        if isinstance(value.get("width"), str):
+            fields["width"] = value["width"]
+        for key, name in _LAYOUT.items():
+            part = value.get(key)
+            if isinstance(part, dict) and isinstance(part.get("visible"), bool):
+                fields[name] = part["visible"]
+            elif part is not None:
+                self.problem("layout", f"layout.{key}.visible: expected true or false")
+        cover = value.get("cover")
+        if isinstance(cover, dict):
+            if isinstance(cover.get("visible"), bool):
+                fields["cover"] = cover["visible"]
+            if isinstance(cover.get("size"), str):
+                fields["cover_size"] = cover["size"]
+        return Layout(**fields)
 
 
-# --- writing ------------------------------------------------------------------------------------------
+def _entries(front: str) -> list[tuple[str, int, tuple[int, int]]]:
+    """The top-level keys of a front matter: name, line (from 1), and where in the text the entry stands."""
+    match = _FRONT.match(front)
+    if match is None:
+        return []
+    found: list[tuple[str, int, tuple[int, int]]] = []
+    start, end = match.span("yaml")
+    for number, line in enumerate(_LINES.finditer(front, start, end), 2):
+        key = _KEY.match(front, line.start(), line.end())
+        if key:
+            name = key["plain"] or key["double"] or key["single"]
+            found.append((name, number, (line.start(), line.end())))
+        elif found and line[0].strip() and not line[0].startswith("#"):
+            name, first, (begin, _) = found[-1]
+            found[-1] = (name, first, (begin, line.end()))
+    return found
 
 
-def with_title(source: str, title: str) -> str:
-    """The page file under another title; the same file when its heading says so already."""
-    parts = split_page(source)
-    if heading_text(parts.heading) == title:
-        return source
-    end = "\r\n" if "\r\n" in source[:2000] else "\n"
-    escaped = re.sub(r"([\\`*_\[\]<>])", r"\\\1", " ".join(title.split()))
-    if parts.heading.strip():
-        start = _BLANK.match(parts.heading)
-        lead = parts.heading[: start.end()] if start else ""
-        anchor = _ANCHOR.search(parts.heading)
-        return f"{parts.front}{lead}# {escaped}{anchor[0] if anchor else ''}{end}{parts.body}"
-    gap = end if parts.front and not parts.body.startswith(("\n", "\r")) else ""
-    tail = "" if not parts.body or parts.body.startswith(("\n", "\r")) else end
-    lead = end if parts.front else ""
-    body = parts.body.lstrip("\r\n") if parts.front else parts.body
-    return f"{parts.front}{lead or gap}# {escaped}{end}{tail or (end if body else '')}{body}"
+def with_head(source: str, changes: Mapping[str, Any]) -> str:
+    """The page file with some front-matter keys (and ``title``, which is the heading) set, or removed when None.
+    Every byte of what is not named in ``changes`` stays."""
+    front, heading, body = split_page(source)
+    rest = dict(changes)
+    if "title" in rest:
+        in_front = not heading and any(name == "title" for name, _, _ in _entries(front))
+        if not in_front:
+            heading, body = _set_title(rest.pop("title"), heading, body, front)
+    if rest:
+        front = _set_keys(front, rest, _break(source))
+        if front and not source.startswith(("---", "\ufeff---")) and heading.startswith("\ufeff"):
+            front, heading = "\ufeff" + front, heading[1:]
+        elif front and not source.startswith(("---", "\ufeff---")) and body.startswith("\ufeff"):
+            front, body = "\ufeff" + front, body[1:]
+    return front + heading + body
 
 
-def with_front_matter(source: str, changes: Mapping[str, Any]) -> str:
-    """The page file with these front-matter keys set (None: taken out). All other bytes stay.
+def _break(source: str) -> str:
+    match = re.search(r"\r\n|\r|\n", source)
+    return match[0] if match else "\n"
 
-    Front matter that is not valid YAML is left as it is, behind new one that holds the changes.
-    """
-    parts = split_page(source)
-    rest = parts.heading + parts.body
-    front = _FRONT.match(parts.front)
-    end = "\r\n" if "\r\n" in source[:2000] else "\n"
-    if front is None or not _is_map(front["yaml"]):
-        wanted = {key: value for key, value in changes.items() if value is not None}
-        if not wanted:
-            return source
-        gap = end if front is None and rest and not rest.startswith(("\n", "\r")) else ""
-        return f"---{end}{_lines(wanted, end)}---{end}{gap}{parts.front}{rest}"
-    text = front["yaml"]
-    for key, value in changes.items():
-        span = _span(text, key)
-        new = "" if value is None else _lines({key: value}, end)
-        if span is not None:
-            text = text[: span[0]] + new + text[span[1] :]
+
+def _set_title(title: str | None, heading: str, body: str, front: str) -> tuple[str, str]:
+    ending = _break(front + heading + body)
+    if title is None:
+        return "", body
+    text = write_inlines([Text([Leaf(" ".join(str(title).split()))])]) if title else ""
+    line = re.sub(r"(#+)$", r"\\\1", f"# {text}".rstrip())
+    match = _TITLE.match(heading)
+    if match is None:
+        mark = "\ufeff" if body.startswith("\ufeff") else ""
+        body = body.removeprefix("\ufeff")
+        lead = ending if front and not front.endswith(("\n", "\r")) else ""
+        return f"{mark}{lead}{line}{ending}" + ("" if body[:1] in ("\r", "\n", "") else ending), body
+    anchor = re.search(r'[ \t]*<a href="#[^"]*" id="[^"]*"></a>', heading)
+    tail = re.search(r"(?:\r\n|\r|\n)?\Z", heading)
+    lead = heading[: match.start("atx") if match["atx"] is not None else match.start("under")]
+    lead = lead[: len(lead) - len(lead.lstrip("\ufeff \t\r\n"))]
+    return lead + line + (anchor[0] if anchor else "") + (tail[0] if tail else ""), body
+
+
+def _set_keys(front: str, changes: dict[str, Any], ending: str) -> str:
+    if not front:
+        added = "".join(_entry(key, value, ending) for key, value in changes.items() if value is not None)
+        return f"---{ending}{added}---{ending}{ending}" if added else ""
+    match = _FRONT.match(front)
+    entries = _entries(front)
+    values, _ = front_matter(front)
+    if not entries and values and match:
+        kept = {key: value for key, value in (values | changes).items() if value is not None}
+        text = "".join(_entry(key, value, ending) for key, value in kept.items())
+        return front[: match.start("yaml")] + text + front[match.end("yaml") :]
+    out: list[str] = []
+    at = 0
+    done: set[str] = set()
+    for name, _, (begin, end) in entries:
+        if name not in changes:
+            continue
+        out.append(front[at:begin])
+        if changes[name] is not None and name not in done:
+            out.append(_entry(name, changes[name], ending))
+        done.add(name)
+        at = end
+    close = match.end("yaml") if match else at
+    out.append(front[at:close])
+    out.extend(
+        _entry(key, value, ending) for key, value in changes.items() if key not in done and value is not None
+    )
+    out.append(front[close:])
+    return "".join(out)
+
+
+def _entry(key: str, value: Any, ending: str) -> str:
+    """One key as YAML; long text in the folded style that the format's own files use."""
+    if isinstance(value, str) and len(value) > 80 and re.fullmatch(r"[^\s#&*!|>'\"%@`](?: ?[^\s])*", value):
+        text = f"{key}: >-\n" + "".join(f"  {line}\n" for line in _folded(value))
+        try:
+            if yaml.load(text, Loader=_Loader) == {key: value}:  # noqa: S506
+                return text.replace("\n", ending)
+        except yaml.YAMLError:
+            pass
+    text = yaml.dump({key: value}, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10**9)
+    return text.replace("\n", ending)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Never writes anchors."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _folded(text: str) -> list[str]:
+    lines: list[str] = []
+    for word in text.split(" "):
+        if lines and len(lines[-1]) + len(word) < 78:
+            lines[-1] += " " + word
         else:
-            if text and not text.endswith(("\n", "\r")):
-                text += end
-            text += new
-    if not text.strip():
-        return rest.lstrip("\r\n")
-    return parts.front[: front.start("yaml")] + text + parts.front[front.end("yaml") :] + rest
-
-
-def _is_map(text: str) -> bool:
-    try:
-        value = read_yaml(text).value
-    except YamlError:
-        return False
-    return value is None or (isinstance(value, dict) and all(_span(text, key) for key in value))
-
-
-def _span(text: str, key: str) -> tuple[int, int] | None:
-    """Where a top-level key stands with its value: from its line to the next key's, comments between kept."""
-    keys = list(_TOP_KEY.finditer(text))
-    for n, match in enumerate(keys):
-        if match["key"].strip().strip("'\"") == key:
-            end = keys[n + 1].start() if n + 1 < len(keys) else len(text)
-            comment = re.search(r"(?m)^#", text[match.end() : end])
-            return match.start(), match.end() + comment.start() if comment else end
-    return None
-
-
-def _lines(values: dict[str, Any], end: str) -> str:
-    return write_yaml(values).replace("\n", end)
+            lines.append(word)
+    return lines

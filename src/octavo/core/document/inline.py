@@ -1,0 +1,573 @@
+"""Inline tokens to nodes: text leaves with marks, links, images, icons, emoji, buttons, annotations, ...
+
+HTML tags that mean something here become marks or nodes; HTML's other elements are kept as invisible ``unknown``
+inlines around their content; what is no HTML element at all is text.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from markdown_it.token import Token
+from rich.emoji import Emoji, NoEmoji
+
+from octavo.core.document.markdown import safe_url
+from octavo.core.document.nodes import Block, Data, Fragment, Inline, Leaf, Mark, Text
+from octavo.core.document.schema import COLORS
+
+Inlines = list[Text | Inline]
+Footnote = Callable[[str], list[Block]]
+
+BOLD, ITALIC, CODE = Mark("bold"), Mark("italic"), Mark("code")
+STRIKE, KEY, SUB, SUP = Mark("strikethrough"), Mark("keyboard"), Mark("subscript"), Mark("superscript")
+
+ATTRIBUTE = re.compile(r"""([^\s"'<>/=]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|((?:[^\s"'=<>`]++))))?+""")
+_TAG = re.compile(r"<(/?)([A-Za-z][\w:-]*)(.*?)/?>\Z", re.DOTALL)
+_STYLE = re.compile(r"(background-color|color)\s*:\s*([$\w-]+)")
+_URL = re.compile(r"(?<![\w/])(?:https?://|www\.)[^\s<]+")
+_EMOJI = re.compile(r":([a-z0-9_+-]+):")
+
+ELEMENTS = frozenset(
+    [
+        "a",
+        "abbr",
+        "acronym",
+        "address",
+        "area",
+        "article",
+        "aside",
+        "audio",
+        "b",
+        "base",
+        "bdi",
+        "bdo",
+        "big",
+        "blockquote",
+        "body",
+        "br",
+        "button",
+        "canvas",
+        "caption",
+        "center",
+        "cite",
+        "code",
+        "col",
+        "colgroup",
+        "data",
+        "datalist",
+        "dd",
+        "del",
+        "details",
+        "dfn",
+        "dialog",
+        "dir",
+        "div",
+        "dl",
+        "dt",
+        "em",
+        "embed",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "font",
+        "footer",
+        "form",
+        "frame",
+        "frameset",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "head",
+        "header",
+        "hgroup",
+        "hr",
+        "html",
+        "i",
+        "iframe",
+        "img",
+        "input",
+        "ins",
+        "kbd",
+        "label",
+        "legend",
+        "li",
+        "link",
+        "main",
+        "map",
+        "mark",
+        "menu",
+        "meta",
+        "meter",
+        "nav",
+        "nobr",
+        "noscript",
+        "object",
+        "ol",
+        "optgroup",
+        "option",
+        "output",
+        "p",
+        "param",
+        "picture",
+        "pre",
+        "progress",
+        "q",
+        "rp",
+        "rt",
+        "ruby",
+        "s",
+        "samp",
+        "script",
+        "search",
+        "section",
+        "select",
+        "slot",
+        "small",
+        "source",
+        "span",
+        "strike",
+        "strong",
+        "style",
+        "sub",
+        "summary",
+        "sup",
+        "svg",
+        "table",
+        "tbody",
+        "td",
+        "template",
+        "textarea",
+        "tfoot",
+        "th",
+        "thead",
+        "time",
+        "title",
+        "tr",
+        "track",
+        "tt",
+        "u",
+        "ul",
+        "var",
+        "video",
+        "wbr",
+    ]
+)
+_MARKS = {
+    "b": BOLD,
+    "strong": BOLD,
+    "i": ITALIC,
+    "em": ITALIC,
+    "code": CODE,
+    "del": STRIKE,
+    "s": STRIKE,
+    "strike": STRIKE,
+    "sub": SUB,
+    "sup": SUP,
+    "kbd": KEY,
+}
+_TOKEN_MARKS = {"strong": BOLD, "em": ITALIC, "s": STRIKE}
+_VOID = frozenset(["img", "br", "source", "wbr", "hr", "input"])
+
+
+def url_ref(url: str) -> Data:
+    """A reference as the source wrote it; which page or file it is, a later step finds out."""
+    return {"kind": "url", "url": url}
+
+
+def attributes(text: str) -> dict[str, str]:
+    """``a="1" b='2' c`` as a dict; an attribute without a value is ""; the first of two counts."""
+    found: dict[str, str] = {}
+    for name, double, single, bare in ATTRIBUTE.findall(text):
+        found.setdefault(name, html.unescape(double or single or bare))
+    return found
+
+
+def length(value: str) -> Any:
+    """``"375"`` is 375 pixels, ``"50%"`` a Length of percent; None if it is no length."""
+    match = re.fullmatch(r"\s*(\d{1,7}(?:\.\d{1,20})?)\s*(px|%|[a-z]{1,4})?\s*", value)
+    if match is None:
+        return None
+    number = float(match[1])
+    number = int(number) if number.is_integer() else number
+    return number if match[2] in (None, "px") else {"unit": match[2], "value": number}
+
+
+@lru_cache(maxsize=4096)
+def emoji_code(name: str) -> str | None:
+    """The code points of a short name, hyphenated hexadecimal, or None for no emoji."""
+    try:
+        found = str(Emoji(name))
+    except NoEmoji:
+        return None
+    return "-".join(f"{ord(char):x}" for char in found)
+
+
+class _Builder:
+    """Walks one paragraph's tokens. ``stack`` holds the output lists of the links being built."""
+
+    def __init__(self, footnote: Footnote | None) -> None:
+        self.out: Inlines = []
+        self.stack: list[tuple[Inlines, Inline]] = []
+        self.marks: list[Mark] = []
+        self.footnote = footnote
+
+    def text(self, text: str) -> None:
+        if not text:
+            return
+        marks = list(dict.fromkeys(self.marks)) if len(self.marks) > 1 else self.marks[:]
+        if self.out and isinstance(last := self.out[-1], Text):
+            leaf = last.leaves[-1]
+            if leaf.marks == marks:
+                leaf.text += text
+            else:
+                last.leaves.append(Leaf(text, marks))
+        else:
+            self.out.append(Text([Leaf(text, marks)]))
+
+    def add(self, node: Inline) -> None:
+        self.out.append(node)
+
+    def open(self, node: Inline) -> None:
+        self.out.append(node)
+        self.stack.append((self.out, node))
+        self.out = node.nodes
+
+    def close(self) -> Inline:
+        self.out, node = self.stack.pop()
+        return node
+
+    def unmark(self, mark: Mark) -> None:
+        for at in range(len(self.marks) - 1, -1, -1):
+            if self.marks[at] == mark:
+                del self.marks[at]
+                return
+
+
+def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inlines:
+    """The nodes of one run of inline tokens. ``footnote`` gives the blocks a label is defined with."""
+    build = _Builder(footnote)
+    ends = _pairs(tokens) if any(token.type == "html_inline" for token in tokens) else {}
+    index, count = 0, len(tokens)
+    closing: dict[int, Callable[[], object]] = {}
+    while index < count:
+        token = tokens[index]
+        kind = token.type
+        if kind == "text":
+            _plain(build, token.content)
+        elif kind == "softbreak":
+            build.text(" ")
+        elif kind == "hardbreak":
+            build.text("\n")
+        elif kind == "code_inline":
+            build.marks.append(CODE)
+            build.text(token.content)
+            build.unmark(CODE)
+        elif kind == "text_special":
+            build.text(token.content)
+        elif kind == "html_inline":
+            index = _html(build, tokens, index, ends, closing)
+        elif kind == "link_open":
+            _open_link(build, token)
+        elif kind == "link_close":
+            _close_link(build, tokens, index)
+        elif kind == "image":
+            build.add(_image(token))
+        elif kind == "math_inline":
+            build.add(Inline("inline-math", {"formula": token.content.strip()}))
+        elif kind == "footnote_ref":
+            _annotate(build, token)
+        elif token.nesting > 0:
+            build.marks.append(_TOKEN_MARKS[token.tag])
+        elif token.nesting < 0:
+            build.unmark(_TOKEN_MARKS[token.tag])
+        index += 1
+    return build.out
+
+
+def plain(nodes: Sequence[Text | Inline]) -> str:
+    """What the nodes say, without their marks."""
+    said: list[str] = []
+    stack: list[Any] = list(reversed(nodes))
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Text):
+            said.extend(leaf.text for leaf in node.leaves)
+        else:
+            stack.extend(reversed(node.nodes))
+    return "".join(said)
+
+
+def _plain(build: _Builder, text: str) -> None:
+    if "://" in text or "www." in text:
+        at = 0
+        for match in _URL.finditer(text):
+            url = _trim_url(match[0])
+            if len(url) < 9 or build.stack:
+                continue
+            _emojis(build, text[at : match.start()])
+            href = url if "://" in url else "http://" + url
+            build.open(Inline("link", {"ref": url_ref(href)}))
+            build.text(url)
+            build.close()
+            at = match.start() + len(url)
+        text = text[at:]
+    _emojis(build, text)
+
+
+def _emojis(build: _Builder, text: str) -> None:
+    if text.count(":") > 1:
+        at = 0
+        for match in _EMOJI.finditer(text):
+            code = emoji_code(match[1])
+            if code is not None:
+                build.text(text[at : match.start()])
+                build.add(Inline("emoji", {"code": code}))
+                at = match.end()
+        text = text[at:]
+    build.text(text)
+
+
+def _trim_url(url: str) -> str:
+    while url:
+        if url[-1] in "?!.,:*_~'\";" or (url[-1] == ")" and url.count(")") > url.count("(")):
+            url = url[:-1]
+        else:
+            break
+    return url
+
+
+def _open_link(build: _Builder, token: Token) -> None:
+    data: Data = {"ref": url_ref(str(token.attrs.get("href", "")))}
+    if title := token.attrs.get("title"):
+        data["title"] = title
+    build.open(Inline("link", data))
+
+
+def _close_link(build: _Builder, tokens: Sequence[Token], index: int) -> None:
+    node = build.close()
+    data = node.data
+    if data.get("title") == "mention":
+        label = plain(node.nodes)
+        node.type, node.nodes = "mention", []
+        del data["title"]
+        if label and label != data["ref"]["url"]:
+            data["label"] = label
+    elif not node.nodes:
+        pass
+    elif (
+        index + 1 < len(tokens)
+        and tokens[index + 1].type == "footnote_ref"
+        and data["ref"]["url"].startswith("#user-content-fn-")
+    ):
+        build.out.pop()
+        build.out.append(Inline("annotation", {}, node.nodes))
+
+
+def _annotate(build: _Builder, token: Token) -> None:
+    label = token.info
+    body = build.footnote(label) if build.footnote else []
+    fragment = Fragment(label, body or [Block("paragraph")], "annotation-body")
+    if build.out and isinstance(last := build.out[-1], Inline) and last.type == "annotation":
+        if not last.fragments:
+            last.fragments.append(fragment)
+            return
+    build.add(Inline("annotation", {}, [], [fragment]))
+
+
+def _image(token: Token) -> Inline:
+    data: Data = {"ref": url_ref(str(token.attrs["src"]))}
+    if token.content:
+        data["alt"] = plain(inlines(token.children or []))
+    if title := token.attrs.get("title"):
+        data["caption"] = title
+    return Inline("inline-image", data)
+
+
+def _pairs(tokens: Sequence[Token]) -> dict[int, int]:
+    """For each opening HTML tag the index of its end, and the other way round, on one level of Markdown."""
+    pairs: dict[int, int] = {}
+    opened: dict[tuple[str, int], list[int]] = {}
+    for index, token in enumerate(tokens):
+        if token.type == "html_inline" and (match := _TAG.match(token.content)):
+            name = match[2].lower()
+            if match[1]:
+                if waiting := opened.get((name, token.level)):
+                    start = waiting.pop()
+                    pairs[start], pairs[index] = index, start
+            elif name not in _VOID:
+                opened.setdefault((name, token.level), []).append(index)
+    return pairs
+
+
+def _html(
+    build: _Builder,
+    tokens: Sequence[Token],
+    index: int,
+    ends: dict[int, int],
+    closing: dict[int, Callable[[], object]],
+) -> int:
+    """Handle the HTML tag at ``index``; the index of the last token used."""
+    token = tokens[index]
+    if index in closing:
+        closing.pop(index)()
+        return index
+    match = _TAG.match(token.content)
+    if match is None:
+        build.add(Inline("unknown", {"source": token.content, "kind": "comment"}))
+        return index
+    name, end = match[2].lower(), ends.get(index)
+    if match[1]:
+        _inert(build, name, token.content)
+        return index
+    if name == "br":
+        build.text("\n")
+        return index
+    attrs = attributes(match[3])
+    if name == "img":
+        if "src" in attrs:
+            build.add(inline_image(attrs))
+        else:
+            _inert(build, name, token.content)
+        return index
+    if end is None:
+        _inert(build, name, token.content)
+        return index
+    inner = tokens[index + 1 : end]
+    node = _element(name, attrs, inner, build)
+    if node is not None:
+        if node.type == "link":
+            build.open(node)
+            closing[end] = build.close
+            return index
+        build.add(node)
+        return end
+    mark = _mark(name, attrs)
+    if mark is not None:
+        build.marks.append(mark)
+        closing[end] = lambda: build.unmark(mark)
+    else:
+        _inert(build, name, token.content)
+    return index
+
+
+def _inert(build: _Builder, name: str, source: str) -> None:
+    if name in ELEMENTS:
+        build.add(Inline("unknown", {"source": source, "kind": "html"}))
+    else:
+        build.text(source)
+
+
+def _mark(name: str, attrs: dict[str, str]) -> Mark | None:
+    if name == "mark":
+        style = dict((key, value) for key, value in _STYLE.findall(attrs.get("style", "")))
+        text, background = style.get("color", "default"), style.get("background-color", "default")
+        if text in COLORS and background in COLORS and len(attrs) <= 1:
+            return Mark("color", {"text": text, "background": background})
+        return None
+    if attrs and not (name == "code" and set(attrs) <= {"class"}):
+        return None
+    return _MARKS.get(name)
+
+
+def _said(tokens: Sequence[Token]) -> str:
+    return "".join(
+        " " if t.type == "softbreak" else t.content for t in tokens if t.type != "html_inline" and t.content
+    )
+
+
+def _element(name: str, attrs: dict[str, str], inner: Sequence[Token], build: _Builder) -> Inline | None:
+    """The node of an element whose end is known, or None: a mark, or nothing of ours."""
+    classes = attrs.get("class", "").split()
+    if name == "i" and (icon := next((c[3:] for c in classes if c.startswith("fa-") and len(c) > 3), None)):
+        data: Data = {"icon": icon}
+        color = dict(_STYLE.findall(attrs.get("style", ""))).get("color")
+        if color in COLORS:
+            data["color"] = color
+        return Inline("icon", data)
+    if name == "span" and attrs.get("data-tag") == "emoji" and attrs.get("data-code"):
+        return Inline("emoji", {"code": attrs["data-code"].lower()})
+    if name == "code" and "expression" in classes:
+        return Inline("expression", {"expression": _said(inner)})
+    if name in ("a", "button") and "button" in classes:
+        return _button(name, attrs, classes, inner)
+    if name == "picture":
+        return _picture(inner)
+    if name == "a" and (href := attrs.get("href")) is not None and safe_url(href):
+        if "data-footnote-ref" in attrs and href.startswith("#user-content-fn-"):
+            label = href[len("#user-content-fn-") :]
+            nodes = [node for node in inlines(inner) if isinstance(node, Text)]
+            body = build.footnote(label) if build.footnote else []
+            return Inline(
+                "annotation",
+                {},
+                list(nodes),
+                [Fragment(label, body or [Block("paragraph")], "annotation-body")],
+            )
+        if "data-mention" in attrs:
+            label = _said(inner)
+            return Inline(
+                "mention", {"ref": url_ref(href)} | ({"label": label} if label not in ("", href) else {})
+            )
+        if build.stack or (attrs.get("id") and not inner):
+            return None
+        data = {"ref": url_ref(href)}
+        if attrs.get("title"):
+            data["title"] = attrs["title"]
+        if rest := {k: v for k, v in attrs.items() if k not in ("href", "title")}:
+            data["attributes"] = rest
+        return Inline("link", data)
+    return None
+
+
+def _button(name: str, attrs: dict[str, str], classes: list[str], inner: Sequence[Token]) -> Inline | None:
+    data: Data = {"label": _said(inner), "kind": "secondary" if "secondary" in classes else "primary"}
+    if icon := attrs.get("data-icon"):
+        data["icon"] = icon
+    if name == "a" and attrs.get("href"):
+        if not safe_url(attrs["href"]):
+            return None
+        data["ref"] = url_ref(attrs["href"])
+    if attrs.get("data-action"):
+        data["action"] = attrs["data-action"]
+    if attrs.get("data-query"):
+        data["query"] = attrs["data-query"]
+    return Inline("button", data)
+
+
+def _picture(inner: Sequence[Token]) -> Inline | None:
+    dark = image = None
+    for token in inner:
+        if token.type == "html_inline" and (match := _TAG.match(token.content)):
+            attrs = attributes(match[3])
+            if match[2].lower() == "source" and "dark" in attrs.get("media", ""):
+                dark = attrs.get("srcset")
+            elif match[2].lower() == "img" and "src" in attrs:
+                image = inline_image(attrs)
+    if image is not None and dark:
+        image.data["refDark"] = url_ref(dark)
+    return image
+
+
+def inline_image(attrs: dict[str, str]) -> Inline:
+    """The node of an ``<img>`` within text."""
+    data: Data = {"ref": url_ref(attrs["src"])}
+    if "alt" in attrs and attrs["alt"]:
+        data["alt"] = attrs["alt"]
+    if attrs.get("title"):
+        data["caption"] = attrs["title"]
+    if attrs.get("data-size") in ("line", "original"):
+        data["size"] = attrs["data-size"]
+    for side in ("width", "height"):
+        if side in attrs and (size := length(attrs[side])) is not None:
+            data[side] = size
+    known = {"src", "alt", "title", "data-size", "width", "height"}
+    if rest := {k: v for k, v in attrs.items() if k not in known}:
+        data["attributes"] = rest
+    return Inline("inline-image", data)

@@ -1,0 +1,480 @@
+"""The JSON form of documents, as the API's JSONDocument describes it: both directions.
+
+``to_json`` never fails. ``from_json`` takes what a client sent: it checks everything against ``schema.py`` and
+raises ``DocumentError`` naming the place, such as ``document.nodes[3].data.style: expected one of ...``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from octavo.core.document import schema
+from octavo.core.document.keys import assign_keys
+from octavo.core.document.markdown import safe_url
+from octavo.core.document.nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text
+from octavo.core.document.text import heading_ids
+
+SCHEMA_VERSION = 8
+MAX_DEPTH = 96
+"""Nested nodes, fragments included; ``read`` makes no deeper ones."""
+MAX_NODES = 200_000
+MAX_TEXT = 20_000_000
+"""Characters of all texts of one document."""
+
+
+class DocumentError(ValueError):
+    """A document that is not one. The message starts with the path of what is wrong."""
+
+
+def to_json(document: Document) -> Data:
+    """The document as the API shows it. Nodes without keys get them (see ``keys.assign_keys``)."""
+    assign_keys(document)
+    ids = heading_ids(document)
+    return {
+        "object": "document",
+        "data": {"schemaVersion": SCHEMA_VERSION},
+        "nodes": [_show(block, ids) for block in document.nodes],
+    }
+
+
+def _show(node: Any, ids: dict[int, str]) -> Data:
+    if isinstance(node, Text):
+        return {
+            "object": "text",
+            "leaves": [
+                {"object": "leaf", "text": leaf.text, "marks": [_show_mark(mark) for mark in leaf.marks]}
+                for leaf in node.leaves
+            ],
+        } | ({"key": node.key} if node.key else {})
+    if isinstance(node, Fragment):
+        shown: Data = {"object": "fragment", "fragment": node.fragment}
+        if node.type:
+            shown["type"] = node.type
+        if node.key:
+            shown["key"] = node.key
+        return shown | {"nodes": [_show(child, ids) for child in node.nodes]}
+    inline = isinstance(node, Inline)
+    kind = (schema.INLINES if inline else schema.BLOCKS)[node.type]
+    shown = {"object": "inline" if inline else "block", "type": node.type, "isVoid": kind.void}
+    if node.key:
+        shown["key"] = node.key
+    data, meta = {}, {}
+    for name, value in node.data.items():
+        (meta if name in kind.data and kind.data[name].meta else data)[name] = value
+    if id(node) in ids:
+        meta["id"] = ids[id(node)]
+    elif node.type in _NEEDS_ID:
+        meta["id"] = node.data.get("id") or node.key
+    if node.type == "button" and "ref" not in data:
+        data["ref"] = {"kind": "url", "url": ""}
+    shown["data"] = data
+    if meta:
+        shown["meta"] = meta
+    if kind.children is not None:
+        shown["nodes"] = [_show(child, ids) for child in node.nodes]
+    if node.fragments or node.type in _ALWAYS_FRAGMENTS:
+        shown["fragments"] = [_show(fragment, ids) for fragment in node.fragments]
+    return shown
+
+
+_NEEDS_ID = frozenset(
+    ["expandable", "tabs-item", "swagger", "openapi-operation", "openapi-schemas", "openapi-webhook"]
+)
+_ALWAYS_FRAGMENTS = frozenset(["image", "table", "expandable", "annotation"])
+
+
+def _show_mark(mark: Mark) -> Data:
+    shown: Data = {"object": "mark", "type": mark.type}
+    return shown | {"data": mark.data} if mark.data is not None else shown
+
+
+def from_json(value: Any) -> Document:
+    """The document of a decoded JSON value, checked; ``isVoid``, ``meta.id`` and members nobody knows are
+    ignored, unknown block and inline types are refused."""
+    reader = _Reader()
+    found = reader.object(value, "document", "document")
+    nodes = reader.array(found.get("nodes"), "document.nodes")
+    try:
+        return Document(
+            [reader.block(node, f"document.nodes[{at}]", 1, "blocks") for at, node in enumerate(nodes)]
+        )
+    except RecursionError as error:  # only when the caller itself is nearly out of stack
+        raise DocumentError("document: nested too deep") from error
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.count = 0
+        self.size = 0
+
+    def object(self, value: Any, path: str, kind: str) -> Data:
+        if not isinstance(value, dict):
+            raise DocumentError(f"{path}: expected an object, got {_name(value)}")
+        if value.get("object", kind) != kind:
+            raise DocumentError(f'{path}.object: expected "{kind}"')
+        return value
+
+    def array(self, value: Any, path: str) -> list[Any]:
+        if not isinstance(value, list):
+            raise DocumentError(f"{path}: expected an array, got {_name(value)}")
+        self.count += len(value)
+        if self.count > MAX_NODES:
+            raise DocumentError(f"{path}: more than {MAX_NODES} nodes")
+        return value
+
+    def text(self, value: Any, path: str) -> str:
+        if not isinstance(value, str):
+            raise DocumentError(f"{path}: expected a string, got {_name(value)}")
+        self.size += len(value)
+        if self.size > MAX_TEXT:
+            raise DocumentError(f"{path}: more than {MAX_TEXT} characters")
+        return clean(value)
+
+    def deep(self, path: str, depth: int) -> None:
+        if depth > MAX_DEPTH:
+            raise DocumentError(f"{path[:200]}: nested deeper than {MAX_DEPTH}")
+
+    def block(self, value: Any, path: str, depth: int, allowed: str) -> Block:
+        self.deep(path, depth)
+        value = self.object(value, path, "block")
+        kind = schema.BLOCKS.get(value["type"]) if isinstance(value.get("type"), str) else None
+        if kind is None:
+            raise DocumentError(f"{path}.type: expected a block type, got {_shown(value.get('type'))}")
+        if allowed not in ("blocks", kind.type):
+            raise DocumentError(f"{path}.type: expected {allowed}, got {kind.type}")
+        if allowed == "blocks" and kind.type in schema.NESTED_ONLY:
+            raise DocumentError(f"{path}.type: {kind.type} cannot stand here")
+        block = Block(kind.type, self.data(kind, value, path), key=self.key(value, path))
+        if kind.children is not None:
+            block.nodes = self.children(kind, value.get("nodes"), path, depth)
+        block.fragments = self.fragments(value, path, depth) if kind.fragments else []
+        _check(block, path)
+        return block
+
+    def children(self, kind: schema.NodeType, value: Any, path: str, depth: int) -> list[Any]:
+        path += ".nodes"
+        nodes = self.array(value, path)
+        if kind.children == "inlines":
+            return self.inlines(nodes, path, depth)
+        return [
+            self.block(node, f"{path}[{at}]", depth + 1, kind.children or "blocks")
+            for at, node in enumerate(nodes)
+        ]
+
+    def inlines(self, nodes: list[Any], path: str, depth: int) -> list[Any]:
+        """Text and inline nodes, neighbouring texts as one and empty leaves left out, as ``read`` makes them."""
+        found: list[Any] = []
+        for at, node in enumerate(nodes):
+            here = f"{path}[{at}]"
+            kind = node.get("object") if isinstance(node, dict) else None
+            if kind == "inline":
+                found.append(self.inline(node, here, depth + 1))
+                continue
+            if kind != "text":
+                raise DocumentError(f'{here}.object: expected "text" or "inline", got {_shown(kind)}')
+            key = self.key(node, here)
+            for number, leaf in enumerate(self.array(node.get("leaves"), f"{here}.leaves")):
+                self.leaf(leaf, f"{here}.leaves[{number}]", found, key)
+        return found
+
+    def leaf(self, value: Any, path: str, found: list[Any], key: str | None) -> None:
+        value = self.object(value, path, "leaf")
+        text = self.text(value.get("text"), f"{path}.text")
+        raw = value.get("marks", [])
+        marks: list[Mark] = []
+        for at, mark in enumerate(self.array(raw, f"{path}.marks")):
+            made = self.mark(mark, f"{path}.marks[{at}]")
+            if made not in marks:
+                marks.append(made)
+        if not text:
+            return
+        if not found or not isinstance(found[-1], Text):
+            found.append(Text([Leaf(text, marks)], key))
+        elif (last := found[-1].leaves[-1]).marks == marks:
+            last.text += text
+        else:
+            found[-1].leaves.append(Leaf(text, marks))
+
+    def mark(self, value: Any, path: str) -> Mark:
+        value = self.object(value, path, "mark")
+        kind = value.get("type")
+        if kind not in schema.MARKS:
+            raise DocumentError(f"{path}.type: expected one of {', '.join(schema.MARKS)}")
+        if kind != "color":
+            return Mark(kind)
+        data = value.get("data")
+        if not isinstance(data, dict):
+            raise DocumentError(f"{path}.data: expected an object, got {_name(data)}")
+        for name in ("text", "background"):
+            if data.get(name) not in schema.COLORS:
+                raise DocumentError(f"{path}.data.{name}: expected one of {', '.join(schema.COLORS)}")
+        return Mark("color", {"text": data["text"], "background": data["background"]})
+
+    def inline(self, value: Any, path: str, depth: int) -> Inline:
+        self.deep(path, depth)
+        kind = schema.INLINES.get(value.get("type")) if isinstance(value.get("type"), str) else None
+        if kind is None:
+            raise DocumentError(f"{path}.type: expected an inline type, got {_shown(value.get('type'))}")
+        node = Inline(kind.type, self.data(kind, value, path), key=self.key(value, path))
+        if kind.children is not None:
+            node.nodes = self.inlines(self.array(value.get("nodes"), f"{path}.nodes"), f"{path}.nodes", depth)
+        node.fragments = self.fragments(value, path, depth) if kind.fragments else []
+        if kind.type == "button" and node.data.get("ref") == {"kind": "url", "url": ""}:
+            del node.data["ref"]
+        return node
+
+    def fragments(self, value: Data, path: str, depth: int) -> list[Fragment]:
+        found = []
+        for at, fragment in enumerate(self.array(value.get("fragments", []), f"{path}.fragments")):
+            here = f"{path}.fragments[{at}]"
+            fragment = self.object(fragment, here, "fragment")
+            kind = fragment.get("type")
+            name = self.text(fragment.get("fragment", kind or ""), f"{here}.fragment")
+            nodes = self.array(fragment.get("nodes"), f"{here}.nodes")
+            found.append(
+                Fragment(
+                    name,
+                    [self.block(n, f"{here}.nodes[{i}]", depth + 2, "blocks") for i, n in enumerate(nodes)],
+                    None if kind is None else self.text(kind, f"{here}.type"),
+                    self.key(fragment, here),
+                )
+            )
+        return found
+
+    def key(self, value: Data, path: str) -> str | None:
+        key = value.get("key")
+        if key is None:
+            return None
+        key = self.text(key, f"{path}.key")
+        if not 0 < len(key) <= 100:
+            raise DocumentError(f"{path}.key: expected 1 to 100 characters")
+        return key
+
+    def data(self, kind: schema.NodeType, value: Data, path: str) -> Data:
+        given, meta = value.get("data", {}), value.get("meta", {})
+        for name, part in (("data", given), ("meta", meta)):
+            if not isinstance(part, dict):
+                raise DocumentError(f"{path}.{name}: expected an object, got {_name(part)}")
+        found: Data = {}
+        for name, field in kind.data.items():
+            source, where = (meta, "meta") if field.meta and name in meta else (given, "data")
+            if source.get(name) is None:
+                if field.required:
+                    raise DocumentError(f"{path}.{where}.{name}: missing")
+                continue
+            found[name] = self.field(field, source[name], f"{path}.{where}.{name}")
+        return found
+
+    def field(self, field: schema.Field, value: Any, path: str) -> Any:
+        if field.kind == "text":
+            value = self.text(value, path)
+            if field.choices and value not in field.choices:
+                raise DocumentError(f"{path}: expected one of {', '.join(field.choices)}")
+            return value
+        if field.kind == "bool":
+            if not isinstance(value, bool):
+                raise DocumentError(f"{path}: expected true or false, got {_name(value)}")
+            return value
+        if field.kind == "int":
+            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**9:
+                raise DocumentError(f"{path}: expected a whole number below 1000000000")
+            return value
+        if field.kind == "number":
+            return self.number(value, path)
+        if field.kind == "ref":
+            return self.ref(value, path)
+        if field.kind == "length":
+            if isinstance(value, dict):
+                unit = self.text(value.get("unit"), f"{path}.unit")
+                if not re.fullmatch(r"%|[a-z]{1,4}", unit):
+                    raise DocumentError(f"{path}.unit: expected % or a unit of length")
+                size = self.number(value.get("value"), f"{path}.value")
+                return size if unit == "px" else {"unit": unit, "value": size}
+            return self.number(value, path)
+        if field.kind == "texts":
+            return [self.text(item, f"{path}[{at}]") for at, item in enumerate(self.array(value, path))]
+        if not isinstance(value, dict):
+            raise DocumentError(f"{path}: expected an object, got {_name(value)}")
+        return self.plain(value, path, 0)
+
+    def number(self, value: Any, path: str) -> int | float:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise DocumentError(f"{path}: expected a number, got {_name(value)}")
+        if not math.isfinite(value) or not 0 <= value < 10**9:
+            raise DocumentError(f"{path}: expected a number from 0 to below 1000000000")
+        return int(value) if float(value).is_integer() else value
+
+    def ref(self, value: Any, path: str) -> Data:
+        if not isinstance(value, dict):
+            raise DocumentError(f"{path}: expected a reference object, got {_name(value)}")
+        kind = value.get("kind")
+        if not isinstance(kind, str) or kind not in schema.REF_FIELDS:
+            raise DocumentError(f"{path}.kind: expected one of {', '.join(schema.REF_FIELDS)}")
+        found: Data = {"kind": kind}
+        for name in schema.REF_FIELDS[kind]:
+            found[name] = self.text(value.get(name), f"{path}.{name}")
+        for name in schema.REF_OPTIONAL.get(kind, ()):
+            if value.get(name) is not None:
+                found[name] = self.text(value[name], f"{path}.{name}")
+        if kind == "url" and not safe_url(found["url"]):
+            raise DocumentError(f"{path}.url: this kind of URL is not allowed")
+        return found
+
+    def plain(self, value: Any, path: str, depth: int) -> Any:
+        """Any JSON value, its texts cleaned."""
+        if isinstance(value, str):
+            return self.text(value, path)
+        if value is None or isinstance(value, (bool, int)):
+            return value
+        if isinstance(value, float):
+            if not math.isfinite(value):
+                raise DocumentError(f"{path}: expected a finite number")
+            return value
+        if depth > 16:
+            raise DocumentError(f"{path[:200]}: nested too deep")
+        if isinstance(value, dict):
+            self.count += len(value)
+            if self.count > MAX_NODES:
+                raise DocumentError(f"{path}: more than {MAX_NODES} nodes")
+            return {
+                self.text(name, path): self.plain(item, f"{path}.{name}", depth + 1)
+                for name, item in value.items()
+            }
+        return [
+            self.plain(item, f"{path}[{at}]", depth + 1) for at, item in enumerate(self.array(value, path))
+        ]
+
+
+def _check(block: Block, path: str) -> None:
+    """What the fields of a type demand of each other."""
+    if block.type == "table":
+        _check_table(block, path)
+    elif block.type == "expandable":
+        names = [fragment.fragment for fragment in block.fragments]
+        if sorted(names) != ["expandable-body", "expandable-title"]:
+            raise DocumentError(f"{path}.fragments: expected expandable-title and expandable-body")
+        title = next(f for f in block.fragments if f.fragment == "expandable-title")
+        if len(title.nodes) != 1 or title.nodes[0].type != "paragraph":
+            raise DocumentError(f"{path}.fragments: expected one paragraph in expandable-title")
+        block.fragments.sort(key=lambda fragment: fragment.fragment, reverse=True)
+    elif block.type in ("image", "file", "embed"):
+        for at, fragment in enumerate(block.fragments):
+            if fragment.fragment != "caption" or any(n.type != "paragraph" for n in fragment.nodes):
+                raise DocumentError(f"{path}.fragments[{at}]: expected a caption of paragraphs")
+
+
+def _check_table(block: Block, path: str) -> None:
+    view, definition, records = (block.data[name] for name in ("view", "definition", "records"))
+    path += ".data"
+    if view.get("type") not in ("grid", "cards"):
+        raise DocumentError(f"{path}.view.type: expected one of grid, cards")
+    if view["type"] == "cards" and view.get("cardSize") not in ("medium", "large"):
+        raise DocumentError(f"{path}.view.cardSize: expected one of medium, large")
+    columns = view.get("columns")
+    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
+        raise DocumentError(f"{path}.view.columns: expected an array of strings")
+    if view["type"] == "grid":
+        view.setdefault("hideHeader", False)
+    widths = view.get("columnWidths", {})
+    if not isinstance(widths, dict) or not all(_is_number(width) for width in widths.values()):
+        raise DocumentError(f"{path}.view.columnWidths: expected an object of numbers")
+    for name, column in definition.items():
+        here = f"{path}.definition.{name}"
+        if not isinstance(column, dict) or column.get("type") not in schema.COLUMN_TYPES:
+            raise DocumentError(f"{here}.type: expected one of {', '.join(schema.COLUMN_TYPES)}")
+        if not isinstance(column.get("title", ""), str):
+            raise DocumentError(f"{here}.title: expected a string")
+        column["id"], column["title"] = name, column.get("title", "")
+        if column["type"] == "text":
+            column.setdefault("textAlignment", "left")
+            if column["textAlignment"] not in ("center", "right", "left"):
+                raise DocumentError(f"{here}.textAlignment: expected one of center, right, left")
+        if column["type"] == "rating" and not _is_number(column.get("max")):
+            raise DocumentError(f"{here}.max: expected a number")
+        if column["type"] == "select":
+            _check_options(column, here)
+    for name, record in records.items():
+        here = f"{path}.records.{name}"
+        if not isinstance(record, dict) or not isinstance(record.get("orderIndex"), str):
+            raise DocumentError(f"{here}.orderIndex: expected a string")
+        if not isinstance(record.get("values"), dict):
+            raise DocumentError(f"{here}.values: expected an object")
+        for column_id, value in record["values"].items():
+            if column_id in definition and not _fits(definition[column_id]["type"], value):
+                kind = definition[column_id]["type"]
+                raise DocumentError(f"{here}.values.{column_id}: does not fit a column of type {kind}")
+
+
+def _check_options(column: Data, path: str) -> None:
+    options = column.get("options")
+    if not isinstance(options, list):
+        raise DocumentError(f"{path}.options: expected an array")
+    for at, option in enumerate(options):
+        for name in ("value", "label", "color"):
+            if not isinstance(option, dict) or not isinstance(option.get(name), str):
+                raise DocumentError(f"{path}.options[{at}].{name}: expected a string")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 10**15
+
+
+def _is_ref(value: Any) -> bool:
+    if not isinstance(value, dict) or value.get("kind") not in schema.REF_FIELDS:
+        return False
+    fields = schema.REF_FIELDS[value["kind"]]
+    return all(isinstance(value.get(name), str) for name in fields) and (
+        value["kind"] != "url" or safe_url(value["url"])
+    )
+
+
+def _fits(kind: str, value: Any) -> bool:
+    if value is None:
+        return True
+    if kind in ("number", "rating"):
+        return _is_number(value)
+    if kind == "checkbox":
+        return isinstance(value, bool)
+    if kind == "select":
+        return isinstance(value, str) or (
+            isinstance(value, list) and all(isinstance(item, str) for item in value)
+        )
+    if kind in ("files", "users"):
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    if kind == "text":
+        return isinstance(value, str)
+    if kind == "image" and isinstance(value, dict) and "ref" in value:
+        return _is_ref(value["ref"]) and all(
+            isinstance(value.get(name, ""), str) for name in ("objectFit", "alt")
+        )
+    return _is_ref(value)
+
+
+_UNCLEAN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """The text without what no Markdown can hold: control characters are U+FFFD, line breaks ``\\n``."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _UNCLEAN.sub("\ufffd", text) if _UNCLEAN.search(text) else text
+
+
+def _name(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    for types, name in (
+        (bool, "a boolean"),
+        ((int, float), "a number"),
+        (str, "a string"),
+        (list, "an array"),
+    ):
+        if isinstance(value, types):
+            return name
+    return "an object"
+
+
+def _shown(value: Any) -> str:
+    return f'"{value[:60]}"' if isinstance(value, str) else _name(value)

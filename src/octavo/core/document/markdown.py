@@ -1,0 +1,468 @@
+"""The Markdown parser: markdown-it's rules, dispatched by the character they start with, plus our own.
+
+Own block rules: ``{% tag %}`` lines, ``<details>`` and ``<div>`` lines, ``$$`` blocks, footnote definitions, and
+definitions inside containers. Tag and element lines are tokens of their own and their content is parsed where it
+stands, so nesting costs no recursion; ``reader.py`` pairs them. Own inline rules: ``$$x$$`` and footnotes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.parser_block import ParserBlock
+from markdown_it.parser_inline import ParserInline
+from markdown_it.rules_block import (
+    StateBlock,
+    blockquote,
+    code,
+    fence,
+    heading,
+    hr,
+    html_block,
+    list_block,
+    reference,
+    table,
+)
+from markdown_it.rules_inline import (
+    StateInline,
+    autolink,
+    backtick,
+    emphasis,
+    entity,
+    escape,
+    html_inline,
+    image,
+    link,
+    newline,
+    strikethrough,
+)
+from markdown_it.token import Token
+
+MAX_LEVEL = 40
+"""Lists and quotes deeper than this (a list counts two) are kept as plain text."""
+
+TAG = re.compile(
+    r"""\{%-?[ \t]*(?P<name>@?[A-Za-z][\w/.:-]*+)"""
+    r"""(?P<rest>(?:[^"'%]++|"[^"\n]*+"|'[^'\n]*+'|%(?!\})|["'])*+)%\}"""
+)
+_ELEMENT = re.compile(r"<(?P<close>/?)(?P<name>details|div)(?P<rest>(?:\s[^<>]*)?)>[ \t]*$", re.IGNORECASE)
+_FOOTNOTE = re.compile(r"\[\^([^\]\s]+)\]:[ \t]*")
+_TEXT_ENDS = re.compile(r"[\n\\`~*_\[!<&$]")
+_SKIP_ENDS = re.compile(r"[\n\\`~*_\[\]!<&$]")  # link labels are looked for token by token, up to their ]
+_RAW_UNTIL = (("<table", "</table>"), ("<figure", "</figure>"))
+
+
+def tag(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+    """``{% name attributes %}`` alone on its line."""
+    start, stop = state.bMarks[line] + state.tShift[line], state.eMarks[line]
+    if not state.src.startswith("{%", start) or state.is_code_block(line):
+        return False
+    match = TAG.match(state.src, start, stop)
+    if match is None or state.src[match.end() : stop].strip(" \t"):
+        return False
+    if not silent:
+        token = state.push("tag", "", 0)
+        token.tag, token.info, token.content = match["name"], match["rest"].rstrip("-").strip(), match[0]
+        token.map = [line, line + 1]
+        state.line = line + 1
+    return True
+
+
+def element(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+    """A line that is only ``<details ...>``, ``<div ...>`` or their end, or ``<summary>...</summary>``."""
+    start, stop = state.bMarks[line] + state.tShift[line], state.eMarks[line]
+    if start >= stop or state.src[start] != "<" or state.is_code_block(line):
+        return False
+    match = _ELEMENT.match(state.src, start, stop)
+    if match is None:
+        return _summary(state, line, end, silent, start, stop)
+    if not silent:
+        token = state.push("element", match["name"].lower(), 0)
+        token.info, token.content = match["rest"].strip(), match[0].rstrip()
+        token.markup = match["close"]
+        token.map = [line, line + 1]
+        state.line = line + 1
+    return True
+
+
+def _summary(state: StateBlock, line: int, end: int, silent: bool, start: int, stop: int) -> bool:
+    if state.src[start : start + 8].lower() != "<summary":
+        return False
+    for last in range(line, min(end, line + 20)):
+        text = state.src[state.bMarks[last] : state.eMarks[last]]
+        if text.rstrip().lower().endswith("</summary>"):
+            break
+    else:
+        return False
+    if not silent:
+        token = state.push("summary", "", 0)
+        token.content = state.getLines(line, last + 1, state.blkIndent, False).strip()
+        token.map = [line, last + 1]
+        state.line = last + 1
+    return True
+
+
+def math_block(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+    """Lines between two lines of ``$$``, or one line ``$$ formula $$``."""
+    start, stop = state.bMarks[line] + state.tShift[line], state.eMarks[line]
+    if not state.src.startswith("$$", start) or state.is_code_block(line):
+        return False
+    text = state.src[start:stop].rstrip()
+    if len(text) > 4 and text.endswith("$$"):
+        if "$$" in text[2:-2]:
+            return False
+        formula, last = text[2:-2], line
+    elif text == "$$":
+        if silent and state.parentType == "paragraph" and line < state.env.get("math_open_until", -1):
+            return False
+        last = _find_line(state, line + 1, end, "$$")
+        if last < 0:
+            return False
+        formula = state.getLines(line + 1, last, state.sCount[line], False)
+    else:
+        return False
+    if not silent:
+        token = state.push("math_block", "", 0)
+        token.content, token.map = formula.strip("\n") if last > line else formula.strip(), [line, last + 1]
+        state.line = last + 1
+    return True
+
+
+def _find_line(state: StateBlock, line: int, end: int, text: str) -> int:
+    """The first line that is just ``text``; a search that failed is remembered, so a page costs one."""
+    failed = state.env.setdefault("not_after", {})
+    if failed.get(text, end + 1) <= line:
+        return -1
+    for n in range(line, end):
+        if state.sCount[n] < state.blkIndent and not state.isEmpty(n):
+            return -1
+        if state.src[state.bMarks[n] + state.tShift[n] : state.eMarks[n]].rstrip() == text:
+            return n
+    if end == len(state.bMarks) - 1:
+        failed[text] = line
+    return -1
+
+
+def footnote(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+    """``[^label]: text`` and the indented lines that follow."""
+    start, stop = state.bMarks[line] + state.tShift[line], state.eMarks[line]
+    if not state.src.startswith("[^", start) or state.is_code_block(line):
+        return False
+    match = _FOOTNOTE.match(state.src, start, stop)
+    if match is None:
+        return False
+    if silent:
+        return True
+    last, after = line, line + 1
+    while after < end:
+        if state.isEmpty(after):
+            after += 1
+            continue
+        indent = state.sCount[after] - state.blkIndent
+        lazy = after == last + 1 and not _interrupts(state, after, end)
+        if indent < 2 and not lazy:
+            break
+        last = after
+        after += 1
+    body = [state.src[match.end() : stop]]
+    if last > line:
+        rest = state.getLines(line + 1, last + 1, state.blkIndent, False)
+        body += [re.sub(r"^(?: {1,4}|\t)", "", text) for text in rest.split("\n")]
+    token = state.push("footnote", "", 0)
+    token.info, token.content, token.map = match[1], "\n".join(body), [line, last + 1]
+    token.markup = state.getLines(line, last + 1, state.blkIndent, False)
+    state.line = last + 1
+    return True
+
+
+def definition(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+    """A link definition; inside a container it leaves a token, for there no gap keeps it."""
+    if not reference(state, line, end, silent):
+        return False
+    if not silent:
+        token = state.push("definition", "", 0)
+        token.map = [line, state.line]
+        token.content = state.getLines(line, state.line, state.blkIndent, False)
+    return True
+
+
+def markup(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+    """HTML blocks; a table or figure runs to its end, and a ``{%`` line ends what a blank line would."""
+    first = len(state.tokens)
+    if not html_block(state, line, end, silent):
+        return False
+    if silent:
+        return True
+    start = state.bMarks[line] + state.tShift[line]
+    opening = state.src[start : start + 7].lower()
+    stop = state.line
+    for begin, finish in _RAW_UNTIL:
+        if opening.startswith(begin) and finish not in state.tokens[first].content.lower():
+            stop = _find_end(state, stop, end, finish)
+    if opening[:4] not in ("<pre", "<!--", "<scr", "<sty", "<tex"):
+        for n in range(line + 1, stop):
+            if state.src.startswith("{%", state.bMarks[n] + state.tShift[n]) and tag(state, n, end, True):
+                stop = n
+                break
+    if stop != state.line:
+        state.line = stop
+        state.tokens[first].content = state.getLines(line, stop, state.blkIndent, True)
+        state.tokens[first].map = [line, stop]
+    return True
+
+
+def _find_end(state: StateBlock, line: int, end: int, text: str) -> int:
+    failed = state.env.setdefault("not_after", {})
+    if failed.get(text, end + 1) <= line:
+        return line
+    for n in range(line, end):
+        if state.sCount[n] < state.blkIndent and not state.isEmpty(n):
+            return line
+        if text in state.src[state.bMarks[n] : state.eMarks[n]].lower():
+            return n + 1
+    failed[text] = min(line, failed.get(text, line))
+    return line
+
+
+def _interrupts(state: StateBlock, line: int, end: int) -> bool:
+    """Whether the line, which would continue a paragraph, starts a block of another kind instead."""
+    start = state.bMarks[line] + state.tShift[line]
+    if start >= state.eMarks[line]:
+        return True
+    for rule in _INTERRUPTING.get(state.src[start], ()):
+        if rule(state, line, end, True):
+            return True
+    if line + 1 < end:
+        below = state.bMarks[line + 1] + state.tShift[line + 1]
+        if below < state.eMarks[line + 1] and state.src[below] in "|:-":
+            return table(state, line, end, True)
+    return False
+
+
+def paragraph(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+    """A paragraph, or a heading underlined with = or -, found in one pass over its lines."""
+    src, after, end = state.src, line + 1, state.lineMax
+    parent, state.parentType = state.parentType, "paragraph"
+    level = 0
+    while after < end:
+        start, stop = state.bMarks[after] + state.tShift[after], state.eMarks[after]
+        if start >= stop:
+            break
+        indent = state.sCount[after]
+        if indent - state.blkIndent > 3:
+            after += 1
+            continue
+        if indent >= state.blkIndent and src[start] in "-=":
+            text = src[start:stop].rstrip(" \t")
+            if text == text[0] * len(text):
+                level = 1 if text[0] == "=" else 2
+                break
+        if indent >= 0 and _interrupts(state, after, end):
+            break
+        after += 1
+    state.parentType = parent
+    state.line = after + 1 if level else after
+    content = state.getLines(line, after, state.blkIndent, False).strip(" \t\n\r\v\f")
+    token = state.push("heading_open" if level else "paragraph_open", f"h{level}", 0)
+    token.map, token.content = [line, state.line], content
+    return True
+
+
+_INTERRUPTING: dict[str, tuple[Any, ...]] = {
+    "`": (fence,),
+    "~": (fence,),
+    ">": (blockquote,),
+    "*": (hr, list_block),
+    "-": (hr, list_block),
+    "_": (hr,),
+    "+": (list_block,),
+    "<": (element, markup),
+    "#": (heading,),
+    "{": (tag,),
+    "$": (math_block,),
+    **{digit: (list_block,) for digit in "0123456789"},
+}
+_STARTING: dict[str, tuple[Any, ...]] = {**_INTERRUPTING, "[": (footnote, definition)}
+_RULES: list[tuple[str, Any, list[str]]] = [
+    ("table", table, ["paragraph", "reference"]),
+    ("code", code, []),
+    ("fence", fence, ["paragraph", "reference", "blockquote", "list"]),
+    ("blockquote", blockquote, ["paragraph", "reference", "blockquote", "list"]),
+    ("hr", hr, ["paragraph", "reference", "blockquote", "list"]),
+    ("list", list_block, ["paragraph", "reference", "blockquote"]),
+    ("tag", tag, ["paragraph", "reference", "blockquote", "list"]),
+    ("math", math_block, ["paragraph", "reference", "blockquote"]),
+    ("footnote", footnote, ["reference"]),
+    ("reference", definition, []),
+    ("element", element, ["paragraph", "reference", "blockquote"]),
+    ("html_block", markup, ["paragraph", "reference", "blockquote"]),
+    ("heading", heading, ["paragraph", "reference", "blockquote"]),
+    ("paragraph", paragraph, []),
+]
+
+
+class Blocks(ParserBlock):
+    def __init__(self) -> None:
+        super().__init__()
+        self.ruler.__init__()  # type: ignore[misc]
+        for name, rule, alternatives in _RULES:
+            self.ruler.push(name, rule, {"alt": alternatives})
+
+    def tokenize(self, state: StateBlock, startLine: int, endLine: int) -> None:
+        line, blank, src = startLine, False, state.src
+        while line < endLine:
+            state.line = line = state.skipEmptyLines(line)
+            if line >= endLine or state.sCount[line] < state.blkIndent:
+                break
+            if state.level >= MAX_LEVEL:
+                token = state.push("too_deep", "", 0)
+                token.map, token.content = (
+                    [line, endLine],
+                    state.getLines(line, endLine, state.blkIndent, False),
+                )
+                state.line = endLine
+                break
+            first = src[state.bMarks[line] + state.tShift[line]]
+            if not (state.sCount[line] - state.blkIndent >= 4 and code(state, line, endLine, False)):
+                below = line + 1
+                if not (
+                    below < endLine
+                    and (start := state.bMarks[below] + state.tShift[below]) < state.eMarks[below]
+                    and src[start] in "|:-"
+                    and table(state, line, endLine, False)
+                ):
+                    for rule in _STARTING.get(first, ()):
+                        if rule(state, line, endLine, False):
+                            break
+                    else:
+                        paragraph(state, line, endLine, False)
+            state.tight = not blank
+            line = state.line
+            if (line - 1) < endLine and state.isEmpty(line - 1):
+                blank = True
+            if line < endLine and state.isEmpty(line):
+                blank = True
+                line += 1
+                state.line = line
+
+
+def inline_math(state: StateInline, silent: bool) -> bool:
+    """``$$formula$$`` within a paragraph."""
+    pos = state.pos
+    if not state.src.startswith("$$", pos) or state.html_terminator_last("$$") < pos + 3:
+        return False
+    stop = state.src.find("$$", pos + 2, state.posMax)
+    if stop < pos + 3:
+        return False
+    if not silent:
+        state.push("math_inline", "", 0).content = state.src[pos + 2 : stop]
+    state.pos = stop + 2
+    return True
+
+
+_REFERENCE = re.compile(r"\[\^([^\]\s]+)\]")
+
+
+def footnote_ref(state: StateInline, silent: bool) -> bool:
+    """``[^label]`` where the page defines the label."""
+    if not state.src.startswith("[^", state.pos):
+        return False
+    match = _REFERENCE.match(state.src, state.pos, state.posMax)
+    if match is None or match[1] not in state.env.get("footnotes", ()):
+        return False
+    if not silent:
+        token = state.push("footnote_ref", "", 0)
+        token.info, token.content = match[1], match[0]
+    state.pos = match.end()
+    return True
+
+
+_INLINE: dict[str, tuple[Any, ...]] = {
+    "\n": (newline,),
+    "\\": (escape,),
+    "`": (backtick,),
+    "~": (strikethrough.tokenize,),
+    "*": (emphasis.tokenize,),
+    "_": (emphasis.tokenize,),
+    "[": (footnote_ref, link),
+    "!": (image,),
+    "<": (autolink, html_inline),
+    "&": (entity,),
+    "$": (inline_math,),
+}
+
+
+class Inlines(ParserInline):
+    def tokenize(self, state: StateInline) -> None:
+        src, end, nested = state.src, state.posMax, state.level < state.md.options.maxNesting
+        while state.pos < end:
+            pos = state.pos
+            found = _TEXT_ENDS.search(src, pos, end)
+            stop = found.start() if found else end
+            if stop > pos:
+                state.append_pending(src[pos:stop])
+                state.pos = stop
+                if stop >= end:
+                    break
+            done = False
+            if nested:
+                for rule in _INLINE[src[stop]]:
+                    if rule(state, False):
+                        done = True
+                        break
+            if not done:
+                state.append_pending(src[stop])
+                state.pos = stop + 1
+        if state.pending:
+            state.pushPending()
+
+    def skipToken(self, state: StateInline) -> None:
+        pos, cache = state.pos, state.cache
+        if pos in cache:
+            state.pos = cache[pos]
+            return
+        found = _SKIP_ENDS.search(state.src, pos, state.posMax)
+        stop = found.start() if found else state.posMax
+        if stop > pos:
+            state.pos = stop
+        elif state.level < state.md.options.maxNesting:
+            done = False
+            for rule in _INLINE.get(state.src[pos], ()):
+                state.level += 1
+                done = rule(state, True)
+                state.level -= 1
+                if done:
+                    break
+            if not done:
+                state.pos = pos + 1
+        else:
+            state.pos = state.posMax
+        cache[pos] = state.pos
+
+
+def _make() -> MarkdownIt:
+    md = MarkdownIt("commonmark", {"maxNesting": 20, "tasklists": True})
+    md.block, md.inline = Blocks(), Inlines()
+    md.inline.ruler2.enableOnly(["balance_pairs", "strikethrough", "emphasis", "fragments_join"])
+    md.normalizeLink = md.normalizeLinkText = lambda url: url  # type: ignore[method-assign, assignment]
+    return md
+
+
+PARSER = _make()
+
+
+def safe_url(url: str) -> bool:
+    """Whether a link may point there: no script, data or local file."""
+    return PARSER.validateLink(url)
+
+
+def parse_blocks(text: str, env: dict[str, Any]) -> list[Token]:
+    """Block tokens of normalized Markdown (``\\n`` only); inline content is still text in them. ``env`` carries
+    link definitions and footnotes between the parts of one page."""
+    return PARSER.block.parse(text, PARSER, env, []) or []
+
+
+def parse_inline(text: str, env: dict[str, Any]) -> list[Token]:
+    return PARSER.inline.parse(text, PARSER, env, [])

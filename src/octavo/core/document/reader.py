@@ -1,0 +1,791 @@
+"""Markdown to nodes. ``read`` takes any text, never fails, and keeps every byte: see ``Document``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from markdown_it.token import Token
+from msgspec import Struct
+
+from octavo.core.document import markup
+from octavo.core.document.inline import Inlines, attributes, inlines, length, plain, url_ref
+from octavo.core.document.markdown import TAG, parse_blocks, parse_inline
+from octavo.core.document.nodes import Block, Data, Document, Fragment, Inline, Leaf, Text
+
+MAX_TAGS = 16
+"""Tags and elements nested deeper than this (within one list or quote) are not paired any more."""
+
+_FOOTNOTE_BUDGET = 200_000
+
+_LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
+_FENCE = re.compile(r"[ \t>]*(?:[*+-][ \t]+|\d+[.)][ \t]+)*(`{3,}|~{3,})")
+_SPLIT_HINT = re.compile(r"^[ \t]*(?:\{%.*%\}[ \t]*\S|<details|</?summary|.*\S.*</details>)", re.MULTILINE)
+_DETAILS = re.compile(r"([ \t]*)(<details(?:\s[^<>]*)?>)[ \t]*(?=\S)", re.IGNORECASE)
+_SUMMARY_END = re.compile(r"</summary>[ \t]*(?=\S)", re.IGNORECASE)
+_DETAILS_END = re.compile(r"(?<=\S)[ \t]*</details>[ \t]*$", re.IGNORECASE)
+
+
+class Lines(Struct):
+    """Normalized Markdown and where each of its lines stands in the source (line end excluded)."""
+
+    text: str
+    begins: list[int]
+    ends: list[int]
+
+
+def lines_of(source: str) -> Lines:
+    """The lines the parser is to see: CR and CRLF are LF, NUL is U+FFFD, no byte order mark; a tag with more on
+    its line gets a line of its own."""
+    at = 1 if source.startswith("\ufeff") else 0
+    texts: list[str] = []
+    begins: list[int] = []
+    ends: list[int] = []
+    if "\r" in source:
+        for match in _LINE.finditer(source, at):
+            texts.append(match[1])
+            begins.append(match.start())
+            ends.append(match.end(1))
+            if match.end() >= len(source):
+                break
+    else:
+        for line in source[at:].split("\n"):
+            texts.append(line)
+            begins.append(at)
+            at += len(line)
+            ends.append(at)
+            at += 1
+    if ("{%" in source or "<" in source) and _SPLIT_HINT.search(source):
+        texts, begins, ends = _split_lines(texts, begins, ends)
+    return Lines("\n".join(texts).replace("\0", "\ufffd"), begins, ends)
+
+
+def _split_lines(
+    texts: list[str], begins: list[int], ends: list[int]
+) -> tuple[list[str], list[int], list[int]]:
+    out: tuple[list[str], list[int], list[int]] = ([], [], [])
+    fence = ""
+    for text, begin, end in zip(texts, begins, ends, strict=True):
+        found = _FENCE.match(text)
+        if found:
+            if not fence:
+                fence = found[1]
+            elif found[1][0] == fence[0] and len(found[1]) >= len(fence) and not text[found.end() :].strip():
+                fence = ""
+        cuts = [] if fence or found else _cuts(text)
+        indent = text[: len(text) - len(text.lstrip(" \t"))]
+        at = 0
+        for cut in [*cuts, len(text)]:
+            out[0].append(indent + text[at:cut] if at else text[at:cut])
+            out[1].append(begin + at)
+            out[2].append(begin + cut if cut < len(text) else end)
+            at = cut
+    return out
+
+
+def _cuts(text: str) -> list[int]:
+    """Where a line is to be cut so that each tag at its start, and its end tag, stand alone."""
+    cuts: list[int] = []
+    start = len(text) - len(text.lstrip(" \t"))
+    if text.startswith("{%", start):
+        at, names = start, []
+        while len(cuts) < 64:
+            match = TAG.match(text, at)
+            if match is None:
+                break
+            at = _past_space(text, match.end())
+            if at >= len(text):
+                break
+            cuts.append(at)
+            if not match["name"].startswith("end"):
+                names.append(match["name"])
+            if not text.startswith("{%", at):
+                places = [p for name in names if (p := _end_tag(text, name, at)) >= 0]
+                if not places:
+                    if len(names) == len(cuts):
+                        return []
+                    break
+                at = min(places)
+                cuts.append(at)
+        return cuts
+    if "<" in text:
+        if match := _DETAILS.match(text):
+            cuts.append(match.end())
+        if match := _SUMMARY_END.search(text):
+            cuts.append(match.end())
+        if (cuts or text.startswith("<", start)) and (match := _DETAILS_END.search(text)):
+            cuts.append(text.lower().rindex("</details>"))
+    return sorted(set(cuts))
+
+
+def _past_space(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t":
+        at += 1
+    return at
+
+
+def _end_tag(text: str, name: str, at: int) -> int:
+    match = re.compile(r"\{%-?[ \t]*end" + re.escape(name) + r"[ \t]*-?%\}").search(text, at)
+    return match.start() if match else -1
+
+
+class _Frame(Struct):
+    """A block being filled: what closes it, its children with their first and last line."""
+
+    kind: str
+    line: int
+    token: Token
+    children: list[tuple[Block, int, int]]
+
+
+class _Reader:
+    """Builds the nodes of one page from its block tokens."""
+
+    def __init__(self, lines: Lines) -> None:
+        self.rows = lines.text.split("\n")
+        self.env: dict[str, Any] = {}
+        self.tokens = parse_blocks(lines.text, self.env)
+        self.notes = {t.info: t.content for t in self.tokens if t.type == "footnote"}
+        self.budget = _FOOTNOTE_BUDGET + 4 * len(lines.text)
+        self.env["footnotes"] = self.notes
+        self.pairs = _pair(self.tokens)
+        self.stack = [_Frame("root", 0, Token("", "", 0), [])]
+        self.tags = 0
+
+    def footnote(self, label: str) -> list[Block]:
+        """The blocks a footnote is defined with; markers inside it stay text."""
+        content = self.notes[label]
+        self.budget -= len(content) + 1
+        if self.budget < 0:
+            del self.notes[label]
+            return []
+        return read_blocks(content)
+
+    def inlines(self, text: str) -> Inlines:
+        return inlines(parse_inline(text, self.env), self.footnote) if text else []
+
+    def add(self, block: Block, start: int, end: int) -> None:
+        self.stack[-1].children.append((block, start, end))
+
+    def run(self) -> list[tuple[Block, int, int]]:
+        tokens, index = self.tokens, 0
+        while index < len(tokens):
+            token = tokens[index]
+            index = _TOKENS[token.type](self, token, index) or index
+            index += 1
+        return self.stack[0].children
+
+    # Each method below takes the token and its index, and answers the last index used if it used more.
+
+    def paragraph(self, token: Token, index: int) -> None:
+        start, end = token.map or (0, 0)
+        self.add(_paragraph(self.inlines(token.content)), start, end)
+
+    def heading(self, token: Token, index: int) -> int | None:
+        start, end = token.map or (0, 0)
+        last = None
+        content = token.content
+        if not content and index + 2 < len(self.tokens) and self.tokens[index + 1].type == "inline":
+            content, last = self.tokens[index + 1].content, index + 2
+        level = int(token.tag[1])
+        data: Data = {} if level in (2, 3, 4) else {"level": level}
+        nodes = _fixed_anchor(self.inlines(content), data)
+        self.add(Block(f"heading-{min(3, max(1, level - 1))}", data, list(nodes)), start, end)
+        return last
+
+    def rule(self, token: Token, index: int) -> None:
+        start, end = token.map or (0, 0)
+        self.add(Block("divider"), start, end)
+
+    def code(self, token: Token, index: int) -> None:
+        start, end = token.map or (0, 0)
+        data: Data = {}
+        info = token.info.strip()
+        if info:
+            syntax, _, rest = info.partition(" ")
+            data["syntax"] = syntax
+            if rest.strip():
+                data["info"] = rest.strip()
+        self.add(Block("code", data, code_lines(token.content)), start, end)
+
+    def math(self, token: Token, index: int) -> None:
+        start, end = token.map or (0, 0)
+        self.add(Block("math", {"formula": token.content}), start, end)
+
+    def source(self, token: Token, index: int) -> None:
+        start, end = token.map or (0, 0)
+        if self.stack[-1].kind == "root" and token.type != "too_deep":
+            return  # definitions between top-level blocks live in the gaps
+        if token.type == "footnote":
+            data = {"source": token.markup, "kind": "definition"}
+        else:
+            data = {
+                "source": token.content.strip("\n"),
+                "kind": "text" if token.type == "too_deep" else "definition",
+            }
+        self.add(Block("unknown", data), start, end)
+
+    def html(self, token: Token, index: int) -> None:
+        start, end = token.map or (0, 0)
+        self.add(_html(token.content, self.footnote), start, end)
+
+    def table(self, token: Token, index: int) -> int:
+        start, end = token.map or (0, 0)
+        block = Block("table", {"view": {}, "records": {}, "definition": {}}, [], [])
+        columns: list[Data] = []
+        row, column, header = 0, 0, True
+        index += 1
+        while (inner := self.tokens[index]).type != "table_close":
+            if inner.type == "thead_close":
+                header = False
+            elif inner.type == "tr_open" and not header:
+                row, column = row + 1, 0
+                values: Data = {}
+                block.data["records"][f"r{row}"] = {"orderIndex": markup.order_index(row), "values": values}
+            elif inner.type in ("th_open", "td_open"):
+                content = self.inlines(self.tokens[index + 1].content)
+                if header:
+                    style = str(inner.attrs.get("style", ""))
+                    columns.append(
+                        {
+                            "id": f"c{len(columns) + 1}",
+                            "title": plain(content),
+                            "type": "text",
+                            "textAlignment": style.removeprefix("text-align:") or "left",
+                        }
+                    )
+                else:
+                    name = columns[column]["id"]
+                    values[name] = markup.text_cell(block, name, row, [Block("paragraph", {}, list(content))])
+                    column += 1
+            index += 1
+        block.data["definition"] = {entry["id"]: entry for entry in columns}
+        block.data["view"] = {
+            "type": "grid",
+            "columns": [entry["id"] for entry in columns],
+            "hideHeader": False,
+        }
+        self.add(block, start, end)
+        return index
+
+    def push(self, token: Token, index: int) -> None:
+        self.stack.append(_Frame(token.type, (token.map or (0, 0))[0], token, []))
+
+    def item(self, token: Token, index: int) -> None:
+        frame = self.stack.pop()
+        block = Block("list-item", {}, [child[0] for child in frame.children] or [Block("paragraph")])
+        if "checked" in frame.token.meta:
+            block.data["checked"] = frame.token.meta["checked"]
+        self.add(block, *(frame.token.map or (0, 0)))
+
+    def end_list(self, token: Token, index: int) -> None:
+        frame = self.stack.pop()
+        items = [child[0] for child in frame.children]
+        data: Data = {}
+        if any("checked" in item.data for item in items):
+            kind = "list-tasks"
+        elif frame.token.tag == "ol":
+            kind = "list-ordered"
+            if "start" in frame.token.attrs:
+                data["start"] = frame.token.attrs["start"]
+        else:
+            kind = "list-unordered"
+        self.add(Block(kind, data, list(items)), *(frame.token.map or (0, 0)))
+
+    def quote(self, token: Token, index: int) -> None:
+        frame = self.stack.pop()
+        self.add(
+            Block("blockquote", {}, [child[0] for child in frame.children]), *(frame.token.map or (0, 0))
+        )
+
+    def tag(self, token: Token, index: int) -> None:
+        """A tag or element line: opens a frame, closes one, or stands for itself."""
+        start, end = token.map or (0, 0)
+        other = self.pairs.get(index)
+        closing = token.tag.startswith("end") if token.type == "tag" else bool(token.markup)
+        if closing:
+            if other is not None and self.stack[-1].token is self.tokens[other]:
+                frame = self.stack.pop()
+                self.tags -= 1
+                self.add(self.finish(frame, token, start), frame.line, end)
+            else:
+                self.add(_unknown(token), start, end)
+        elif other is not None and self.tags < MAX_TAGS:
+            self.push(token, index)
+            self.tags += 1
+        else:
+            self.add(self.void(token), start, end)
+
+    def summary(self, token: Token, index: int) -> None:
+        start, end = token.map or (0, 0)
+        frame = self.stack[-1]
+        if frame.kind == "element" and frame.token.tag == "details" and not frame.children:
+            self.add(Block("summary", {"source": token.content}), start, end)
+        else:
+            self.add(Block("unknown", {"source": token.content, "kind": "html"}), start, end)
+
+    def void(self, token: Token) -> Block:
+        if token.type == "tag":
+            make = _VOID_TAGS.get(token.tag) or (_integration if token.tag.startswith("@") else None)
+            block = make(self, token, [], "") if make else None
+            if block is not None:
+                return block
+        return _unknown(token)
+
+    def finish(self, frame: _Frame, end: Token, last: int) -> Block:
+        """The block of a tag or element whose end was found."""
+        inner = [child[0] for child in frame.children]
+        block: Block | None = None
+        if frame.token.type == "element":
+            if frame.token.tag == "details":
+                block = self.expandable(frame.token, inner)
+            else:
+                block = markup.gallery(attributes(frame.token.info), inner)
+        else:
+            name = frame.token.tag
+            make = _TAGS.get(name) or _VOID_TAGS.get(name) or (_integration if name.startswith("@") else None)
+            if make is not None:
+                body = "\n".join(self.rows[frame.line + 1 : last]).strip() if name in _VOID_TAGS else ""
+                block = make(self, frame.token, inner, body)
+        if block is not None:
+            return block
+        for at, child in enumerate(inner):
+            if child.type == "summary":
+                inner[at] = Block("unknown", {"source": child.data["source"], "kind": "html"})
+        data = {"source": frame.token.content, "end": end.content, "kind": _kind(frame.token)}
+        return Block("unknown", data, list(inner))
+
+    def expandable(self, token: Token, inner: list[Block]) -> Block:
+        title: Inlines = []
+        if inner and inner[0].type == "summary":
+            source = re.sub(r"^<summary[^>]*>|</summary>$", "", inner[0].data["source"], flags=re.IGNORECASE)
+            title = self.inlines(" ".join(source.split()))
+            inner = inner[1:]
+        attrs = attributes(token.info)
+        data: Data = {"open": True} if "open" in attrs else {}
+        if rest := {k: v for k, v in attrs.items() if k != "open"}:
+            data["attributes"] = rest
+        return Block(
+            "expandable",
+            data,
+            [],
+            [
+                Fragment("expandable-title", [Block("paragraph", {}, list(title))], "expandable-title"),
+                Fragment("expandable-body", inner or [Block("paragraph")], "expandable-body"),
+            ],
+        )
+
+
+def read(markdown: str) -> Document:
+    """The document of a page's body (see ``page.split_page``). Works for every text; ``writer.write`` gives
+    exactly that text back."""
+    lines = lines_of(markdown)
+    nodes: list[Block] = []
+    gaps: list[str] = []
+    at = 0
+    for block, start, end in _Reader(lines).run():
+        begin = lines.begins[start]
+        end = min(end, len(lines.begins))
+        while end > start + 1 and lines.begins[end - 1] == lines.ends[end - 1]:
+            end -= 1
+        gaps.append(markdown[at:begin])
+        at = lines.ends[end - 1]
+        block.source = markdown[begin:at]
+        nodes.append(block)
+    gaps.append(markdown[at:])
+    return Document(nodes, gaps)
+
+
+def read_blocks(markdown: str) -> list[Block]:
+    """The blocks of a piece of Markdown, without sources."""
+    return [block for block, _, _ in _Reader(lines_of(markdown)).run()]
+
+
+def read_inlines(markdown: str) -> Inlines:
+    """The nodes of one paragraph's text."""
+    return inlines(parse_inline(markdown, {}))
+
+
+def code_lines(content: str) -> list[Block | Inline | Text]:
+    """The code-line blocks of a code block's text; its last line break is not a line."""
+    content = content.removesuffix("\n")
+    return [Block("code-line", {}, [Text([Leaf(line)])] if line else []) for line in content.split("\n")]
+
+
+def _paragraph(nodes: Inlines) -> Block:
+    """A paragraph, or the images block an image alone in its paragraph is."""
+    if len(nodes) == 1 and isinstance(image := nodes[0], Inline) and image.type == "inline-image":
+        data = dict(image.data)
+        if "gitbook-drawing" in data.get("attributes", {}).get("class", "").split():
+            return Block("drawing", {"ref": data["ref"]})
+        if "size" not in data:
+            caption = data.pop("caption", None)
+            made = Block("image", data)
+            if caption:
+                text = Block("paragraph", {}, [Text([Leaf(caption)])])
+                made.fragments.append(Fragment("caption", [text], "caption"))
+            return Block("images", {}, [made])
+    return Block("paragraph", {}, list(nodes))
+
+
+def _fixed_anchor(nodes: Inlines, data: Data) -> Inlines:
+    """Take ``<a href="#id" id="id"></a>`` at the end of a heading off it, into ``data``."""
+    if len(nodes) < 2 or not all(isinstance(n, Inline) and n.type == "unknown" for n in nodes[-2:]):
+        return nodes
+    opening = nodes[-2].data["source"]  # type: ignore[union-attr]
+    attrs = attributes(opening[2:])
+    anchor = attrs.get("id", "")
+    if (
+        not opening.startswith("<a ")
+        or attrs.get("href") != "#" + anchor
+        or not re.fullmatch(r"[^\s\"<>&]+", anchor)
+    ):
+        return nodes
+    data["id"] = anchor
+    nodes = nodes[:-2]
+    if nodes and isinstance(last := nodes[-1], Text):
+        last.leaves[-1].text = last.leaves[-1].text.rstrip(" ")
+        if not last.leaves[-1].text:
+            nodes = nodes[:-1] if len(last.leaves) == 1 else nodes
+            last.leaves.pop()
+    return nodes
+
+
+def _html(content: str, footnote: Callable[[str], list[Block]]) -> Block:
+    source = content.strip("\n")
+    if source.startswith("<!--"):
+        return Block("unknown", {"source": source, "kind": "comment"})
+    made = markup.blocks(source.strip(), footnote)
+    if not made:
+        return Block("unknown", {"source": source, "kind": "html"})
+    if len(made) == 1:
+        return made[0]
+    return Block("unknown", {"source": "", "kind": "html"}, list(made))
+
+
+def _kind(token: Token) -> str:
+    return "tag" if token.type == "tag" else "html"
+
+
+def _unknown(token: Token) -> Block:
+    return Block("unknown", {"source": token.content, "kind": _kind(token)})
+
+
+def _pair(tokens: list[Token]) -> dict[int, int]:
+    """For each tag or element line with a partner in the same container the partner's index, both ways. An end
+    belongs to the nearest open one of its name; what was opened in between stands alone."""
+    pairs: dict[int, int] = {}
+    containers: list[list[tuple[str, int]]] = [[]]
+    counts: list[dict[str, int]] = [{}]
+    for index, token in enumerate(tokens):
+        kind = token.type
+        if kind in {"tag", "element"}:
+            opened, count = containers[-1], counts[-1]
+            name = token.tag
+            closing = name.startswith("end") if kind == "tag" else bool(token.markup)
+            if not closing:
+                opened.append((name, index))
+                count[name] = count.get(name, 0) + 1
+                continue
+            name = name.removeprefix("end") if kind == "tag" else name
+            if count.get(name):
+                while True:
+                    other, start = opened.pop()
+                    count[other] -= 1
+                    if other == name:
+                        break
+                pairs[start], pairs[index] = index, start
+        elif kind in ("list_item_open", "blockquote_open"):
+            containers.append([])
+            counts.append({})
+        elif kind in ("list_item_close", "blockquote_close"):
+            containers.pop()
+            counts.pop()
+    return pairs
+
+
+# --- tags ---------------------------------------------------------------------------------------------------
+
+
+def _data(token: Token, **fields: str) -> Data:
+    """The token's attributes as data: ``fields`` maps a known attribute to text, bool or length; the rest are
+    ``attributes``."""
+    data: Data = {}
+    rest: Data = {}
+    for name, value in attributes(token.info).items():
+        kind = fields.get(name)
+        if kind == "text":
+            data[name] = value
+        elif kind == "bool" and value in ("true", "false"):
+            data[name] = value == "true"
+        elif kind == "length" and (size := length(value)) is not None:
+            data[name] = size
+        elif kind and kind[0] == "=" and value in kind[1:].split("|"):
+            data[name] = value
+        elif kind == "int" and re.fullmatch(r"[1-9]\d{0,5}", value):
+            data[name] = int(value)
+        else:
+            rest[name] = value
+    if rest:
+        data["attributes"] = rest
+    return data
+
+
+def _hint(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block:
+    data = _data(token, style="=info|warning|danger|success", icon="text")
+    return Block("hint", {"style": "info"} | data, list(inner))
+
+
+def _of(parent: str, child: str) -> Callable[[_Reader, Token, list[Block], str], Block]:
+    """A block that holds only ``child`` blocks; anything else in it gets one around it."""
+
+    def make(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block:
+        block = Block(parent, _data(token, **_FIELDS.get(parent, {})))
+        for node in inner:
+            if node.type == "unknown" and node.data.get("end") and (kind := _PARTS.get(_name(node))) == child:
+                part = Token("tag", _name(node), 0)
+                match = TAG.match(node.data["source"])
+                part.info = match["rest"].strip() if match else ""
+                block.nodes.append(_part(kind, part, node.nodes))
+            elif block.nodes and block.nodes[-1].key == "stray":
+                block.nodes[-1].nodes.append(node)  # type: ignore[union-attr, arg-type]
+            else:
+                block.nodes.append(Block(child, {}, [node], key="stray"))
+        for made in block.nodes:
+            made.key = None
+        return block
+
+    return make
+
+
+def _name(node: Block) -> str:
+    match = TAG.match(node.data["source"])
+    return match["name"] if match else ""
+
+
+_PARTS = {"tab": "tabs-item", "step": "stepper-step", "column": "column", "update": "update"}
+_FIELDS: dict[str, dict[str, str]] = {
+    "tabs": {"fullWidth": "bool"},
+    "columns": {"fullWidth": "bool"},
+    "updates": {"format": "text"},
+    "tabs-item": {"title": "text", "icon": "text"},
+    "stepper-step": {"icon": "text"},
+    "column": {"width": "length", "verticalAlignment": "=top|middle|bottom"},
+    "update": {"date": "text", "tags": "text"},
+}
+
+
+def _part(kind: str, token: Token, inner: list[Block | Inline | Text]) -> Block:
+    data = _data(token, **_FIELDS[kind])
+    if "tags" in data:
+        data["tags"] = [tag.strip() for tag in data["tags"].split(",") if tag.strip()]
+    return Block(kind, data, inner)
+
+
+def _code(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
+    if len(inner) != 1 or inner[0].type != "code":
+        return None
+    data = _data(
+        token,
+        title="text",
+        overflow="=scroll|wrap",
+        lineNumbers="bool",
+        fullWidth="bool",
+        expandable="bool",
+        collapsedLineCount="int",
+    )
+    inner[0].data = inner[0].data | data
+    return inner[0]
+
+
+def _if(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block:
+    return Block("if", {"expression": token.info}, list(inner))
+
+
+def _prompt(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block:
+    fields = dict.fromkeys(("description", "icon", "openInAIProviders", "defaultExpanded"), "text")
+    return Block("prompt", _data(token, **fields), list(inner))
+
+
+def _api(kind: str) -> Callable[[_Reader, Token, list[Block], str], Block]:
+    def make(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block:
+        return Block(kind, {"tag": token.tag} | _data(token), list(inner))
+
+    return make
+
+
+def _caption(block: Block, inner: list[Block], attributes_caption: str | None = None) -> Block | None:
+    """Give the block the caption inside its tags."""
+    if len(inner) == 1 and inner[0].type == "paragraph":
+        block.fragments.append(Fragment("caption", list(inner), "caption"))
+    elif inner:
+        return None
+    elif attributes_caption:
+        text = Block("paragraph", {}, [Text([Leaf(attributes_caption)])])
+        block.fragments.append(Fragment("caption", [text], "caption"))
+    return block
+
+
+def _embed(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
+    data = _data(token, url="text", fullWidth="bool")
+    return _caption(Block("embed", data), inner) if data.get("url") else None
+
+
+def _file(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
+    data = _data(token, src="text", caption="text")
+    if not data.get("src"):
+        return None
+    caption = data.pop("caption", None)
+    return _caption(Block("file", {"ref": url_ref(data.pop("src"))} | data), inner, caption)
+
+
+def _content_ref(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
+    data = _data(token, url="text", page="text")
+    url = data.pop("url", None) or data.pop("page", None)
+    data.pop("page", None)
+    if not url:
+        return None
+    data = {"ref": url_ref(url)} | data
+    if inner:
+        label = _label(inner)
+        if label is None:
+            return None
+        if label != default_label(url):
+            data["label"] = label
+    return Block("content-ref", data)
+
+
+def default_label(url: str) -> str:
+    """What a content reference is labelled with when nobody said otherwise: the last part of its path."""
+    return url.rstrip("/").rsplit("/", 1)[-1] or url
+
+
+def _label(inner: list[Block]) -> str | None:
+    if len(inner) == 1 and inner[0].type == "paragraph" and len(inner[0].nodes) == 1:
+        node = inner[0].nodes[0]
+        if isinstance(node, Text):
+            return node.leaves[0].text if len(node.leaves) == 1 and not node.leaves[0].marks else None
+        if isinstance(node, Inline) and node.type in ("link", "mention"):
+            return plain(node.nodes) or str(node.data.get("label", ""))
+    return None
+
+
+def _include(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
+    match = re.fullmatch(r"""["']?([^"'\n]+?)["']?""", token.info)
+    if match is None or inner:
+        return None
+    return Block("reusable-content", {"ref": url_ref(match[1])})
+
+
+def _openapi(kind: str) -> Callable[[_Reader, Token, list[Block], str], Block | None]:
+    def make(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
+        fields = {
+            "swagger": {"src": "text", "expanded": "bool", "fullWidth": "bool"},
+            "openapi-operation": {"spec": "text"},
+            "openapi-schemas": {"spec": "text", "schemas": "text", "grouped": "bool"},
+            "openapi-webhook": {"spec": "text", "name": "text"},
+        }[kind]
+        data = _data(token, **fields, path="text", method="text")
+        if kind == "swagger":
+            if not data.get("src"):
+                return _api("api-method")(reader, token, inner, body)
+            ref = url_ref(data.pop("src"))
+        elif data.get("spec"):
+            ref = {"kind": "openapi", "spec": data.pop("spec")}
+        else:
+            return None
+        if "schemas" in data:
+            data["schemas"] = [name.strip() for name in data["schemas"].split(",") if name.strip()]
+        needed = {"openapi-schemas": ("schemas",), "openapi-webhook": ("name", "method")}.get(
+            kind, ("path", "method")
+        )
+        for name in needed:
+            data.setdefault(name, [] if name == "schemas" else "")
+        if body:
+            data["body"] = body
+        return Block(kind, {"ref": ref} | data)
+
+    return make
+
+
+def _integration(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
+    integration, slash, block = token.tag[1:].partition("/")
+    if not slash or inner:
+        return None
+    props: Data = dict(attributes(token.info))
+    data: Data = {"integration": integration, "block": block, "props": props}
+    if "url" in props:
+        data["url"] = props["url"]
+    return Block("integration", data)
+
+
+_Make = Callable[[_Reader, Token, list[Block], str], Block | None]
+_TAGS: dict[str, _Make] = {
+    "hint": _hint,
+    "tabs": _of("tabs", "tabs-item"),
+    "stepper": _of("stepper", "stepper-step"),
+    "columns": _of("columns", "column"),
+    "updates": _of("updates", "update"),
+    "code": _code,
+    "if": _if,
+    "prompt": _prompt,
+    "api-method": _api("api-method"),
+    **{
+        f"api-method-{part}": _api("api-part")
+        for part in [
+            "summary",
+            "description",
+            "spec",
+            "request",
+            "response",
+            "response-example",
+            "path-parameters",
+            "query-parameters",
+            "headers",
+            "body-parameters",
+            "form-data-parameters",
+            "parameter",
+            "response-example-description",
+        ]
+    },
+    "swagger-description": _api("api-part"),
+    "swagger-parameter": _api("api-part"),
+    "swagger-response": _api("api-part"),
+}
+_VOID_TAGS: dict[str, _Make] = {
+    "embed": _embed,
+    "file": _file,
+    "content-ref": _content_ref,
+    "page-ref": _content_ref,
+    "include": _include,
+    "openapi": _openapi("swagger"),
+    "swagger": _openapi("swagger"),
+    "openapi-operation": _openapi("openapi-operation"),
+    "openapi-schemas": _openapi("openapi-schemas"),
+    "openapi-webhook": _openapi("openapi-webhook"),
+}
+_TOKENS: dict[str, Callable[[_Reader, Token, int], int | None]] = {
+    "paragraph_open": _Reader.paragraph,
+    "heading_open": _Reader.heading,
+    "hr": _Reader.rule,
+    "fence": _Reader.code,
+    "code_block": _Reader.code,
+    "math_block": _Reader.math,
+    "definition": _Reader.source,
+    "footnote": _Reader.source,
+    "too_deep": _Reader.source,
+    "html_block": _Reader.html,
+    "table_open": _Reader.table,
+    "bullet_list_open": _Reader.push,
+    "ordered_list_open": _Reader.push,
+    "list_item_open": _Reader.push,
+    "blockquote_open": _Reader.push,
+    "list_item_close": _Reader.item,
+    "bullet_list_close": _Reader.end_list,
+    "ordered_list_close": _Reader.end_list,
+    "blockquote_close": _Reader.quote,
+    "tag": _Reader.tag,
+    "element": _Reader.tag,
+    "summary": _Reader.summary,
+}

@@ -1,0 +1,104 @@
+"""Every reference a document makes, and changing them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from octavo.core.document.nodes import Block, Data, Document, Fragment, Inline, Text
+
+
+class Reference(Struct, frozen=True):
+    """``ref`` is the ContentRef dict; ``key`` and ``type`` are of the block it stands in (the key is None before
+    ``keys.assign_keys``) and of the node that makes it; ``path`` leads there, such as
+    ``nodes[3].nodes[0].data.ref``."""
+
+    ref: Data
+    type: str
+    key: str | None
+    path: str
+
+
+Change = Callable[[Reference], Data | None]
+
+
+def references(document: Document) -> list[Reference]:
+    """All of them in reading order: links, images, files, includes, embeds, OpenAPI, cards, mentions, buttons."""
+    found: list[Reference] = []
+    _visit(document, found.append)
+    return found
+
+
+def rewrite(document: Document, change: Change) -> Document:
+    """Replace, in place, each reference ``change`` answers another one for. Top-level blocks in which one was
+    replaced lose their source, so only they are written anew."""
+    _visit(document, change)
+    return document
+
+
+def _visit(document: Document, change: Callable[[Reference], Data | None]) -> None:
+    for at, top in enumerate(document.nodes):
+        changed = False
+        stack: list[tuple[Any, str, str | None]] = [(top, f"nodes[{at}]", None)]
+        while stack:
+            node, path, key = stack.pop()
+            if isinstance(node, Text):
+                continue
+            if isinstance(node, Block):
+                key = node.key
+            if not isinstance(node, Fragment):
+                changed |= _references_of(node, path, key, change)
+            below: list[tuple[Any, str, str | None]] = [
+                (child, f"{path}.nodes[{n}]", key) for n, child in enumerate(node.nodes)
+            ]
+            if not isinstance(node, Fragment):
+                below += [(f, f"{path}.fragments[{n}]", key) for n, f in enumerate(node.fragments)]
+            stack.extend(reversed(below))
+        if changed:
+            top.source = None
+
+
+def _references_of(node: Block | Inline, path: str, key: str | None, change: Change) -> bool:
+    changed = False
+    data = node.data
+    for name in ("ref", "refDark"):
+        if isinstance(data.get(name), dict):
+            new = change(Reference(data[name], node.type, key, f"{path}.data.{name}"))
+            if new is not None and new != data[name]:
+                data[name] = new
+                changed = True
+    if node.type == "embed":
+        url = {"kind": "url", "url": data["url"]}
+        new = change(Reference(url, node.type, key, f"{path}.data.url"))
+        if new is not None and new != url and new.get("kind") == "url":
+            data["url"] = new["url"]
+            changed = True
+    if node.type == "table":
+        changed |= _in_table(node, path, key, change)
+    return changed
+
+
+def _in_table(table: Block | Inline, path: str, key: str | None, change: Change) -> bool:
+    changed = False
+    definition = table.data.get("definition", {})
+    for row, record in table.data.get("records", {}).items():
+        values = record.get("values", {})
+        for column, value in values.items():
+            kind = definition.get(column, {}).get("type")
+            here = f"{path}.data.records.{row}.values.{column}"
+            if isinstance(value, dict):
+                holder, name = (value, "ref") if isinstance(value.get("ref"), dict) else (values, column)
+                new = change(Reference(holder[name], table.type, key, here))
+                if new is not None and new != holder[name]:
+                    holder[name] = new
+                    changed = True
+            elif kind == "files" and isinstance(value, list):
+                for at, url in enumerate(value):
+                    ref = {"kind": "url", "url": url}
+                    new = change(Reference(ref, table.type, key, f"{here}[{at}]"))
+                    if new is not None and new != ref:
+                        value[at] = new.get("file") or new.get("url") or url
+                        changed = True
+    return changed

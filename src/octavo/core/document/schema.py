@@ -1,0 +1,248 @@
+"""What each node type may carry: the one table that reading, JSON, references and rendering agree on.
+
+``data`` is a dict of the fields named here; a field marked * is required, every other may be absent. Kinds of
+values: text, bool, number, int, ref (a ContentRef dict; as read from Markdown always
+``{"kind": "url", "url": "<as written>"}``, except ``openapi``), length (number of pixels or
+``{"unit": "%", "value": 50}``), texts (list of text), object (any JSON object), a|b (one of).
+``attributes`` is on every type: attributes of a tag or element that have no field of their own, as
+``{"name": "value"}``; the JSON form carries it, and every field marked m, in ``meta`` instead of ``data``.
+
+================== ===================================================== ==========================================
+type               data                                                  children
+================== ===================================================== ==========================================
+paragraph          align                                                 inlines
+heading-1/-2/-3    id (a fixed anchor), align, level                     inlines
+list-ordered       start                                                 list-item
+list-unordered                                                           list-item
+list-tasks                                                               list-item
+list-item          checked                                               blocks
+divider                                                                  void
+blockquote                                                               blocks
+hint               style*, icon                                          blocks (a leading heading is its title)
+code               syntax, title, overflow, lineNumbers, fullWidth,      code-line
+                   expandable, collapsedLineCount, info
+code-line          highlighted                                           inlines (text, annotation, expression)
+math               formula*                                              void
+images             align, fullWidth, withFrame                           image
+image              ref*, refDark, alt, width, height                     void; fragment caption [one paragraph]
+file               ref*                                                  void; fragment caption if it has one
+drawing            ref                                                   void
+embed              url*, fullWidth                                       void; fragment caption if it has one
+content-ref        ref*, label                                           void
+reusable-content   ref*                                                  void
+expandable         open (m)                                              void; fragments expandable-title
+                                                                         [one paragraph], expandable-body [blocks]
+tabs               fullWidth                                             tabs-item
+tabs-item          title, icon                                           blocks
+stepper                                                                  stepper-step
+stepper-step       icon                                                  blocks
+columns            fullWidth                                             column
+column             width, verticalAlignment                              blocks
+table              view*, records*, definition*, fullWidth               void; one fragment per text cell, named by
+                                                                         the cell's value
+if                 expression*                                           blocks
+swagger            ref*, path*, method*, expanded, fullWidth, body       void
+openapi-operation  ref*, path*, method*, body                            void
+openapi-schemas    ref*, schemas*, grouped, body                         void
+openapi-webhook    ref*, name*, method*, body                            void
+integration        integration*, block*, props*, action, url, fullWidth  void
+updates (own)      format                                                update
+update (own)       date, tags                                            blocks
+prompt (own)       description, icon, openInAIProviders, defaultExpanded blocks (its text is a code block)
+api-method (own)   tag*                                                  blocks (mostly api-part)
+api-part (own)     tag*                                                  blocks
+unknown (own)      source*, end, kind                                    blocks
+------------------ ----------------------------------------------------- ------------------------------------------
+link               ref*, title                                           text, inline-image and other inlines
+emoji              code* (code points: "2705", "1f1e9-1f1ea")            void
+icon               icon*, color                                          void
+expression         expression*                                           void
+inline-math        formula*                                              void
+inline-image       ref*, refDark, alt, caption, size, width, height      void
+annotation                                                               text (may be none); one fragment of type
+                                                                         annotation-body, named by its label
+mention            ref*, label                                           void
+button             label*, kind*, icon, ref, action, query               void; neither ref nor action: disabled
+unknown (own)      source*, kind                                         void
+================== ===================================================== ==========================================
+
+Types marked own are not in the public description. Heading ``level`` is only there when the Markdown level is
+not the usual one of the type (``##``, ``###``, ``####`` = 2, 3, 4). A hard line break is a ``\\n`` in a text leaf.
+
+The block ``unknown`` keeps what has no node: ``source`` is the Markdown before its children (an unknown tag, a
+whole piece of HTML, a nested link definition, text nested too deep), ``end`` what follows them (the end tag),
+``kind`` says what it is (tag, html, comment, definition, text). A renderer shows the children, shows ``source``
+as inert text for kind html and text, and nothing of it for the others. The inline ``unknown`` is an HTML tag
+without meaning here or a comment; a renderer shows nothing for it. An element HTML does not know (``<host>``)
+is plain text already.
+
+Tables: ``view`` is ``{"type": "grid", "columns": [id], "columnWidths": {id: px}, "hideHeader": bool}`` or
+``{"type": "cards", "cardSize": "medium|large", "columns": [id], "targetDefinition", "coverDefinition",
+"coverDefinitionDark": id, "hideColumnTitle": bool}``; columns of ``definition`` that ``columns`` does not name
+are hidden. ``definition`` is ``{id: {"id", "title", "type": text|number|checkbox|files|users|rating|select|
+content-ref|image, ...}}`` (text: textAlignment; select: multiple, options [{value, label, color}]; users:
+multiple; rating: max). ``records`` is ``{id: {"orderIndex", "values": {column id: value}}}``, rows in order of
+orderIndex; a value is the name of a fragment (text), number, bool, [value] (select), [text] (files, users: as
+written), ref (content-ref, image) or ``{"ref", "objectFit", "alt"}`` (image).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+Kind = Literal["text", "bool", "number", "int", "ref", "length", "texts", "object"]
+
+ALIGN = ("start", "center", "end")
+COLORS = [
+    "default",
+    "green",
+    "blue",
+    "red",
+    "orange",
+    "yellow",
+    "purple",
+    "$primary",
+    "$info",
+    "$success",
+    "$warning",
+    "$danger",
+]  # the API's
+UNKNOWN_KINDS = ("tag", "html", "comment", "definition", "text")
+
+
+class Field(Struct, frozen=True):
+    """One entry of ``data``. ``choices`` non-empty: one of these texts. ``meta``: in ``meta`` on the wire."""
+
+    kind: Kind
+    required: bool = False
+    choices: tuple[str, ...] = ()
+    meta: bool = False
+
+
+class NodeType(Struct, frozen=True):
+    """``children`` is "blocks", "inlines", the one child type that may stand there, or None for a void node.
+    ``fragments`` says whether it may have fragments; ``public`` whether the API's description knows it."""
+
+    type: str
+    data: dict[str, Field]
+    children: str | None = None
+    fragments: bool = False
+    public: bool = True
+
+    @property
+    def void(self) -> bool:
+        """What the API calls isVoid: content, if any, is in fragments."""
+        return self.children is None
+
+
+_KINDS: dict[str, Field] = {
+    "t": Field("text"),
+    "b": Field("bool"),
+    "n": Field("number"),
+    "i": Field("int"),
+    "ref": Field("ref"),
+    "len": Field("length"),
+    "ts": Field("texts"),
+    "o": Field("object"),
+    "align": Field("text", choices=ALIGN),
+    "style": Field("text", choices=("info", "warning", "danger", "success")),
+    "overflow": Field("text", choices=("scroll", "wrap")),
+    "side": Field("text", choices=("center", "left", "right")),
+    "vertical": Field("text", choices=("top", "middle", "bottom")),
+    "color": Field("text", choices=tuple(COLORS)),
+    "size": Field("text", choices=("original", "line")),
+    "button": Field("text", choices=("primary", "secondary")),
+    "what": Field("text", choices=UNKNOWN_KINDS),
+}
+
+
+def _type(
+    name: str, data: str = "", children: str | None = None, fragments: bool = False, public: bool = True
+) -> NodeType:
+    fields = {"attributes": Field("object", meta=True)}
+    for part in data.split():
+        field, _, code = part.partition(":")
+        kind = _KINDS[code.rstrip("*m")]
+        fields[field] = Field(kind.kind, code.endswith("*"), kind.choices, code.endswith("m") and code != "m")
+    return NodeType(name, fields, children, fragments, public)
+
+
+_BLOCKS = [
+    _type("paragraph", "align:align", "inlines"),
+    *(_type(f"heading-{n}", "id:t align:align level:i", "inlines") for n in (1, 2, 3)),
+    _type("list-ordered", "start:n", "list-item"),
+    _type("list-unordered", "", "list-item"),
+    _type("list-tasks", "", "list-item"),
+    _type("list-item", "checked:b", "blocks"),
+    _type("divider"),
+    _type("blockquote", "", "blocks"),
+    _type("hint", "style:style* icon:t", "blocks"),
+    _type(
+        "code",
+        "syntax:t title:t overflow:overflow lineNumbers:b fullWidth:b expandable:b collapsedLineCount:i info:t",
+        "code-line",
+    ),
+    _type("code-line", "highlighted:b", "inlines"),
+    _type("math", "formula:t*"),
+    _type("images", "align:side fullWidth:b withFrame:b", "image"),
+    _type("image", "ref:ref* refDark:ref alt:t width:len height:len", fragments=True),
+    _type("file", "ref:ref*", fragments=True),
+    _type("drawing", "ref:ref"),
+    _type("embed", "url:t* fullWidth:b", fragments=True),
+    _type("content-ref", "ref:ref* label:t"),
+    _type("reusable-content", "ref:ref*"),
+    _type("expandable", "open:bm", fragments=True),
+    _type("tabs", "fullWidth:b", "tabs-item"),
+    _type("tabs-item", "title:t icon:t", "blocks"),
+    _type("stepper", "", "stepper-step"),
+    _type("stepper-step", "icon:t", "blocks"),
+    _type("columns", "fullWidth:b", "column"),
+    _type("column", "width:len verticalAlignment:vertical", "blocks"),
+    _type("table", "view:o* records:o* definition:o* fullWidth:b", fragments=True),
+    _type("if", "expression:t*", "blocks"),
+    _type("swagger", "ref:ref* path:t* method:t* expanded:b fullWidth:b body:t"),
+    _type("openapi-operation", "ref:ref* path:t* method:t* body:t"),
+    _type("openapi-schemas", "ref:ref* schemas:ts* grouped:b body:t"),
+    _type("openapi-webhook", "ref:ref* name:t* method:t* body:t"),
+    _type("integration", "integration:t* block:t* props:o* action:o url:t fullWidth:b"),
+    _type("updates", "format:t", "update", public=False),
+    _type("update", "date:t tags:ts", "blocks", public=False),
+    _type("prompt", "description:t icon:t openInAIProviders:t defaultExpanded:t", "blocks", public=False),
+    _type("api-method", "tag:t*", "blocks", public=False),
+    _type("api-part", "tag:t*", "blocks", public=False),
+    _type("unknown", "source:t* end:t kind:what", "blocks", public=False),
+]
+_INLINES = [
+    _type("link", "ref:ref* title:t", "inlines"),
+    _type("emoji", "code:t*"),
+    _type("icon", "icon:t* color:color"),
+    _type("expression", "expression:t*"),
+    _type("inline-math", "formula:t*"),
+    _type("inline-image", "ref:ref* refDark:ref alt:t caption:t size:size width:len height:len"),
+    _type("annotation", "", "inlines", fragments=True),
+    _type("mention", "ref:ref* label:t"),
+    _type("button", "label:t* kind:button* icon:t ref:ref action:t query:t"),
+    _type("unknown", "source:t* kind:what", public=False),
+]
+
+BLOCKS: dict[str, NodeType] = {entry.type: entry for entry in _BLOCKS}
+INLINES: dict[str, NodeType] = {entry.type: entry for entry in _INLINES}
+MARKS = ("bold", "italic", "code", "keyboard", "strikethrough", "color", "superscript", "subscript")
+NESTED_ONLY = frozenset(
+    ["list-item", "code-line", "image", "tabs-item", "stepper-step", "column", "update"]
+)  # these stand only where a parent names them
+COLUMN_TYPES = ("text", "number", "checkbox", "files", "users", "rating", "select", "content-ref", "image")
+REF_FIELDS: dict[str, tuple[str, ...]] = {
+    "url": ("url",),
+    "file": ("file",),
+    "page": ("page",),
+    "anchor": ("anchor",),
+    "user": ("user",),
+    "collection": ("collection",),
+    "space": ("space",),
+    "reusable-content": ("reusableContent",),
+    "openapi": ("spec",),
+}
+REF_OPTIONAL = {"page": ("space",), "anchor": ("space", "page"), "reusable-content": ("space",)}

@@ -1,0 +1,1042 @@
+"""Nodes to Markdown: an untouched block as it was read, an edited or new one in the canonical style.
+
+Canonical: ``*`` bullets, ``_x_`` and ``**x**``, ``\\`` for a hard break, ``***`` dividers, padded pipe tables, HTML
+where Markdown has no form. A paragraph is read back and compared; if the plain way to write it would read
+differently (delimiters next to letters, text that looks like markup), it is written with every sign escaped.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from octavo.core.document import markup
+from octavo.core.document.inline import emoji_code, inlines, plain
+from octavo.core.document.markdown import parse_inline
+from octavo.core.document.nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, walk
+from octavo.core.document.reader import default_label, read_blocks
+
+_HTML_MARKS = {
+    "bold": "strong",
+    "italic": "em",
+    "code": "code",
+    "strikethrough": "del",
+    "keyboard": "kbd",
+    "superscript": "sup",
+    "subscript": "sub",
+}
+_DELIMITERS = {"strikethrough": "~~", "italic": "_", "bold": "**"}
+_ORDER = ("color", "keyboard", "superscript", "subscript", "strikethrough", "italic", "bold", "code")
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+_ESCAPE = re.compile(
+    r"[\\`*\[<~]|(?<![^\W_])_|_(?![^\W_])|\$(?=\$)|(?<=\$)\$|&(?=#?\w+;)|(?<=http):(?=//)|(?<=https):(?=//)|(?<=www)\."
+)
+_SHORT = re.compile(r":(?=([a-z0-9_+-]+):)")
+_LINE_START = re.compile(r"(?m)^(?:(\d{1,9})([.)])(?=\s|$)|([#>+=|-]|\{%|:(?=-)))")
+
+
+def write(document: Document) -> str:
+    """The Markdown of a document; exactly what was read where nothing changed."""
+    notes = _Notes(document)
+    out: list[str] = []
+    last = len(document.nodes) - 1
+    for index, block in enumerate(document.nodes):
+        gap = document.gaps[index] if index < len(document.gaps) else ""
+        fresh = block.source is None
+        if index and (fresh or document.nodes[index - 1].source is None):
+            gap = _apart(gap)
+        out.append(notes.without(gap))
+        out.append(write_block(block, notes) if block.source is None else block.source)
+    tail = document.gaps[len(document.nodes)] if len(document.gaps) > len(document.nodes) else ""
+    tail = notes.without(tail)
+    if last >= 0 and document.nodes[last].source is None and not tail.startswith(("\n", "\r")):
+        tail = "\n" + tail
+    out.append(tail)
+    if notes.fresh:
+        body = "".join(out).rstrip("\n")
+        return body + "\n\n" + notes.text() + "\n"
+    return "".join(out)
+
+
+def _apart(gap: str) -> str:
+    """The gap, with the blank line two blocks need between them."""
+    breaks = gap.replace("\r\n", "\n").replace("\r", "\n").count("\n")
+    if gap.strip():
+        return "\n\n" + gap.strip("\r\n") + "\n\n"
+    return gap if breaks >= 2 else "\n\n"
+
+
+class _Notes:
+    """The footnotes that written annotations need. A definition in a gap stays while an untouched block refers to
+    it; those only edited blocks refer to are written anew at the end of the page."""
+
+    def __init__(self, document: Document | None = None) -> None:
+        self.fresh: dict[str, str] = {}
+        self.taken: set[str] = set()
+        self.known: dict[str, str] = {}
+        self.moved: set[str] = set()
+        if document is None or all(block.source is not None for block in document.nodes):
+            return
+        for block in document.nodes:
+            if block.source is not None:
+                self.taken.update(first or second for first, second in _LABEL.findall(block.source))
+                continue
+            for node in walk(block):
+                if isinstance(node, Inline) and node.type == "annotation" and node.fragments:
+                    self.moved.add(node.fragments[0].fragment)
+        self.moved -= self.taken
+        for gap in document.gaps:
+            for match in _NOTE.finditer(gap):
+                self.known.setdefault(match[1], match[2])
+        self.taken.update(self.known.keys() - self.moved)
+
+    def label(self, fragment: Fragment) -> str:
+        """Keep the fragment's blocks as a footnote; the label to refer to it with."""
+        body = write_blocks(fragment.nodes, self)
+        name = re.sub(r"[\]\s\[^\\<>`*_&\"]", "", fragment.fragment) or "1"
+        if name in self.taken and name in self.known:
+            there = re.sub(r"\n(?: {1,4}|\t)", "\n", self.known[name])
+            if write_blocks(read_blocks(there), _Notes()) == body:
+                return name
+        number = 1
+        while name in self.taken or self.fresh.get(name, body) != body:
+            name, number = str(number), number + 1
+        self.fresh[name] = body
+        return name
+
+    def without(self, gap: str) -> str:
+        """The gap without the definitions that moved."""
+        if not self.moved or "[^" not in gap:
+            return gap
+        return _NOTE.sub(lambda match: "" if match[1] in self.moved else match[0], gap)
+
+    def text(self) -> str:
+        """The definitions to put at the end of the page."""
+        return "\n\n".join(
+            f"[^{name}]: " + re.sub(r"\n(?=[^\n])", "\n    ", body) for name, body in self.fresh.items()
+        )
+
+
+_LABEL = re.compile(r"\[\^([^\]\s]+)\]|(?<=#user-content-fn-)([^\"')\s]+)")
+_NOTE = re.compile(r"(?m)^[ \t]*\[\^([^\]\s]+)\]:[ \t]*([^\n]*(?:\n(?![ \t]*\[)[^\n]*)*)")
+
+
+def write_blocks(nodes: Sequence[Any], notes: _Notes | None = None) -> str:
+    """Blocks in canonical style, a blank line between each two."""
+    notes = notes or _Notes()
+    parts: list[str] = []
+    before: Any = None
+    for block in nodes:
+        text = write_block(block, notes)
+        if parts and _would_join(before, block):
+            parts.append("<!-- -->")
+        parts.append(text)
+        before = block
+    return "\n\n".join(parts)
+
+
+def _would_join(before: Block, after: Block) -> bool:
+    """Two lists of one kind, side by side, would be read as one."""
+    bullets = ("list-unordered", "list-tasks")
+    return (before.type in bullets and after.type in bullets) or before.type == after.type == "list-ordered"
+
+
+def write_block(block: Block, notes: _Notes | None = None) -> str:
+    """One block in canonical style, without line breaks around it."""
+    notes = notes or _Notes()
+    return _WRITERS[block.type](block, notes)
+
+
+# --- inline -----------------------------------------------------------------------------------------------
+
+
+def write_inlines(nodes: Sequence[Any], notes: _Notes | None = None, table: bool = False) -> str:
+    """The content of a paragraph. ``table``: within a cell of a pipe table."""
+    notes = notes or _Notes()
+    text = _Inline(notes, strict=False, table=table).write(nodes)
+    if _reads_as(text, nodes, table):
+        return text
+    return _Inline(notes, strict=True, table=table).write(nodes)
+
+
+def _reads_as(text: str, nodes: Sequence[Any], table: bool) -> bool:
+    if "[^" in text or (not _ODD.search(text) and not table):
+        return True
+    if table:
+        text = re.sub(r"\\\|", "|", text)
+    return comparable(inlines(parse_inline(text.strip(" \t\n"), {}))) == comparable(nodes)
+
+
+_ODD = re.compile(r"[^\w\s.,;()'\"/-]|://|www\.")
+
+
+def comparable(nodes: Sequence[Any]) -> Any:
+    """The nodes as plain values without keys, marks in one order."""
+    found: list[Any] = []
+    for node in nodes:
+        if isinstance(node, Text):
+            for leaf in node.leaves:
+                if not leaf.text:
+                    continue
+                marks = sorted(
+                    ((mark.type, str(mark.data or "")) for mark in leaf.marks), key=lambda pair: pair[0]
+                )
+                if found and found[-1][0] == "text" and found[-1][1] == marks:
+                    found[-1][2] += leaf.text
+                else:
+                    found.append(["text", marks, leaf.text])
+        else:
+            found.append([node.type, node.data, comparable(node.nodes)])
+    return found
+
+
+class _Inline:
+    def __init__(self, notes: _Notes, strict: bool, table: bool) -> None:
+        self.notes, self.strict, self.table = notes, strict, table
+
+    def write(self, nodes: Sequence[Any]) -> str:
+        text = self.join(nodes)
+        if not text:
+            return text
+        edge = text[0]
+        if edge.isspace() and edge != "\n":
+            text = f"&#x{ord(edge):x};" + text[1:]
+        edge = text[-1:]
+        if edge.isspace():
+            end = "<br>" if edge == "\n" else f"&#x{ord(edge):x};"
+            text = text[:-1].removesuffix("\\" if edge == "\n" else "") + end
+        return text if self.table else _LINE_START.sub(_escape_start, text)
+
+    def join(self, nodes: Sequence[Any]) -> str:
+        out: list[str] = []
+        for node in nodes:
+            if isinstance(node, Text):
+                self.leaves(node.leaves, out)
+            else:
+                out.append(self.inline(node))
+        return "".join(out)
+
+    def leaves(self, leaves: Sequence[Leaf], out: list[str]) -> None:
+        """Open and close marks so that a mark two neighbours share is written once."""
+        opened: list[tuple[Mark, int]] = []
+        for leaf in leaves:
+            if not leaf.text:
+                continue
+            marks = sorted(leaf.marks, key=lambda mark: _ORDER.index(mark.type))
+            shared = 0
+            while shared < min(len(opened), len(marks)) and opened[shared][0] == marks[shared]:
+                shared += 1
+            if any(mark.type == "code" for mark, _ in opened[:shared]):
+                shared = next(n for n, pair in enumerate(opened) if pair[0].type == "code")
+            while len(opened) > shared:
+                self.close(*opened.pop(), out)
+            code = bool(marks) and marks[-1].type == "code"
+            for mark in marks[shared : len(marks) - code]:
+                opened.append((mark, len(out)))
+                out.append("")
+            out.append(self.code(leaf.text) if code else self.text(leaf.text))
+        while opened:
+            self.close(*opened.pop(), out)
+
+    def close(self, mark: Mark, start: int, out: list[str]) -> None:
+        content = "".join(out[start:])
+        del out[start:]
+        out.append(self.marked(mark, content))
+
+    def marked(self, mark: Mark, content: str) -> str:
+        if mark.type == "color":
+            data = mark.data or {}
+            style = ""
+            if data.get("text", "default") != "default":
+                style += f"color:{data['text']};"
+            if data.get("background", "default") != "default":
+                style += f"background-color:{data['background']};"
+            return f'<mark style="{style}">{content}</mark>' if style else f"<mark>{content}</mark>"
+        delimiter = _DELIMITERS.get(mark.type)
+        if delimiter and not self.strict and not content[0].isspace() and not content[-1].isspace():
+            return delimiter + content + delimiter
+        name = _HTML_MARKS[mark.type]
+        return f"<{name}>{content}</{name}>"
+
+    def code(self, text: str) -> str:
+        if "\n" in text or text != text.strip() or (self.table and ("|" in text or "\\" in text)) or not text:
+            return f"<code>{self.text(text)}</code>"
+        fence = "`"
+        while fence in text:
+            fence += "`"
+        pad = " " if text[0] == "`" or text[-1] == "`" else ""
+        return f"{fence}{pad}{text}{pad}{fence}"
+
+    def text(self, text: str) -> str:
+        if self.strict:
+            text = _PUNCTUATION.sub(r"\\\1", text)
+            text = re.sub(r"[^\S\n ]|(?<=\n) | (?=\n)|(?<= ) ", lambda m: f"&#x{ord(m[0]):x};", text)
+        else:
+            text = _ESCAPE.sub(lambda match: "\\" + match[0], text)
+            if text.count(":") > 1:
+                text = _SHORT.sub(lambda match: "\\:" if emoji_code(match[1]) else ":", text)
+            if self.table:
+                text = text.replace("|", "\\|")
+            text = re.sub(r"(?<=\n)[ \t]|[ \t](?=\n)|\t", lambda match: f"&#x{ord(match[0]):x};", text)
+        return text.replace("\n", "<br>" if self.table else "\\\n")
+
+    def inline(self, node: Inline) -> str:
+        return _INLINE_WRITERS[node.type](self, node)
+
+    def link(self, node: Inline) -> str:
+        url = _url(node.data["ref"])
+        rest = node.data.get("attributes") or {}
+        content = self.join(node.nodes)
+        if rest or not node.nodes or "](" in content:
+            title = {"title": node.data["title"]} if "title" in node.data else {}
+            return f"<a{_attrs({'href': url} | title | rest)}>{content}</a>"
+        if "title" not in node.data and re.fullmatch(r"[a-z]+://[^\s<>]+", url) and plain(node.nodes) == url:
+            if all(not leaf.marks for part in node.nodes if isinstance(part, Text) for leaf in part.leaves):
+                return f"<{url}>"
+        return f"[{content}]({_destination(url, node.data.get('title'))})"
+
+    def emoji(self, node: Inline) -> str:
+        code = str(node.data["code"])
+        name = _emoji_names().get(code)
+        if name:
+            return f":{name}:"
+        return f'<span data-gb-custom-inline data-tag="emoji" data-code="{_quoted(code)}">{_characters(code)}</span>'
+
+    def icon(self, node: Inline) -> str:
+        name, color = str(node.data["icon"]), node.data.get("color")
+        style = f' style="color:{color};"' if color else ""
+        return f'<i class="fa-{_quoted(name)}"{style}>:{html.escape(name)}:</i>'
+
+    def expression(self, node: Inline) -> str:
+        return f'<code class="expression">{self.escaped(str(node.data["expression"]))}</code>'
+
+    def escaped(self, text: str) -> str:
+        """Text inside an HTML element within Markdown."""
+        text = _PUNCTUATION.sub(r"\\\1", text)
+        return re.sub(r"[\t\n\r]|^ | $|(?<= ) ", lambda m: f"&#x{ord(m[0]):x};", text)
+
+    def math(self, node: Inline) -> str:
+        return f"$${node.data['formula']}$$"
+
+    def image(self, node: Inline) -> str:
+        attrs = image_attributes(node.data)
+        if "caption" in node.data:
+            attrs["title"] = node.data["caption"]
+        if "size" in node.data:
+            attrs["data-size"] = node.data["size"]
+        return picture(node.data, attrs)
+
+    def annotation(self, node: Inline) -> str:
+        if not node.fragments:
+            return self.join(node.nodes)
+        label = self.notes.label(node.fragments[0])
+        if not node.nodes:
+            return f"[^{label}]"
+        return f"[{self.join(node.nodes)}](#user-content-fn-{label})[^{label}]"
+
+    def mention(self, node: Inline) -> str:
+        url = _url(node.data["ref"])
+        label = self.text(str(node.data.get("label", url)))
+        return f"[{label}]({_destination(url, 'mention')})"
+
+    def button(self, node: Inline) -> str:
+        data = node.data
+        attrs: Data = {}
+        name = "a"
+        if "action" in data or "query" in data:
+            name, attrs = "button", {"type": "button"}
+        elif "ref" in data:
+            attrs["href"] = _url(data["ref"])
+        attrs["class"] = f"button {data['kind']}"
+        for key, attr in (("action", "data-action"), ("query", "data-query"), ("icon", "data-icon")):
+            if data.get(key):
+                attrs[attr] = data[key]
+        return f"<{name}{_attrs(attrs)}>{self.escaped(str(data['label']))}</{name}>"
+
+    def unknown(self, node: Inline) -> str:
+        return str(node.data["source"])
+
+
+_INLINE_WRITERS: dict[str, Callable[[_Inline, Inline], str]] = {
+    "link": _Inline.link,
+    "emoji": _Inline.emoji,
+    "icon": _Inline.icon,
+    "expression": _Inline.expression,
+    "inline-math": _Inline.math,
+    "inline-image": _Inline.image,
+    "annotation": _Inline.annotation,
+    "mention": _Inline.mention,
+    "button": _Inline.button,
+    "unknown": _Inline.unknown,
+}
+
+
+def _escape_start(match: re.Match[str]) -> str:
+    if match[1]:
+        return f"{match[1]}\\{match[2]}"
+    return "\\" + match[0]
+
+
+def _url(ref: Data) -> str:
+    """What a reference is written as: a URL as it is, anything else as ``kind:id`` (resolve it first)."""
+    if ref.get("kind") == "url":
+        return str(ref["url"])
+    return f"{ref['kind']}:{next(str(value) for key, value in ref.items() if key != 'kind')}"
+
+
+def _destination(url: str, title: str | None = None) -> str:
+    plain_url = re.fullmatch(r"[^\s<>()\\&\x00-\x1f\"*_`~\[\]$!]+", url)
+    simple = re.fullmatch(r"[^\s<>()\\&\x00-\x1f]+", url)
+    if not (plain_url or simple):
+        safe = re.sub(r"([\\<>&])", r"\\\1", url).replace("\n", "&#xa;")
+        url = f"<{safe}>"
+    if title is None:
+        return url
+    safe = re.sub(r"([\\\"&<`\[\]*_~$])", r"\\\1", title).replace("\n", "&#xa;")
+    return f'{url} "{safe}"'
+
+
+def _quoted(value: str) -> str:
+    return html.escape(value, quote=True).replace("\n", "&#xa;")
+
+
+def _attrs(attrs: Data) -> str:
+    """Attributes of an HTML tag, one space before each."""
+    return "".join(f' {name}="{_quoted(str(value))}"' for name, value in attrs.items())
+
+
+def _characters(code: str) -> str:
+    try:
+        return "".join(chr(int(part, 16)) for part in code.split("-"))
+    except (ValueError, OverflowError):
+        return ""
+
+
+_names: dict[str, str] = {}
+
+
+def _emoji_names() -> dict[str, str]:
+    """Code points to the short name that is read as them."""
+    if not _names:
+        from rich._emoji_codes import EMOJI
+
+        for name in EMOJI:
+            if re.fullmatch(r"[a-z0-9_+-]+", name) and (code := emoji_code(name)):
+                _names.setdefault(code, name)
+    return _names
+
+
+def image_attributes(data: Data) -> Data:
+    """The attributes of an ``<img>`` for an image's data."""
+    attrs: Data = {"src": _url(data["ref"]), "alt": data.get("alt", "")}
+    for side in ("width", "height"):
+        if side in data:
+            attrs[side] = write_length(data[side])
+    return attrs | (data.get("attributes") or {})
+
+
+def write_length(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{_number(value['value'])}{value['unit']}"
+    return _number(value)
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def picture(data: Data, attrs: Data) -> str:
+    """``<img>``, with a ``<picture>`` around it when there is a dark variant."""
+    img = f"<img{_attrs(attrs)}>"
+    if "refDark" not in data:
+        return img
+    dark = _quoted(_url(data["refDark"]))
+    return f'<picture><source srcset="{dark}" media="(prefers-color-scheme: dark)">{img}</picture>'
+
+
+# --- blocks -----------------------------------------------------------------------------------------------
+
+
+def _tag(name: str, data: Data, **names: str) -> str:
+    """An opening ``{% tag %}``: the fields of ``data`` that ``names`` lists (attribute=field), then attributes."""
+    parts = [name]
+    for attr, field in names.items():
+        if field in data:
+            parts.append(f'{attr}="{_attribute(data[field])}"')
+    for attr, value in (data.get("attributes") or {}).items():
+        parts.append(f'{attr}="{_attribute(value)}"')
+    return "{% " + " ".join(parts) + " %}"
+
+
+def _attribute(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return _attribute(",".join(map(str, value)))
+    if isinstance(value, (int, float)):
+        return _number(value)
+    if isinstance(value, dict):
+        return write_length(value)
+    return _quoted(str(value)).replace("&#x27;", "'").replace("&lt;", "<").replace("&gt;", ">")
+
+
+def _paragraph(block: Block, notes: _Notes) -> str:
+    align, rest = block.data.get("align"), block.data.get("attributes")
+    if align or rest:
+        attrs = ({"align": _SIDE[align]} if align else {}) | (rest or {})
+        return f"<p{_attrs(attrs)}>{write_html(block.nodes, notes)}</p>"
+    return write_inlines(block.nodes, notes)
+
+
+_SIDE = {"start": "left", "center": "center", "end": "right"}
+
+
+def _heading(block: Block, notes: _Notes) -> str:
+    level = block.data.get("level", int(block.type[-1]) + 1)
+    align, rest, anchor = (block.data.get(name) for name in ("align", "attributes", "id"))
+    if align or rest:
+        attrs = ({"id": anchor} if anchor else {}) | ({"align": _SIDE[align]} if align else {}) | (rest or {})
+        return f"<h{level}{_attrs(attrs)}>{write_html(block.nodes, notes)}</h{level}>"
+    text = write_inlines(block.nodes, notes).replace("\\\n", "<br>").replace("\n", " ")
+    text = re.sub(r"(#+)$", r"\\\1", text)
+    if anchor:
+        text += f' <a href="#{_quoted(anchor)}" id="{_quoted(anchor)}"></a>'
+    return f"{'#' * level} {text}".rstrip(" ")
+
+
+def _list(block: Block, notes: _Notes) -> str:
+    number = block.data.get("start", 1)
+    lines: list[str] = []
+    loose = any(_loose(item) for item in block.nodes)
+    for item in block.nodes:
+        if block.type == "list-ordered":
+            marker = f"{int(number)}. "
+            number += 1
+        else:
+            marker = "* "
+        indent = " " * len(marker)
+        if "checked" in item.data:  # type: ignore[union-attr]
+            marker += "[x] " if item.data["checked"] else "[ ] "  # type: ignore[union-attr]
+        body = _item(item, notes, loose)
+        lines.append(marker.rstrip() if not body else marker + _indent(body, indent))
+    return ("\n\n" if loose else "\n").join(lines)
+
+
+def _loose(item: Any) -> bool:
+    """Whether the item needs blank lines: it is more than a paragraph with lists below."""
+    return any(
+        child.type not in ("list-ordered", "list-unordered", "list-tasks") or not index
+        for index, child in enumerate(item.nodes)
+        if index or child.type != "paragraph"
+    )
+
+
+def _item(item: Any, notes: _Notes, loose: bool) -> str:
+    if loose or len(item.nodes) < 2:
+        return write_blocks(item.nodes, notes)
+    parts = [write_block(item.nodes[0], notes)]
+    for before, child in zip(item.nodes, item.nodes[1:], strict=False):
+        if _would_join(before, child):
+            parts.append("\n<!-- -->\n")
+        parts.append(write_block(child, notes))
+    return "\n".join(parts)
+
+
+def _indent(text: str, indent: str) -> str:
+    return re.sub(r"\n(?=[^\n])", "\n" + indent, text)
+
+
+def _divider(block: Block, notes: _Notes) -> str:
+    return "***"
+
+
+def _quote(block: Block, notes: _Notes) -> str:
+    body = write_blocks(block.nodes, notes)
+    return "\n".join(f"> {line}".rstrip(" ") for line in body.split("\n")) if body else ">"
+
+
+def _wrap(name: str, **names: str) -> Callable[[Block, _Notes], str]:
+    """A writer for ``{% name %}`` around blocks."""
+
+    def write_tag(block: Block, notes: _Notes) -> str:
+        body = write_blocks(block.nodes, notes)
+        return f"{_tag(name, block.data, **names)}\n{body}\n{{% end{name} %}}"
+
+    return write_tag
+
+
+def _parts(name: str, part: str, fields: dict[str, str], **names: str) -> Callable[[Block, _Notes], str]:
+    """A writer for a tag whose content is tags of one kind."""
+    write_part = _wrap(part, **fields)
+
+    def write_tag(block: Block, notes: _Notes) -> str:
+        body = "\n\n".join(write_part(child, notes) for child in block.nodes)  # type: ignore[arg-type]
+        return f"{_tag(name, block.data, **names)}\n{body}\n{{% end{name} %}}"
+
+    return write_tag
+
+
+def _if(block: Block, notes: _Notes) -> str:
+    expression = " ".join(str(block.data["expression"]).split())
+    return f"{{% if {expression} %}}\n{write_blocks(block.nodes, notes)}\n{{% endif %}}"
+
+
+def _code(block: Block, notes: _Notes) -> str:
+    data = block.data
+    rich = any(
+        line.data
+        or any(not isinstance(node, Text) or any(leaf.marks for leaf in node.leaves) for node in line.nodes)
+        for line in block.nodes
+        if isinstance(line, Block)
+    )
+    if rich:
+        return _rich_code(block, notes)
+    text = "\n".join(plain(line.nodes) for line in block.nodes)  # type: ignore[union-attr, arg-type]
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    info = " ".join(part for part in (data.get("syntax", ""), data.get("info", "")) if part)
+    if "`" in info:
+        fence = "~~~"
+        while fence in text:
+            fence += "~"
+    body = f"{fence}{info}\n{text}\n{fence}"
+    if not any(name in data for name in (*_CODE_FIELDS, "attributes")):
+        return body
+    return f"{_tag('code', data, **_CODE_FIELDS)}\n{body}\n{{% endcode %}}"
+
+
+_CODE_FIELDS = {
+    name: name
+    for name in ("title", "overflow", "lineNumbers", "fullWidth", "expandable", "collapsedLineCount")
+}
+
+
+def _rich_code(block: Block, notes: _Notes) -> str:
+    data = block.data
+    attrs: Data = {}
+    if "syntax" in data:
+        attrs["class"] = f"language-{data['syntax']}"
+    for name, attr in (
+        ("title", "data-title"),
+        ("overflow", "data-overflow"),
+        ("lineNumbers", "data-line-numbers"),
+        ("fullWidth", "data-full-width"),
+        ("expandable", "data-expandable"),
+        ("collapsedLineCount", "data-collapsed-line-count"),
+        ("info", "data-info"),
+    ):
+        if name in data:
+            attrs[attr] = _attribute(data[name])
+    code = {"class": f"lang-{data['syntax']}"} if "syntax" in data else {}
+    lines = []
+    for line in block.nodes:
+        text = write_html(line.nodes, notes, code=True)  # type: ignore[union-attr]
+        lines.append(f"<strong>{text}</strong>" if line.data.get("highlighted") else text)  # type: ignore[union-attr]
+    return f"<pre{_attrs(attrs)}><code{_attrs(code)}>" + "\n".join(lines) + "\n</code></pre>"
+
+
+def _math(block: Block, notes: _Notes) -> str:
+    return f"$$\n{block.data['formula']}\n$$"
+
+
+def _images(block: Block, notes: _Notes) -> str:
+    attrs: Data = {}
+    if "align" in block.data:
+        attrs["align"] = block.data["align"]
+    for name, attr in (("fullWidth", "data-full-width"), ("withFrame", "data-with-frame")):
+        if name in block.data:
+            attrs[attr] = _attribute(block.data[name])
+    attrs |= block.data.get("attributes") or {}
+    figures = [_figure(image, notes) for image in block.nodes]  # type: ignore[arg-type]
+    if len(figures) == 1 and not attrs:
+        return figures[0]
+    return f"<div{_attrs(attrs)}>" + " ".join(figures) + "</div>"
+
+
+def _figure(image: Block, notes: _Notes) -> str:
+    caption = image.fragments[0].nodes[0].nodes if image.fragments and image.fragments[0].nodes else []
+    said = f"<p>{write_html(caption, notes)}</p>" if caption else ""
+    return (
+        f"<figure>{picture(image.data, image_attributes(image.data))}<figcaption>{said}</figcaption></figure>"
+    )
+
+
+def _drawing(block: Block, notes: _Notes) -> str:
+    src = _url(block.data["ref"]) if "ref" in block.data else ""
+    return f'<img src="{_quoted(src)}" alt="" class="gitbook-drawing">'
+
+
+def _captioned(name: str, attr: str) -> Callable[[Block, _Notes], str]:
+    def write_tag(block: Block, notes: _Notes) -> str:
+        data = dict(block.data)
+        if "ref" in data:
+            data["url"] = _url(data["ref"])
+        tag = _tag(name, data, **{attr: "url", "fullWidth": "fullWidth"})
+        if not block.fragments:
+            return tag
+        return f"{tag}\n{write_blocks(block.fragments[0].nodes, notes)}\n{{% end{name} %}}"
+
+    return write_tag
+
+
+def _content_ref(block: Block, notes: _Notes) -> str:
+    url = _url(block.data["ref"])
+    label = str(block.data.get("label") or default_label(url))
+    text = _Inline(notes, strict=True, table=False).text(label)
+    tag = _tag("content-ref", {"url": url, **block.data}, url="url")
+    return f"{tag}\n[{text}]({_destination(url)})\n{{% endcontent-ref %}}"
+
+
+def _include(block: Block, notes: _Notes) -> str:
+    return f'{{% include "{_url(block.data["ref"])}" %}}'
+
+
+def _expandable(block: Block, notes: _Notes) -> str:
+    attrs = _attrs(block.data.get("attributes") or {}) + (" open" if block.data.get("open") else "")
+    parts = {fragment.fragment: fragment for fragment in block.fragments}
+    title, body = parts.get("expandable-title"), parts.get("expandable-body")
+    said = write_inlines(title.nodes[0].nodes, notes) if title and title.nodes else ""
+    said = said.replace("\\\n", "<br>").replace("\n", " ")
+    inner = write_blocks(body.nodes, notes) if body else ""
+    return f"<details{attrs}>\n\n<summary>{said}</summary>\n\n{inner}\n\n</details>"
+
+
+def _openapi(tag: str, **names: str) -> Callable[[Block, _Notes], str]:
+    def write_tag(block: Block, notes: _Notes) -> str:
+        ref = block.data["ref"]
+        data = block.data | {"at": ref["spec"] if ref.get("kind") == "openapi" else _url(ref)}
+        opening = _tag(tag, data, **names)
+        body = str(block.data.get("body") or f"[OpenAPI {data['at']}]({_destination(data['at'])})")
+        return f"{opening}\n{body}\n{{% end{tag} %}}"
+
+    return write_tag
+
+
+def _integration(block: Block, notes: _Notes) -> str:
+    data = block.data
+    tag = f"@{data['integration']}/{data['block']}"
+    return _tag(tag, {"attributes": data["props"]})
+
+
+def _api(block: Block, notes: _Notes) -> str:
+    return _wrap(str(block.data["tag"]))(block, notes)
+
+
+def _unknown(block: Block, notes: _Notes) -> str:
+    source, end = str(block.data["source"]), block.data.get("end")
+    parts = [source] if source else []
+    if block.nodes:
+        parts.append(write_blocks(block.nodes, notes))
+    if end:
+        parts.append(str(end))
+    glue = "\n\n" if block.data.get("kind") == "html" else "\n"
+    return glue.join(parts)
+
+
+# --- HTML and tables --------------------------------------------------------------------------------------
+
+
+def write_html(nodes: Sequence[Any], notes: _Notes, code: bool = False) -> str:
+    """Inline nodes as HTML on one line, for places Markdown does not reach. ``code``: white space counts."""
+    out: list[str] = []
+    for node in nodes:
+        if isinstance(node, Text):
+            for leaf in node.leaves:
+                text = html.escape(leaf.text, quote=False)
+                if not code:
+                    text = re.sub(r"[\t\r]|^ | $|(?<= ) ", lambda m: f"&#x{ord(m[0]):x};", text)
+                    text = text.replace("\n", "<br>")
+                for mark in sorted(leaf.marks, key=lambda mark: -_ORDER.index(mark.type)):
+                    text = _Inline(notes, strict=True, table=False).marked(mark, text)
+                out.append(text)
+        elif node.type == "link":
+            rest = ({"title": node.data["title"]} if "title" in node.data else {}) | (
+                node.data.get("attributes") or {}
+            )
+            href = {"href": _url(node.data["ref"])}
+            out.append(f"<a{_attrs(href | rest)}>{write_html(node.nodes, notes, code)}</a>")
+        elif node.type == "annotation" and node.fragments:
+            label = _quoted(notes.label(node.fragments[0]))
+            out.append(
+                f'<a data-footnote-ref href="#user-content-fn-{label}">{write_html(node.nodes, notes, code)}</a>'
+            )
+        elif node.type == "mention":
+            url = _url(node.data["ref"])
+            out.append(
+                f'<a data-mention href="{_quoted(url)}">{html.escape(node.data.get("label", url), quote=False)}</a>'
+            )
+        else:
+            out.append(_html_inline(node, notes))
+    return "".join(out)
+
+
+def _html_inline(node: Inline, notes: _Notes) -> str:
+    if node.type == "emoji":
+        code = str(node.data["code"])
+        return f'<span data-gb-custom-inline data-tag="emoji" data-code="{_quoted(code)}">{_characters(code)}</span>'
+    if node.type == "inline-math":
+        return html.escape(f"$${node.data['formula']}$$", quote=False)
+    if node.type == "expression":
+        said = html.escape(str(node.data["expression"]), quote=False)
+        return f'<code class="expression">{said}</code>'
+    if node.type == "button":
+        bare = Inline("button", node.data | {"label": ""})
+        tag = _Inline(notes, strict=True, table=False).inline(bare)
+        at = tag.rindex("</")
+        return tag[:at] + html.escape(str(node.data["label"]), quote=False) + tag[at:]
+    return _Inline(notes, strict=True, table=False).inline(node)
+
+
+def _table(block: Block, notes: _Notes) -> str:
+    data = block.data
+    cells = {fragment.fragment: fragment for fragment in block.fragments}
+    definition, view = data["definition"], data["view"]
+    columns = [definition[name] for name in view["columns"] if name in definition]
+    columns += [column for name, column in definition.items() if name not in view["columns"]]
+    records = sorted(data["records"].values(), key=lambda record: record["orderIndex"])
+    if _is_simple(block, columns, records, cells):
+        return _pipe_table(columns, records, cells, notes)
+    return _html_table(block, columns, records, cells, notes)
+
+
+def _is_simple(block: Block, columns: list[Data], records: list[Data], cells: dict[str, Fragment]) -> bool:
+    view = block.data["view"]
+    if (
+        view["type"] != "grid"
+        or view.get("columnWidths")
+        or view.get("hideHeader")
+        or view.get("useNewSizing")
+    ):
+        return False
+    if block.data.get("fullWidth") or block.data.get("attributes") or not columns:
+        return False
+    if len(view["columns"]) != len(columns) or not all(
+        column["type"] == "text" and not column.get("verticalAlignment") for column in columns
+    ):
+        return False
+    for record in records:
+        for column in columns:
+            fragment = cells.get(str(record["values"].get(column["id"])))
+            if fragment is None or len(fragment.nodes) != 1 or fragment.nodes[0].type != "paragraph":
+                return False
+            if fragment.nodes[0].data or _has(fragment.nodes[0], "inline-math", "unknown"):
+                return False
+    return True
+
+
+def _has(block: Block, *types: str) -> bool:
+    return any(isinstance(node, Inline) and node.type in types for node in block.nodes)
+
+
+def _pipe_table(columns: list[Data], records: list[Data], cells: dict[str, Fragment], notes: _Notes) -> str:
+    rows = [[_plain_title(column["title"], notes) for column in columns]]
+    for record in records:
+        rows.append(
+            [
+                write_inlines(cells[record["values"][column["id"]]].nodes[0].nodes, notes, table=True)
+                for column in columns
+            ]
+        )
+    widths = [max(3, *(len(row[n]) for row in rows)) for n in range(len(columns))]
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
+        for row in rows
+    ]
+    rule = []
+    for column, width in zip(columns, widths, strict=True):
+        align = column.get("textAlignment", "left")
+        dashes = "-" * width
+        if align == "center":
+            dashes = ":" + dashes[2:] + ":"
+        elif align == "right":
+            dashes = dashes[1:] + ":"
+        rule.append(dashes)
+    lines.insert(1, "| " + " | ".join(rule) + " |")
+    return "\n".join(lines)
+
+
+def _plain_title(title: str, notes: _Notes) -> str:
+    return write_inlines([Text([Leaf(title)])], notes, table=True) if title else ""
+
+
+def _html_table(
+    block: Block, columns: list[Data], records: list[Data], cells: dict[str, Fragment], notes: _Notes
+) -> str:
+    data, view = block.data, block.data["view"]
+    attrs: Data = dict(data.get("attributes") or {})
+    percent = {
+        name.removeprefix("width-"): attrs.pop(name) for name in list(attrs) if name.startswith("width-")
+    }
+    flags = ""
+    if view["type"] == "cards":
+        if view.get("cardSize", "medium") != "medium":
+            attrs = {"data-card-size": view["cardSize"]} | attrs
+        if view.get("hideColumnTitle"):
+            flags += " data-column-title-hidden"
+        attrs = {"data-view": "cards"} | attrs
+    elif view.get("hideHeader"):
+        flags += " data-header-hidden"
+    if "fullWidth" in data:
+        attrs["data-full-width"] = _attribute(data["fullWidth"])
+    head = "".join(_header_cell(column, view, percent) for column in columns)
+    body = ""
+    for record in records:
+        row = "".join(_cell(column, record["values"].get(column["id"]), cells, notes) for column in columns)
+        body += f"<tr>{row}</tr>"
+    table = f"<table{flags}{_attrs(attrs)}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return table.replace("\n", "&#xa;")
+
+
+def _header_cell(column: Data, view: Data, percent: Data) -> str:
+    attrs: Data = {}
+    flags = ""
+    kind = column["type"]
+    if width := percent.get(column["id"]) or (view.get("columnWidths") or {}).get(column["id"]):
+        attrs["width"] = width if isinstance(width, str) else _number(width)
+    if kind not in ("text", "select"):
+        attrs["data-type"] = kind
+    elif kind == "select":
+        attrs["data-type"] = "select"
+    if kind == "text":
+        if column.get("textAlignment", "left") != "left":
+            attrs["align"] = column["textAlignment"]
+        if column.get("verticalAlignment"):
+            attrs["valign"] = column["verticalAlignment"]
+    if kind == "rating":
+        attrs["data-max"] = _number(column.get("max", 5))
+    if kind == "users" and column.get("multiple"):
+        flags += " data-multiple"
+    if column["id"] not in view["columns"]:
+        flags += " data-hidden"
+    for flag, name in markup.CARD_FLAGS:
+        if view.get(name) == column["id"]:
+            flags += f" {flag}"
+    content = html.escape(column["title"], quote=False)
+    if kind == "select":
+        options = "".join(
+            f"<option{_attrs({'value': o['value'], 'label': o['label'], 'color': o['color']})}></option>"
+            for o in column.get("options", [])
+        )
+        content += f"<select{' multiple' if column.get('multiple') else ''}>{options}</select>"
+    return f"<th{flags}{_attrs(attrs)}>{content}</th>"
+
+
+def _cell(column: Data, value: Any, cells: dict[str, Fragment], notes: _Notes) -> str:
+    kind = column["type"]
+    content = ""
+    if kind == "text":
+        fragment = cells.get(str(value))
+        content = _cell_blocks(fragment.nodes, notes) if fragment else ""
+    elif value is None:
+        pass
+    elif kind == "checkbox":
+        content = "true" if value else "false"
+    elif kind in ("number", "rating"):
+        content = _number(value)
+    elif kind == "select":
+        labels = {option["value"]: option["label"] for option in column.get("options", [])}
+        for option in value if isinstance(value, list) else [value]:
+            label = html.escape(str(labels.get(option, option)), quote=False)
+            content += f'<span data-option="{_quoted(str(option))}">{label}</span>'
+    elif kind in ("files", "users"):
+        urls = [item if isinstance(item, str) else _url(item) for item in value]
+        content = ", ".join(
+            f"<a{_attrs({'href': url})}>{html.escape(default_label(url))}</a>" for url in urls
+        )
+    else:
+        ref = value.get("ref", value)
+        attrs = {"href": _url(ref)}
+        if "objectFit" in value:
+            attrs["data-object-fit"] = value["objectFit"]
+        if "alt" in value:
+            attrs["data-alt"] = value["alt"]
+        content = f"<a{_attrs(attrs)}>{html.escape(default_label(attrs['href']))}</a>"
+    return f"<td>{content}</td>"
+
+
+def _cell_blocks(nodes: Sequence[Any], notes: _Notes) -> str:
+    if len(nodes) == 1 and nodes[0].type == "paragraph" and not nodes[0].data:
+        return write_html(nodes[0].nodes, notes)
+    return "".join(html_block(node, notes) for node in nodes)
+
+
+def html_block(block: Block, notes: _Notes) -> str:
+    """A block as HTML on one line, for table cells."""
+    data = block.data
+    if block.type == "paragraph":
+        attrs = {"align": _SIDE[data["align"]]} if "align" in data else {}
+        return f"<p{_attrs(attrs | (data.get('attributes') or {}))}>{write_html(block.nodes, notes)}</p>"
+    if block.type.startswith("heading"):
+        return _heading(
+            Block(block.type, data | {"attributes": data.get("attributes") or {"": ""}}, block.nodes), notes
+        ).replace(' =""', "")
+    if block.type.startswith("list-") and block.type != "list-item":
+        name = "ol" if block.type == "list-ordered" else "ul"
+        attrs = {"start": _number(data["start"])} if "start" in data else {}
+        if block.type == "list-tasks":
+            attrs["class"] = "contains-task-list"
+        items = ""
+        for item in block.nodes:
+            box = ""
+            if "checked" in item.data:  # type: ignore[union-attr]
+                box = f'<input type="checkbox"{" checked" if item.data["checked"] else ""}>'  # type: ignore[union-attr]
+            items += f"<li>{box}{_cell_blocks(item.nodes, notes)}</li>"  # type: ignore[union-attr]
+        return f"<{name}{_attrs(attrs)}>{items}</{name}>"
+    if block.type == "blockquote":
+        return f"<blockquote>{''.join(html_block(child, notes) for child in block.nodes)}</blockquote>"  # type: ignore[arg-type]
+    if block.type == "divider":
+        return "<hr>"
+    if block.type == "code":
+        return _rich_code(block, notes)
+    return write_block(block, notes)
+
+
+_WRITERS: dict[str, Callable[[Block, _Notes], str]] = {
+    "paragraph": _paragraph,
+    **{f"heading-{n}": _heading for n in (1, 2, 3)},
+    **dict.fromkeys(("list-ordered", "list-unordered", "list-tasks"), _list),
+    "divider": _divider,
+    "blockquote": _quote,
+    "hint": _wrap("hint", style="style", icon="icon"),
+    "code": _code,
+    "math": _math,
+    "images": _images,
+    "image": _figure,
+    "file": _captioned("file", "src"),
+    "drawing": _drawing,
+    "embed": _captioned("embed", "url"),
+    "content-ref": _content_ref,
+    "reusable-content": _include,
+    "expandable": _expandable,
+    "tabs": _parts("tabs", "tab", {"title": "title", "icon": "icon"}, fullWidth="fullWidth"),
+    "stepper": _parts("stepper", "step", {"icon": "icon"}),
+    "columns": _parts(
+        "columns",
+        "column",
+        {"width": "width", "verticalAlignment": "verticalAlignment"},
+        fullWidth="fullWidth",
+    ),
+    "updates": _parts("updates", "update", {"date": "date", "tags": "tags"}, format="format"),
+    "table": _table,
+    "if": _if,
+    "swagger": _openapi(
+        "openapi", src="at", path="path", method="method", expanded="expanded", fullWidth="fullWidth"
+    ),
+    "openapi-operation": _openapi("openapi-operation", spec="at", path="path", method="method"),
+    "openapi-schemas": _openapi("openapi-schemas", spec="at", schemas="schemas", grouped="grouped"),
+    "openapi-webhook": _openapi("openapi-webhook", spec="at", name="name", method="method"),
+    "integration": _integration,
+    "prompt": _wrap(
+        "prompt",
+        description="description",
+        icon="icon",
+        openInAIProviders="openInAIProviders",
+        defaultExpanded="defaultExpanded",
+    ),
+    "api-method": _api,
+    "api-part": _api,
+    "unknown": _unknown,
+}
