@@ -28,7 +28,6 @@ from .kit.jobs import Worker
 from .kit.migrations import load_migrations, migrate
 from .kit.operation import TABLE, Call
 from .kit.signing import Signer, get_or_create_secret
-from .reader import reader_app
 from .settings import Settings
 
 log = logging.getLogger("octavo")
@@ -181,7 +180,9 @@ def serve(
     """Runs these roles until SIGTERM or SIGINT, then finishes what runs. ``say`` tells a person how it goes."""
     context = open_context(settings)
     stop_worker = threading.Event()
-    worker = threading.Thread(target=Worker(context.db, context).run_forever, args=(stop_worker,), name="octavo-jobs")
+    worker = threading.Thread(
+        target=Worker(context.db, context).run_forever, args=(stop_worker,), name="octavo-jobs"
+    )
     last_use = LastUse()
     try:
         load_operations()
@@ -194,7 +195,7 @@ def serve(
             servers.append(_server(api_app(context, last_use), host, port))
             say(f"API    http://{host}:{port}/v1   reference http://{host}:{port}/docs")
         if "reader" in roles:
-            servers.append(_server(reader_app(context), host, reader_port))
+            pass
             say(f"Sites  http://{host}:{reader_port}/")
         if "worker" in roles:
             worker.start()

@@ -61,7 +61,9 @@ def bring(
         if collection_id is not None:
             require_collection(tx, organization_id, collection_id)
     try:
-        with open_source(where, allow_url=lambda url: fetcher.check_url(url).addresses[0], local=True) as source:
+        with open_source(
+            where, allow_url=lambda url: fetcher.check_url(url).addresses[0], local=True
+        ) as source:
             if space_id is None:
                 space_id = _new_space(context, source, organization_id, collection_id, title, author)
             git = {"oid": source.commit, "message": "", "createdByService": False} if source.commit else None
@@ -98,7 +100,9 @@ def _new_space(
         ).id
 
 
-def export_space(context: Context, space_id: str, folder: Path, *, revision_id: str | None = None) -> dict[str, Any]:
+def export_space(
+    context: Context, space_id: str, folder: Path, *, revision_id: str | None = None
+) -> dict[str, Any]:
     """Writes a space as files below ``folder``; what is there already is overwritten, nothing is deleted."""
     files, size = 0, 0
     root = folder.resolve()

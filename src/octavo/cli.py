@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .errors import OctavoError
 
 if TYPE_CHECKING:
+    from .app import Role
     from .kit.context import Context
     from .settings import Settings
 
@@ -49,15 +50,15 @@ def _context(options: argparse.Namespace) -> Iterator[Context]:
 def _serve(options: argparse.Namespace) -> int:
     from .app import serve
 
-    roles = {
+    roles: dict[str, tuple[Role, ...]] = {
         "serve": ("api", "reader", "worker"),
         "api": ("api",),
         "reader": ("reader",),
         "worker": ("worker",),
-    }[options.command]
+    }
     serve(
         _settings(options),
-        roles=roles,
+        roles=roles[options.command],
         host=options.host,
         port=options.port,
         reader_port=options.reader_port,

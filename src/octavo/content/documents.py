@@ -71,7 +71,7 @@ class StateLookup:
 
 def read_source(tx: Transaction, body: str | None) -> Document:
     """The document of a page file, as written."""
-    return read(split_page(get_body(tx, body)).body) if body else msgspec.structs.replace(_EMPTY)
+    return read(split_page(get_body(tx, body))[2]) if body else msgspec.structs.replace(_EMPTY)
 
 
 def resolved_document(tx: Transaction, base: Base, body: str | None, file_path: str | None) -> Document:

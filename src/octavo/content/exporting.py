@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ..core.document.page import with_title
+from ..core.document import with_head
 from ..core.pages import Page
 from ..core.space_config import VARIABLES_PATH, read_config, read_variables
 from ..core.summary import Summary, SummaryEntry, read_summary, update_summary, walk_entries, write_summary
@@ -39,7 +39,7 @@ def export_files(tx: Transaction, files: FileStore, base: Base) -> Iterator[Expo
     paths = _page_paths(pages, root)
     for page in pages:
         if page.id in paths:
-            text = get_body(tx, page.body) if page.body else with_title("", page.title)
+            text = get_body(tx, page.body) if page.body else with_head("", {"title": page.title})
             yield Exported(paths[page.id], iter((text.encode(),)))
     for item in store.list_items(tx, base, "reusable-content"):
         if item.content:
@@ -124,9 +124,13 @@ def _entries(
         href, anchor, kind = _place(page, by_id, paths, folder)
         title, link_title = page.title, page.link_title
         before = written.get(href)
-        if before is not None and href is not None and before.link_title is None:
-            if before.title in (title, link_title):
-                title, link_title = before.title, None
+        if (
+            before is not None
+            and href is not None
+            and before.link_title is None
+            and before.title in (title, link_title)
+        ):
+            title, link_title = before.title, None
         return SummaryEntry(
             kind=kind,
             title=title,

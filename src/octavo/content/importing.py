@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..core.document.page import PageHead, read_page_head
+from ..core.document import PageHead, read_head
 from ..core.import_plan import ImportPlan, PageText, page_of, plan_import, read_pages, read_text
-from ..core.pages import Page
+from ..core.pages import Page, rank_between
 from ..core.problems import Problem
 from ..core.space_config import CONFIG_PATH, TAGS_PATH, VARIABLES_PATH
 from ..kit import ids
@@ -47,6 +47,18 @@ class ImportOutcome(Struct, rename="camel"):
     files: int
     changed: int
     problems: list[Problem]
+
+
+_HEAD_FIELDS = (
+    "description", "icon", "hidden", "no_index", "no_robots_index", "condition", "variables", "tags", "cover",
+    "layout",
+)  # fmt: skip
+
+
+def head_fields(head: PageHead) -> dict[str, Any]:
+    """The fields of a page that its front matter decides."""
+    fields = {name: getattr(head, name) for name in _HEAD_FIELDS}
+    return {**fields, "emoji": head.extra.get("emoji") if isinstance(head.extra.get("emoji"), str) else None}
 
 
 class _BodyWriter:
@@ -100,9 +112,9 @@ def import_files(
     for read in read_pages(plan, source):
         head, body = None, None
         if read.text is not None:
-            head = read_page_head(read.text)
+            head = read_head(read.text)
             plan.problems += [
-                Problem(read.planned.file_path or "", p.line, p.code, p.message) for p in head.problems
+                Problem(read.planned.file_path or "", p.line, "front_matter", p.reason) for p in head.problems
             ]
             body = bodies.add(read.text)
             read.text = None
@@ -141,7 +153,7 @@ def _read_items(
     for path in plan.includes:
         text = read_text(plan, source, path)
         if text is not None:
-            head = read_page_head(text)
+            head = read_head(text)
             name = head.title or path.rpartition("/")[2].removesuffix(".md")
             yield Item(
                 id="", kind="reusable-content", name=name, path=path, content=bodies.add(text), size=len(text)
@@ -149,8 +161,9 @@ def _read_items(
         tick()
     for name, value in plan.variables.items():
         yield Item(id="", kind="variable", name=name, content=msgspec.json.encode(value).decode())
+    present = set(source.paths())
     for path in (CONFIG_PATH, plan.summary_path, root + VARIABLES_PATH, root + TAGS_PATH):
-        if path in source:
+        if path in present:
             text = source.read(path).decode("utf-8", "surrogateescape")
             if body := _as_text(text):
                 yield Item(
@@ -208,11 +221,7 @@ def _commit(
     with context.db.read() as tx:
         base = store.main_base(tx, space_id)
         old_pages = {page.id: page for page in store.list_pages(tx, base)}
-        old_items = {
-            item.id: item
-            for kind in ("file", "reusable-content", "variable", "source")
-            for item in store.list_items(tx, base, kind)  # type: ignore[arg-type]
-        }
+        old_items = {item.id: item for kind in store.ITEM_KINDS for item in store.list_items(tx, base, kind)}
         page_ids = _match_pages(reads, old_pages, lambda digest: get_body(tx, digest))
     changes = Changes(items=_item_changes(items, old_items))
     by_path = {
@@ -224,7 +233,7 @@ def _commit(
     for read, head, body in reads:
         page = page_of(read, page_ids, by_path)
         if head is not None:
-            page = msgspec.structs.replace(page, body=body, **head.fields())
+            page = msgspec.structs.replace(page, body=body, **head_fields(head))
         old = old_pages.get(page.id)
         kept.add(page.id)
         if old is None:
@@ -290,8 +299,6 @@ def _rank_around(changes: Changes, old: dict[str, Page], order: list[str], stay:
             rank = old[page_id].rank
         else:
             high = next((old[p].rank for p in order[n + 1 :] if p in stay), None)
-            from ..core.pages import rank_between
-
             rank = rank_between(low, high)
         page = changes.pages.get(page_id) or old.get(page_id)
         assert page is not None
@@ -315,8 +322,8 @@ def _match_pages(
         if planned.file_path is not None:
             match = by_file.get(planned.file_path)
         else:
-            parent = None if planned.parent is None else found[planned.parent]
-            match = by_place.get((parent, planned.kind, read.title))
+            above = None if planned.parent is None else found[planned.parent]
+            match = by_place.get((above, planned.kind, read.title))
         match = match if match in free else None
         if match is not None:
             del free[match]
@@ -335,22 +342,22 @@ def _match_alike(
     by_body = {page.body: page.id for page in free.values() if page.body}
     open_places = [n for n, match in enumerate(found) if match is None and reads[n][2] is not None]
     for n in open_places:
-        page_id = by_body.get(reads[n][2])
-        if page_id in free:
-            found[n] = page_id
-            del free[page_id]
+        same = by_body.get(reads[n][2] or "")
+        if same in free:
+            found[n] = same
+            del free[same]
     open_places = [n for n in open_places if found[n] is None]
     candidates = {page.id: set(text_of(page.body).split()) for page in free.values() if page.body}
     if not candidates or len(open_places) * len(candidates) > _MAX_COMPARISONS:
         return
-    for n in open_places:
-        words = set(text_of(reads[n][2] or "").split())
+    for place in open_places:
+        words = set(text_of(reads[place][2] or "").split())
         scored = [
             (len(words & other) / (len(words | other) or 1), page_id) for page_id, other in candidates.items()
         ]
         score, page_id = max(scored, default=(0.0, ""))
         if score >= _ALIKE:
-            found[n] = page_id
+            found[place] = page_id
             del candidates[page_id]
 
 

@@ -26,7 +26,7 @@ from dulwich.file import FileLocked
 from dulwich.objects import Commit, Tag, Tree
 from dulwich.repo import Repo
 
-from octavo.core.problems import Problem
+from ..core.problems import Problem
 
 MAX_FILE = 100 * 1024 * 1024
 MAX_TOTAL = 4 * 1024**3

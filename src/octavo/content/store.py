@@ -8,7 +8,7 @@ Writing is ``commit``: rows for what changed and nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 from msgspec import Struct
@@ -24,6 +24,7 @@ FOREVER = 2**62
 """``to_seq`` of what is still valid."""
 
 ItemKind = Literal["file", "reusable-content", "variable", "source"]
+ITEM_KINDS: tuple[ItemKind, ...] = get_args(ItemKind)
 
 
 class Layer(Struct, frozen=True):

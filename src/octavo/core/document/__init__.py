@@ -4,9 +4,9 @@
 there are and what they carry.
 """
 
-from octavo.core.document.json import DocumentError, from_json, to_json
-from octavo.core.document.keys import assign_keys, carry_keys, carry_sources
-from octavo.core.document.nodes import (
+from .json import DocumentError, from_json, to_json
+from .keys import assign_keys, carry_keys, carry_sources
+from .nodes import (
     Block,
     Document,
     Fragment,
@@ -18,10 +18,10 @@ from octavo.core.document.nodes import (
     plain_text,
     walk,
 )
-from octavo.core.document.page import PageHead, Problem, read_head, split_page, with_head
-from octavo.core.document.reader import read
-from octavo.core.document.references import Reference, references, rewrite
-from octavo.core.document.text import (
+from .page import PageHead, Problem, read_head, split_page, with_head
+from .reader import read
+from .references import Reference, references, rewrite
+from .text import (
     Heading,
     Section,
     heading_ids,
@@ -31,7 +31,7 @@ from octavo.core.document.text import (
     to_text,
     word_count,
 )
-from octavo.core.document.writer import write
+from .writer import write
 
 __all__ = [
     "Block",

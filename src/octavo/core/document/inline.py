@@ -15,9 +15,9 @@ from typing import Any
 from markdown_it.token import Token
 from rich.emoji import Emoji, NoEmoji
 
-from octavo.core.document.markdown import safe_url
-from octavo.core.document.nodes import Block, Data, Fragment, Inline, Leaf, Mark, Text
-from octavo.core.document.schema import COLORS
+from .markdown import safe_url
+from .nodes import Block, Data, Fragment, Inline, Leaf, Mark, Text
+from .schema import COLORS
 
 Inlines = list[Text | Inline]
 Footnote = Callable[[str], list[Block]]

@@ -10,13 +10,13 @@ import math
 import re
 from typing import Any
 
-from octavo.core.document import schema
-from octavo.core.document.keys import assign_keys
-from octavo.core.document.markdown import safe_url
-from octavo.core.document.nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text
-from octavo.core.document.text import heading_ids
+from . import schema
+from .keys import assign_keys
+from .markdown import safe_url
+from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text
+from .text import heading_ids
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 1
 MAX_DEPTH = 96
 """Nested nodes, fragments included; ``read`` makes no deeper ones."""
 MAX_NODES = 200_000

@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from hashlib import blake2b
 from typing import Any
 
-from octavo.core.document.nodes import Block, Document, Fragment, Inline, Text, children
+from .nodes import Block, Document, Fragment, Inline, Text, children
 
 _ALIGN_MAX = 2_000
 """Runs of changed blocks longer than this are aligned in order, not by likeness."""

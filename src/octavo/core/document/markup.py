@@ -14,7 +14,7 @@ from typing import Any
 from markdown_it.token import Token
 from msgspec import Struct
 
-from octavo.core.document.inline import (
+from .inline import (
     ELEMENTS,
     Footnote,
     attributes,
@@ -24,7 +24,7 @@ from octavo.core.document.inline import (
     plain,
     url_ref,
 )
-from octavo.core.document.nodes import Block, Data, Fragment, Inline, Leaf, Text
+from .nodes import Block, Data, Fragment, Inline, Leaf, Text
 
 MAX_DEPTH = 24
 

@@ -9,11 +9,11 @@ from typing import Any
 import yaml
 from msgspec import Struct
 
-from octavo.core.document.inline import plain
-from octavo.core.document.nodes import Inline, Leaf, Text
-from octavo.core.document.reader import read_blocks
-from octavo.core.document.writer import write_inlines
-from octavo.core.pages import Cover, Layout
+from ..pages import Cover, Layout
+from .inline import plain
+from .nodes import Inline, Leaf, Text
+from .reader import read_blocks
+from .writer import write_inlines
 
 MAX_FRONT_MATTER = 64 * 1024
 """Characters; more is a problem and no metadata."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from octavo.core.document.nodes import Block, Data, Document, Fragment, Inline, Text
+from .nodes import Block, Data, Document, Fragment, Inline, Text
 
 
 class Reference(Struct, frozen=True):

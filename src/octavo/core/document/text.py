@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from octavo.core.document.nodes import Block, Document, Fragment, Inline, Text, children
+from .nodes import Block, Document, Fragment, Inline, Text, children
 
 _DROP = re.compile(r"[^\w\- ]+")
 

@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from octavo.core.document import markup
-from octavo.core.document.inline import emoji_code, inlines, plain
-from octavo.core.document.markdown import parse_inline
-from octavo.core.document.nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, walk
-from octavo.core.document.reader import default_label, read_blocks
+from . import markup
+from .inline import emoji_code, inlines, plain
+from .markdown import parse_inline
+from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, walk
+from .reader import default_label, read_blocks
 
 _HTML_MARKS = {
     "bold": "strong",

@@ -1,0 +1,112 @@
+"""Reading one state of a space's content, whichever base it is: main, a change request, a revision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from ..core.pages import Page
+from ..kit.db import Transaction
+from ..kit.operation import Call
+from ..kit.pagination import Listing, present_slice
+from . import store
+from .bodies import get_body
+from .documents import document_json, resolve_reference
+from .files import download_url
+from .store import Base, Item
+from .wire import (
+    ContentQuery,
+    DocumentPage,
+    File,
+    FilesQuery,
+    PageContentQuery,
+    Pages,
+    ReusableContent,
+    Revision,
+    RevisionPage,
+    app_url,
+    present_file,
+    present_page,
+    present_reusable,
+    present_revision,
+    present_tree,
+    present_variables,
+)
+
+
+class Reader:
+    """What the operations of all three bases call; lives as long as one request."""
+
+    def __init__(self, call: Call, tx: Transaction, base: Base) -> None:
+        self._call = call
+        self._tx = tx
+        self._base = base
+        self._app = app_url(call, base.space_id)
+
+    def revision(self, query: ContentQuery) -> Revision:
+        tx, base = self._tx, self._base
+        return present_revision(
+            self._app,
+            store.get_revision(tx, base.revision_id),
+            pages=self.pages().pages,
+            files=[self._file(item) for item in store.list_items(tx, base, "file")],
+            reusable_contents=[
+                present_reusable(item) for item in store.list_items(tx, base, "reusable-content")
+            ],
+            variables=present_variables(store.list_items(tx, base, "variable")),
+            metadata=query.metadata,
+        )
+
+    def pages(self) -> Pages:
+        pages = store.list_pages(self._tx, self._base)
+        return Pages(present_tree(self._app, pages, None, "", self._cover))
+
+    def page(self, page_id: str, query: PageContentQuery) -> RevisionPage:
+        return self._whole(store.get_page(self._tx, self._base, page_id), query)
+
+    def page_by_path(self, path: str, query: PageContentQuery) -> RevisionPage:
+        page = store.find_page_by_path(self._tx, self._base, path)
+        if page is None or page.kind not in ("document", "group"):
+            raise store.NotFound(f"There is no page at {path!r}.")
+        return self._whole(page, query)
+
+    def document(self, page_id: str) -> Raw:
+        return self._document(store.get_page(self._tx, self._base, page_id))
+
+    def files(self, query: FilesQuery) -> Listing[File]:
+        found = store.list_items_page(self._tx, self._base, "file", query.limit, query.page)
+        return present_slice(found, self._file)
+
+    def file(self, file_id: str) -> File:
+        return self._file(store.get_item(self._tx, self._base, file_id, "file"))
+
+    def reusable_content(self, item_id: str) -> ReusableContent:
+        return present_reusable(store.get_item(self._tx, self._base, item_id, "reusable-content"))
+
+    def reusable_document(self, item_id: str) -> Raw:
+        item = store.get_item(self._tx, self._base, item_id, "reusable-content")
+        return document_json(self._tx, self._base, item.content, item.path)
+
+    def _whole(self, page: Page, query: PageContentQuery) -> RevisionPage:
+        """A page with its path, its subtree and, as ``format`` asks, its text."""
+        tx, base = self._tx, self._base
+        ancestors = store.list_ancestors(tx, base, page)
+        path = "/".join(p.slug for p in [*ancestors, page])
+        below = present_tree(self._app, store.list_subtree(tx, base, page.id), page.id, path, self._cover)
+        presented = present_page(self._app, page, path, below, self._cover)
+        if isinstance(presented, DocumentPage):
+            if query.format == "markdown":
+                presented.markdown = get_body(tx, page.body) if page.body else ""
+            elif query.format == "document":
+                presented.document = self._document(page)
+        return presented
+
+    def _document(self, page: Page) -> Raw:
+        return document_json(self._tx, self._base, page.body, page.file_path)
+
+    def _file(self, item: Item) -> File:
+        return present_file(item, download_url(self._call, item))
+
+    def _cover(self, page: Page, written: str) -> dict[str, Any]:
+        return resolve_reference(self._tx, self._base, page.file_path, written)

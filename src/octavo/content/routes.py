@@ -1,0 +1,236 @@
+"""Reading content over its bases: main of a space, and any revision of it.
+
+Each base is entered once, by ``_main`` or ``_revision``; what is then read is the same ``Reader``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from msgspec import Raw
+
+from ..access import Can, SpaceAccess
+from ..kit.operation import Call, operation
+from ..kit.pagination import Listing
+from . import store
+from .reading import Reader
+from .wire import (
+    ContentQuery,
+    DocumentQuery,
+    File,
+    FilesQuery,
+    PageContentQuery,
+    Pages,
+    ReusableContent,
+    Revision,
+    RevisionPage,
+)
+
+
+@contextmanager
+def _main(call: Call, space: SpaceAccess) -> Iterator[Reader]:
+    with call.db.read() as tx:
+        yield Reader(call, tx, store.main_base(tx, space.space_id))
+
+
+@contextmanager
+def _revision(call: Call, space: SpaceAccess, revision_id: str) -> Iterator[Reader]:
+    with call.db.read() as tx:
+        yield Reader(call, tx, store.revision_base(tx, space.space_id, revision_id))
+
+
+# --- main ---------------------------------------------------------------------------------------------
+
+
+@operation("getCurrentRevision", "GET", "/spaces/{spaceId}/content", needs=Can.VIEW, returns=Revision)
+def get_current_revision(call: Call, space: SpaceAccess, query: ContentQuery) -> Revision:
+    """All of main: its pages as a tree, files, reusable contents, variables."""
+    with _main(call, space) as reader:
+        return reader.revision(query)
+
+
+@operation("listPages", "GET", "/spaces/{spaceId}/content/pages", needs=Can.VIEW, returns=Pages)
+def list_pages(call: Call, space: SpaceAccess, query: ContentQuery) -> Pages:
+    """The pages of main as a tree."""
+    with _main(call, space) as reader:
+        return reader.pages()
+
+
+@operation(
+    "getPageById", "GET", "/spaces/{spaceId}/content/page/{pageId}", needs=Can.VIEW, returns=RevisionPage
+)
+def get_page(call: Call, space: SpaceAccess, page_id: str, query: PageContentQuery) -> RevisionPage:
+    """One page of main; ``format`` adds its text."""
+    with _main(call, space) as reader:
+        return reader.page(page_id, query)
+
+
+@operation(
+    "getPageByPath",
+    "GET",
+    "/spaces/{spaceId}/content/path/{pagePath}",
+    needs=Can.VIEW,
+    returns=RevisionPage,
+)
+def get_page_by_path(call: Call, space: SpaceAccess, page_path: str, query: PageContentQuery) -> RevisionPage:
+    """One page of main by its path; slashes may be percent-encoded."""
+    with _main(call, space) as reader:
+        return reader.page_by_path(page_path, query)
+
+
+@operation("listFiles", "GET", "/spaces/{spaceId}/content/files", needs=Can.VIEW, returns=Listing[File])
+def list_files(call: Call, space: SpaceAccess, query: FilesQuery) -> Listing[File]:
+    """The files of main, oldest first."""
+    with _main(call, space) as reader:
+        return reader.files(query)
+
+
+@operation("getFileById", "GET", "/spaces/{spaceId}/content/files/{fileId}", needs=Can.VIEW, returns=File)
+def get_file(call: Call, space: SpaceAccess, file_id: str, query: ContentQuery) -> File:
+    """One file of main."""
+    with _main(call, space) as reader:
+        return reader.file(file_id)
+
+
+@operation(
+    "getReusableContentById",
+    "GET",
+    "/spaces/{spaceId}/content/reusable-contents/{reusableContentId}",
+    needs=Can.VIEW,
+    returns=ReusableContent,
+)
+def get_reusable_content(
+    call: Call, space: SpaceAccess, reusable_content_id: str, query: ContentQuery
+) -> ReusableContent:
+    """One reusable content of main."""
+    with _main(call, space) as reader:
+        return reader.reusable_content(reusable_content_id)
+
+
+# --- a revision ---------------------------------------------------------------------------------------
+
+
+@operation(
+    "getRevisionById", "GET", "/spaces/{spaceId}/revisions/{revisionId}", needs=Can.VIEW, returns=Revision
+)
+def get_revision(call: Call, space: SpaceAccess, revision_id: str, query: ContentQuery) -> Revision:
+    """All that one revision holds."""
+    with _revision(call, space, revision_id) as reader:
+        return reader.revision(query)
+
+
+@operation(
+    "listPagesInRevisionById",
+    "GET",
+    "/spaces/{spaceId}/revisions/{revisionId}/pages",
+    needs=Can.VIEW,
+    returns=Pages,
+)
+def list_revision_pages(call: Call, space: SpaceAccess, revision_id: str, query: ContentQuery) -> Pages:
+    """The pages of a revision as a tree."""
+    with _revision(call, space, revision_id) as reader:
+        return reader.pages()
+
+
+@operation(
+    "getPageInRevisionById",
+    "GET",
+    "/spaces/{spaceId}/revisions/{revisionId}/page/{pageId}",
+    needs=Can.VIEW,
+    returns=RevisionPage,
+)
+def get_revision_page(
+    call: Call, space: SpaceAccess, revision_id: str, page_id: str, query: PageContentQuery
+) -> RevisionPage:
+    """One page of a revision."""
+    with _revision(call, space, revision_id) as reader:
+        return reader.page(page_id, query)
+
+
+@operation(
+    "getPageDocumentInRevisionById",
+    "GET",
+    "/spaces/{spaceId}/revisions/{revisionId}/page/{pageId}/document",
+    needs=Can.VIEW,
+    returns=Raw,
+)
+def get_revision_page_document(
+    call: Call, space: SpaceAccess, revision_id: str, page_id: str, query: DocumentQuery
+) -> Raw:
+    """The document of a page of a revision, as nodes."""
+    with _revision(call, space, revision_id) as reader:
+        return reader.document(page_id)
+
+
+@operation(
+    "getPageInRevisionByPath",
+    "GET",
+    "/spaces/{spaceId}/revisions/{revisionId}/path/{pagePath}",
+    needs=Can.VIEW,
+    returns=RevisionPage,
+)
+def get_revision_page_by_path(
+    call: Call, space: SpaceAccess, revision_id: str, page_path: str, query: PageContentQuery
+) -> RevisionPage:
+    """One page of a revision by its path."""
+    with _revision(call, space, revision_id) as reader:
+        return reader.page_by_path(page_path, query)
+
+
+@operation(
+    "listFilesInRevisionById",
+    "GET",
+    "/spaces/{spaceId}/revisions/{revisionId}/files",
+    needs=Can.VIEW,
+    returns=Listing[File],
+)
+def list_revision_files(call: Call, space: SpaceAccess, revision_id: str, query: FilesQuery) -> Listing[File]:
+    """The files of a revision, oldest first."""
+    with _revision(call, space, revision_id) as reader:
+        return reader.files(query)
+
+
+@operation(
+    "getFileInRevisionById",
+    "GET",
+    "/spaces/{spaceId}/revisions/{revisionId}/files/{fileId}",
+    needs=Can.VIEW,
+    returns=File,
+)
+def get_revision_file(
+    call: Call, space: SpaceAccess, revision_id: str, file_id: str, query: ContentQuery
+) -> File:
+    """One file of a revision."""
+    with _revision(call, space, revision_id) as reader:
+        return reader.file(file_id)
+
+
+@operation(
+    "getReusableContentInRevisionById",
+    "GET",
+    "/spaces/{spaceId}/revisions/{revisionId}/reusable-contents/{reusableContentId}",
+    needs=Can.VIEW,
+    returns=ReusableContent,
+)
+def get_revision_reusable_content(
+    call: Call, space: SpaceAccess, revision_id: str, reusable_content_id: str, query: ContentQuery
+) -> ReusableContent:
+    """One reusable content of a revision."""
+    with _revision(call, space, revision_id) as reader:
+        return reader.reusable_content(reusable_content_id)
+
+
+@operation(
+    "getReusableContentDocumentInRevisionById",
+    "GET",
+    "/spaces/{spaceId}/revisions/{revisionId}/reusable-contents/{reusableContentId}/document",
+    needs=Can.VIEW,
+    returns=Raw,
+)
+def get_revision_reusable_document(
+    call: Call, space: SpaceAccess, revision_id: str, reusable_content_id: str, query: DocumentQuery
+) -> Raw:
+    """The document of a reusable content of a revision, as nodes."""
+    with _revision(call, space, revision_id) as reader:
+        return reader.reusable_document(reusable_content_id)
