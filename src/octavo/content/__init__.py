@@ -1,11 +1,15 @@
 """Content: lines, revisions, pages, files; import and export."""
 
+from .bodies import get_body
+from .documents import Lookup, read_source, resolve, resolve_all
 from .exporting import export_files
+from .files import PURPOSE as FILE_PURPOSE
 from .importing import ImportOutcome, import_files
 from .sources import Source, SourceError, open_source
-from .store import main_base, revision_base
+from .store import Base, Item, list_items, list_pages, main_base, revision_base
 
 __all__ = [
-    "ImportOutcome", "Source", "SourceError", "export_files", "import_files", "main_base", "open_source",
-    "revision_base",
+    "FILE_PURPOSE", "Base", "ImportOutcome", "Item", "Lookup", "Source", "SourceError", "export_files",
+    "get_body", "import_files", "list_items", "list_pages", "main_base", "open_source", "read_source", "resolve",
+    "resolve_all", "revision_base",
 ]  # fmt: skip

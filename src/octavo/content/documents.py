@@ -6,7 +6,7 @@ States are immutable, so what is made here is cached by the state and never beco
 from __future__ import annotations
 
 import posixpath
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import unquote
 
 import msgspec
@@ -23,6 +23,12 @@ from .store import Base
 _CACHE_BYTES = 64 * 1024 * 1024
 _json_cache: ByteCache[bytes] = ByteCache(_CACHE_BYTES)
 _EMPTY = Document(nodes=[], gaps=[""])
+
+
+class Lookup(links.Lookup, Protocol):
+    """What references mean: pages, files, and reusable contents by the path of their file."""
+
+    def find_reusable(self, path: str) -> str | None: ...
 
 
 class StateLookup:
@@ -76,15 +82,19 @@ def read_source(tx: Transaction, body: str | None) -> Document:
 
 def resolved_document(tx: Transaction, base: Base, body: str | None, file_path: str | None) -> Document:
     """The document of a page file with what its references mean in this state."""
-    lookup = StateLookup(tx, base)
+    return resolve_all(StateLookup(tx, base), read_source(tx, body), file_path)
+
+
+def resolve_all(lookup: Lookup, document: Document, file_path: str | None) -> Document:
+    """Puts, in place, what every reference of a document means to ``lookup``."""
 
     def change(reference: Reference) -> dict[str, Any] | None:
         return resolve(lookup, file_path, reference.ref, reference.type)
 
-    return rewrite(read_source(tx, body), change)
+    return rewrite(document, change)
 
 
-def resolve(lookup: StateLookup, file_path: str | None, ref: dict[str, Any], type: str) -> dict[str, Any]:
+def resolve(lookup: Lookup, file_path: str | None, ref: dict[str, Any], type: str) -> dict[str, Any]:
     """The ContentRef that a reference as written means; one that means nothing here stays as it was written."""
     written = ref.get("url")
     if ref.get("kind") != "url" or not isinstance(written, str):

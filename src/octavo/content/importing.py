@@ -273,11 +273,11 @@ def _keep_order(
     for read, _, _ in reads:
         parent = read.planned.parent
         siblings.setdefault(None if parent is None else page_ids[parent], []).append(page_ids[read.place])
-    for parent, order in siblings.items():
+    for above, order in siblings.items():
         before = sorted(
-            (p for p in order if p in old and old[p].parent == parent), key=lambda p: (old[p].rank, p)
+            (p for p in order if p in old and old[p].parent == above), key=lambda p: (old[p].rank, p)
         )
-        stay = _longest_in_order([p for p in order if p in old and old[p].parent == parent], before)
+        stay = _longest_in_order([p for p in order if p in old and old[p].parent == above], before)
         _rank_around(changes, old, order, stay)
 
 
