@@ -353,7 +353,7 @@ class _Renderer:
 
     def _words(self, node: Block | Inline | Fragment) -> str:
         """The text below a node as a reader sees it, for titles and ids."""
-        parts = []
+        parts: list[str] = []
         for here in walk(node):
             if isinstance(here, Text):
                 parts.extend(leaf.text for leaf in here.leaves)
@@ -1144,7 +1144,7 @@ class _Renderer:
         id = self._own_id("note")
         self._notes.append((id, body))
         words = list(inside)
-        mark = _wrap("sup", [str(self._count)], class_="note-number") if not words else words
+        mark = words or _wrap("sup", [str(self._count)], class_="note-number")
         return _wrap("button", mark, type="button", class_="noted", popovertarget=id)
 
     def _note(self, id: str, body: Fragment) -> list[Piece]:
@@ -1211,7 +1211,7 @@ class _Tokens:
 
 def plain_text_of_line(line: Block) -> str:
     """A listing line's text as the highlighter sees it: expressions stand outside of it."""
-    parts = []
+    parts: list[str] = []
     for node in line.nodes:
         if isinstance(node, Text):
             parts.extend(leaf.text for leaf in node.leaves)

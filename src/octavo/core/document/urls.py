@@ -52,7 +52,7 @@ def _youtube(parts: list[str], query: dict[str, list[str]]) -> str | None:
     if parts and parts[0] in ("embed", "shorts", "live", "v"):
         video = parts[1] if len(parts) > 1 else None
     elif parts and parts[0] == "watch":
-        video = query.get("v", [None])[0]  # type: ignore[list-item]
+        video = query.get("v", [""])[0]
     return f"https://www.youtube-nocookie.com/embed/{video}" if _id(video) else None
 
 
@@ -85,8 +85,9 @@ def player(url: str) -> Player | None:
             return Player("Loom", f"https://www.loom.com/embed/{last}") if last else None
         case "open.spotify.com":
             path = "/".join(parts[-2:])
-            found = re.fullmatch(r"(track|album|playlist|episode|show)/\w+", path, re.ASCII) is not None
-            return Player("Spotify", f"https://open.spotify.com/embed/{path}", "audio") if found else None
+            if not re.fullmatch(r"(track|album|playlist|episode|show)/\w+", path, re.ASCII):
+                return None
+            return Player("Spotify", f"https://open.spotify.com/embed/{path}", "audio")
         case "codepen.io":
             if len(parts) >= 3 and _id(parts[0]) and last:
                 src = f"https://codepen.io/{parts[0]}/embed/{last}?default-tab=result"
