@@ -1,0 +1,69 @@
+"""Syntax highlighting as tokens: classes and text, never markup."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from pygments.lexer import Lexer
+from pygments.lexers import get_lexer_by_name
+from pygments.token import STANDARD_TYPES
+from pygments.util import ClassNotFound
+
+# pygments reads about 0.2 MB a second; longer listings are shown plain rather than holding a page up.
+HIGHLIGHT_MAX = 60_000
+# Names that editors and other highlighters use, where pygments knows another.
+_ALIASES = {
+    "shellsession": "console",
+    "curl": "bash",
+    "dotenv": "bash",
+    "env": "bash",
+    "gradle": "groovy",
+    "jsonc": "json5",
+    "mdx": "markdown",
+    "plaintext": "text",
+    "proto": "protobuf",
+    "svelte": "html",
+    "tsx": "typescript",
+    "jsx": "javascript",
+    "vue": "html",
+    "visual-basic": "vbnet",
+}
+_NAMES = {
+    "bash": "Bash", "sh": "Shell", "console": "Console", "csharp": "C#", "c#": "C#", "cpp": "C++", "css": "CSS",
+    "go": "Go", "graphql": "GraphQL", "html": "HTML", "http": "HTTP", "ini": "INI", "java": "Java",
+    "javascript": "JavaScript", "js": "JavaScript", "json": "JSON", "jsx": "JSX", "kotlin": "Kotlin",
+    "markdown": "Markdown", "md": "Markdown", "mermaid": "Mermaid", "php": "PHP", "powershell": "PowerShell",
+    "py": "Python", "python": "Python", "rb": "Ruby", "ruby": "Ruby", "rust": "Rust", "scss": "SCSS",
+    "sql": "SQL", "swift": "Swift", "toml": "TOML", "ts": "TypeScript", "tsx": "TSX",
+    "typescript": "TypeScript", "xml": "XML", "yaml": "YAML", "yml": "YAML",
+}  # fmt: skip
+
+Token = tuple[str, str]
+
+
+def language_name(syntax: str) -> str:
+    """What a reader calls the language: ``JavaScript`` for ``js``; unknown names stand as they are."""
+    return _NAMES.get(syntax.lower(), syntax)
+
+
+@lru_cache(maxsize=256)
+def _lexer(syntax: str) -> Lexer | None:
+    name = syntax.lower()
+    try:
+        return get_lexer_by_name(_ALIASES.get(name, name), stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return None
+
+
+def highlight(code: str, syntax: str) -> list[Token] | None:
+    """``code`` as ``(class, text)`` tokens whose texts joined are ``code``; classes are the short ones of
+    pygments (``k``, ``s1``), empty for plain text. ``None`` when the language is unknown or the text too long.
+    """
+    if not syntax or len(code) > HIGHLIGHT_MAX:
+        return None
+    lexer = _lexer(syntax)
+    if lexer is None:
+        return None
+    found = [(STANDARD_TYPES.get(kind, ""), text) for kind, text in lexer.get_tokens(code)]
+    # A lexer that changed the text (some normalise) cannot be laid over it.
+    return found if "".join(text for _, text in found) == code else None

@@ -1,0 +1,1295 @@
+"""Document nodes as HTML.
+
+Markup is built from pieces: a ``Markup`` is written as it stands, a ``str`` is escaped, a node is drawn later.
+So text can only reach the page escaped, attributes only through ``_tag`` (quoted, escaped), and URLs only
+through ``safe_url``. Pieces lie on one stack, so the depth of a document costs no recursion.
+
+The classes written here are the whole vocabulary of ``reader/static/octavo.css``; nothing carries inline styles
+or scripts, and everything is readable without JavaScript.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+from markupsafe import Markup, escape
+from msgspec import Struct
+
+from ..pages import slugify
+from .formulas import mathml
+from .highlighting import Token, highlight, language_name
+from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, plain_text, walk
+from .urls import player, safe_url
+
+
+class Target(Struct, frozen=True, kw_only=True):
+    """What a reference leads to. ``href`` is None when there is nothing to go to (broken, or not for this
+    reader): the reference then shows as text. ``user`` marks a person rather than a place."""
+
+    href: str | None = None
+    title: str | None = None
+    description: str | None = None
+    icon: str | None = None
+    emoji: str | None = None
+    external: bool = False
+    user: bool = False
+
+
+class Asset(Struct, frozen=True, kw_only=True):
+    """A file to show or download. ``width`` and ``height`` in pixels, ``size`` in bytes, where known."""
+
+    url: str
+    name: str = ""
+    width: int | None = None
+    height: int | None = None
+    size: int | None = None
+
+
+class BlockLabels(Struct, frozen=True, kw_only=True):
+    """The words a page shows that nobody wrote, in the page's language."""
+
+    copy: str = "Copy"
+    copied: str = "Copied"
+    show_more: str = "Show more"
+    show_less: str = "Show less"
+    download: str = "Download"
+    link_to: str = "Link to this section"
+    play: str = "Load content from {provider}"
+    prompt: str = "Prompt"
+    open_in: str = "Open in {provider}"
+    info: str = "Note"
+    success: str = "Success"
+    warning: str = "Warning"
+    danger: str = "Danger"
+    larger: str = "View larger"
+    table: str = "Table"
+    tabs: str = "Tabs"
+    done: str = "Done"
+    open: str = "To do"
+    close: str = "Close"
+
+
+def _link(ref: Data) -> Target | None:
+    url = ref.get("url") if ref.get("kind") == "url" else None
+    if not isinstance(url, str):
+        return None
+    return Target(href=url, external=url.startswith(("http:", "https:", "//")))
+
+
+def _file(ref: Data) -> Asset | None:
+    url = ref.get("url") if ref.get("kind") == "url" else None
+    return (
+        Asset(url=url, name=unquote(url.rsplit("/", 1)[-1].split("?")[0])) if isinstance(url, str) else None
+    )
+
+
+class Context(Struct, frozen=True, kw_only=True):
+    """What drawing needs to know about the world: pure callables over what was fetched before.
+
+    ``link(ref)`` and ``file(ref)`` resolve a ContentRef; ``icon(name)`` is an inline SVG from our own sets;
+    ``evaluate(expression)`` the value of an inline expression and ``condition(expression)`` whether a
+    conditional block shows; ``reusable(ref)`` the document of a reusable content; ``openapi(type, data)`` the
+    HTML of an API block; ``search(query)`` and ``ask(query)`` the pages behind buttons (None: no such page).
+    ``copy_providers`` offers prompts to assistants by their address, ``{}`` standing for the text.
+    """
+
+    link: Callable[[Data], Target | None] = _link
+    file: Callable[[Data], Asset | None] = _file
+    icon: Callable[[str], Markup | None] = lambda name: None
+    evaluate: Callable[[str], Any] = lambda expression: None
+    condition: Callable[[str], bool] = lambda expression: False
+    reusable: Callable[[Data], Document | None] = lambda ref: None
+    openapi: Callable[[str, Data], Markup | None] = lambda type, data: None
+    search: Callable[[str], str | None] = lambda query: None
+    ask: Callable[[str], str | None] = lambda query: None
+    labels: BlockLabels = BlockLabels()
+    new_tab: bool = False
+    anchors: bool = True
+
+
+class Heading(Struct, frozen=True):
+    """One line of "On this page"; ``level`` is 2 to 6, ``id`` the anchor."""
+
+    id: str
+    title: str
+    level: int
+
+
+class Html(Struct, frozen=True):
+    """A drawn document. ``updates`` tells that it has dated entries, so that the page offers a feed."""
+
+    body: Markup
+    outline: tuple[Heading, ...]
+    updates: bool = False
+
+
+Piece = str | Block | Inline | Text | Fragment | Callable[[], None]
+Pieces = Iterable[Piece]
+
+
+def render(document: Document, context: Context | None = None) -> Html:
+    """The HTML of a document, with every heading given an anchor of its own."""
+    renderer = _Renderer(context or Context())
+    renderer.draw(document.nodes)
+    return Html(Markup("".join(renderer.out)), tuple(renderer.outline), renderer.updates)  # noqa: S704
+
+
+def emoji(code: object) -> str:
+    """The characters of an emoji's code points (``1f1e9-1f1ea``); empty for anything else.
+
+    >>> emoji("2705")
+    '✅'
+    """
+    if not isinstance(code, str) or not re.fullmatch(r"[0-9a-fA-F]{2,6}(-[0-9a-fA-F]{2,6}){0,15}", code):
+        return ""
+    points = [int(part, 16) for part in code.split("-")]
+    if any(p > 0x10FFFF or 0xD800 <= p <= 0xDFFF or p < 0x20 for p in points):
+        return ""
+    return "".join(map(chr, points))
+
+
+def _tag(name: str, **attributes: object) -> Markup:
+    """An opening tag. ``class_`` is class, ``_`` in other names is ``-``; None and False leave one out."""
+    out = [name]
+    for key, value in attributes.items():
+        if value is None or value is False:
+            continue
+        key = key.rstrip("_").replace("_", "-")
+        out.append(key if value is True else f'{key}="{escape(value)}"')
+    return Markup(f"<{' '.join(out)}>")  # noqa: S704
+
+
+def _end(name: str) -> Markup:
+    return Markup(f"</{name}>")  # noqa: S704
+
+
+def _wrap(name: str, inside: Pieces, **attributes: object) -> list[Piece]:
+    return [_tag(name, **attributes), *inside, _end(name)]
+
+
+def _classes(*names: str | None | bool) -> str | None:
+    return " ".join(n for n in names if isinstance(n, str) and n) or None
+
+
+def _str(data: Data, field: str) -> str | None:
+    """A text field, or None: documents from outside may hold anything anywhere."""
+    value = data.get(field)
+    return value if isinstance(value, str) else None
+
+
+def _dict(data: Data, field: str) -> Data:
+    value = data.get(field)
+    return value if isinstance(value, dict) else {}
+
+
+def _ref(data: Data, field: str = "ref") -> Data | None:
+    value = data.get(field)
+    return value if isinstance(value, dict) else None
+
+
+def _one_of(value: object, choices: Sequence[str], default: str | None = None) -> str | None:
+    return value if isinstance(value, str) and value in choices else default
+
+
+def _number(value: object, most: float = 10_000) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= most:
+        return None
+    return int(value)
+
+
+def _length(value: object) -> str | None:
+    """A length as HTML attributes know it: ``300`` or ``50%``."""
+    if isinstance(value, dict):
+        number = _number(value.get("value"))
+        if number is None:
+            return None
+        return f"{min(number, 100)}%" if value.get("unit") == "%" else str(number)
+    found = _number(value)
+    return None if found is None else str(found)
+
+
+def _size(count: int) -> str:
+    amount = float(count)
+    for unit in ("B", "KB", "MB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} GB"
+
+
+def _date(text: str) -> str:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return text
+    return f"{day.day} {day:%B} {day.year}"
+
+
+_COLORS = {name: name.strip("$") for name in
+           "green blue red orange yellow purple $primary $info $success $warning $danger".split()}  # fmt: skip
+_MARKS = {"bold": "strong", "italic": "em", "code": "code", "keyboard": "kbd", "strikethrough": "s",
+          "superscript": "sup", "subscript": "sub"}  # fmt: skip
+_ALIGNED = {"center": "center", "end": "end", "right": "end"}
+_HEADINGS = {"heading-1": 2, "heading-2": 3, "heading-3": 4}
+_HINTS = ("info", "success", "warning", "danger")
+_FEW_LINES = 10
+_MEDIA = (".mp4", ".webm", ".mov", ".m4v")
+_ASSISTANTS = {
+    "chatgpt": ("ChatGPT", "https://chatgpt.com/?q={}"),
+    "claude": ("Claude", "https://claude.ai/new?q={}"),
+}
+_PROMPT_URL_MAX = 6000
+
+
+def _marked(leaf: Leaf | None, marks: Sequence[Mark], inside: str) -> Markup:
+    """Text in its marks, the first one outermost."""
+    opening, closing = [], []
+    for mark in marks:
+        name = _MARKS.get(mark.type)
+        if name is not None:
+            opening.append(_tag(name))
+            closing.append(_end(name))
+        elif mark.type == "color":
+            data = mark.data if isinstance(mark.data, dict) else {}
+            text, back = (data.get(k) for k in ("text", "background"))
+            text = _COLORS.get(text) if isinstance(text, str) else None
+            back = _COLORS.get(back) if isinstance(back, str) else None
+            if text or back:
+                opening.append(
+                    _tag(
+                        "mark" if back else "span",
+                        class_=_classes(text and f"c-{text}", back and f"b-{back}"),
+                    )
+                )
+                closing.append(_end("mark" if back else "span"))
+    return Markup("").join([*opening, escape(inside), *reversed(closing)])
+
+
+def _hard_breaks(markup: Markup) -> Markup:
+    return Markup(str(markup).replace("\n", "<br>")) if "\n" in markup else markup  # noqa: S704
+
+
+def _only_paragraph(nodes: Sequence[Any]) -> list[Any]:
+    """The nodes, a lone plain paragraph among them giving its own content instead."""
+    paragraphs = [n for n in nodes if isinstance(n, Block) and n.type == "paragraph"]
+    if len(paragraphs) != 1 or nodes[0] is not paragraphs[0] or paragraphs[0].data.get("align"):
+        return list(nodes)
+    return [*paragraphs[0].nodes, *nodes[1:]]
+
+
+class _Renderer:
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.labels = context.labels
+        self.out: list[str] = []
+        self.outline: list[Heading] = []
+        self.updates = False
+        self._used: set[str] = set()
+        self._notes: list[tuple[str, Fragment]] = []
+        self._aside = 0  # inside of something whose headings the outline leaves out
+        self._reusable = 0
+        self._count = 0
+        self._images = 0
+
+    # The stack machine.
+
+    def draw(self, nodes: Pieces) -> None:
+        self._run(nodes)
+        while self._notes:
+            # Notes may hold further notes; each round draws those the last one found.
+            notes, self._notes = self._notes, []
+            self._run(p for id, body in notes for p in self._note(id, body))
+
+    def _run(self, nodes: Pieces) -> None:
+        stack: list[Piece] = list(nodes)
+        stack.reverse()
+        write = self.out.append
+        while stack:
+            piece = stack.pop()
+            if isinstance(piece, str):
+                write(escape(piece))  # a Markup stays as it is
+            elif isinstance(piece, Text):
+                for leaf in piece.leaves:
+                    write(_hard_breaks(_marked(leaf, leaf.marks, leaf.text)))
+            elif isinstance(piece, Block):
+                draw = _BLOCKS.get(piece.type)
+                if draw is not None:
+                    stack.extend(reversed(list(draw(self, piece))))
+            elif isinstance(piece, Inline):
+                draw_inline = _INLINES.get(piece.type)
+                if draw_inline is not None:
+                    stack.extend(reversed(list(draw_inline(self, piece))))
+            elif isinstance(piece, Fragment):
+                stack.extend(reversed(piece.nodes))
+            else:
+                piece()
+
+    def _set_aside(self, pieces: Pieces) -> list[Piece]:
+        """The pieces, their headings left out of the outline."""
+
+        def enter() -> None:
+            self._aside += 1
+
+        def leave() -> None:
+            self._aside -= 1
+
+        return [enter, *pieces, leave]
+
+    def _unique(self, wanted: str) -> str:
+        name, number = wanted, 0
+        while name in self._used:
+            number += 1
+            name = f"{wanted}-{number}"
+        self._used.add(name)
+        return name
+
+    def _own_id(self, prefix: str) -> str:
+        self._count += 1
+        return self._unique(f"{prefix}-{self._count}")
+
+    def _words(self, node: Block | Inline | Fragment) -> str:
+        """The text below a node as a reader sees it, for titles and ids."""
+        parts: list[str] = []
+        for here in walk(node):
+            if isinstance(here, Text):
+                parts.extend(leaf.text for leaf in here.leaves)
+            elif isinstance(here, Inline):
+                if here.type == "expression":
+                    parts.append(self._value(here))
+                elif here.type == "emoji":
+                    parts.append(emoji(here.data.get("code")))
+                elif here.type == "inline-math":
+                    parts.append(_str(here.data, "formula") or "")
+        return " ".join("".join(parts).split())
+
+    # Small parts.
+
+    def icon(self, name: object, **attributes: object) -> list[Piece]:
+        svg = self.context.icon(name) if isinstance(name, str) and name else None
+        return _wrap("span", [svg], class_="icon", aria_hidden="true", **attributes) if svg else []
+
+    def _anchor(self, target: Target | None, fallback: str = "") -> dict[str, object] | None:
+        """Attributes of a link to a target, or None where there is nowhere to go."""
+        href = safe_url(target.href) if target else None
+        if target is None or href is None:
+            return None
+        away = target.external and self.context.new_tab
+        return {
+            "href": href,
+            "target": "_blank" if away else None,
+            "rel": "noopener" if target.external else None,
+        }
+
+    def _target(self, ref: Data | None) -> Target | None:
+        return self.context.link(ref) if ref is not None else None
+
+    def _asset(self, ref: Data | None) -> Asset | None:
+        asset = self.context.file(ref) if ref is not None else None
+        return asset if asset is not None and safe_url(asset.url) is not None else None
+
+    def _value(self, node: Inline) -> str:
+        value = self.context.evaluate(_str(node.data, "expression") or "")
+        if value is None or isinstance(value, (dict, list, tuple, set)):
+            return ""
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        return str(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+    def _picture(self, data: Data, *, lazy: bool, class_: str | None = None) -> list[Piece]:
+        """One image, or one for each theme."""
+        light, dark = self._asset(_ref(data)), self._asset(_ref(data, "refDark"))
+        if light is None:
+            return []
+        width, height = _length(data.get("width")), _length(data.get("height"))
+        out: list[Piece] = []
+        for asset, theme in ((light, "only-light" if dark else None), (dark, "only-dark")):
+            if asset is None:
+                continue
+            own_width, own_height = width, height
+            if width is None and height is None and asset.width and asset.height:
+                own_width, own_height = str(asset.width), str(asset.height)
+            elif height is None and width and width.isdigit() and asset.width and asset.height:
+                own_height = str(round(int(width) * asset.height / asset.width))
+            out.append(
+                _tag(
+                    "img",
+                    class_=_classes(class_, theme),
+                    src=safe_url(asset.url),
+                    alt=_str(data, "alt") or "",
+                    width=own_width,
+                    height=own_height,
+                    loading="lazy" if lazy or theme else None,
+                    decoding="async",
+                )
+            )
+        return out
+
+    # Blocks of text.
+
+    def paragraph(self, block: Block) -> Pieces:
+        align = _ALIGNED.get(_str(block.data, "align") or "")
+        return _wrap("p", block.nodes, class_=align and f"align-{align}")
+
+    def heading(self, block: Block) -> Pieces:
+        level = _HEADINGS[block.type]
+        given = block.data.get("level")
+        if isinstance(given, int) and not isinstance(given, bool):
+            level = min(max(given, 2), 6)
+        title = self._words(block)
+        wanted = _str(block.data, "id") or slugify(title)
+        id = self._unique(wanted if re.fullmatch(r"[\w.+%-]{1,200}", wanted) else slugify(wanted))
+        if not self._aside and title:
+            self.outline.append(Heading(id, title, level))
+        align = _ALIGNED.get(_str(block.data, "align") or "")
+        link: list[Piece] = []
+        if self.context.anchors:
+            link = _wrap("a", [], class_="anchor", href=f"#{quote(id)}", aria_label=self.labels.link_to)
+        return _wrap(f"h{level}", [*block.nodes, *link], id=id, class_=align and f"align-{align}")
+
+    def list_ordered(self, block: Block) -> Pieces:
+        start = block.data.get("start")
+        first = int(start) if isinstance(start, (int, float)) and start != 1 and abs(start) < 1e9 else None
+        return _wrap("ol", block.nodes, start=first)
+
+    def list_unordered(self, block: Block) -> Pieces:
+        return _wrap("ul", block.nodes)
+
+    def list_tasks(self, block: Block) -> Pieces:
+        return _wrap("ul", block.nodes, class_="tasks")
+
+    def list_item(self, block: Block) -> Pieces:
+        inside = _only_paragraph(block.nodes)
+        checked = block.data.get("checked")
+        if not isinstance(checked, bool):
+            return _wrap("li", inside)
+        box = _tag(
+            "input",
+            type="checkbox",
+            disabled=True,
+            checked=checked,
+            aria_label=self.labels.done if checked else self.labels.open,
+        )
+        return _wrap("li", [box, *_wrap("div", inside)], class_="task")
+
+    def divider(self, block: Block) -> Pieces:
+        return [_tag("hr")]
+
+    def quote(self, block: Block) -> Pieces:
+        return _wrap("blockquote", block.nodes)
+
+    def hint(self, block: Block) -> Pieces:
+        style = _one_of(block.data.get("style"), _HINTS, "info")
+        icon = self.icon(block.data.get("icon")) or [Markup('<span class="icon"></span>')]
+        body = self._set_aside(_wrap("div", block.nodes, class_="hint-body"))
+        return _wrap(
+            "div", [*icon, *body], class_=f"hint {style}", role="note",
+            aria_label=getattr(self.labels, style or "info"),
+        )  # fmt: skip
+
+    def math(self, block: Block) -> Pieces:
+        formula = _str(block.data, "formula") or ""
+        found = mathml(formula, block=True)
+        if found is None:
+            return [*_wrap("pre", _wrap("code", [formula]), class_="formula", tabindex="0")]
+        return _wrap("div", [found], class_="math", tabindex="0")
+
+    # Code.
+
+    def code(self, block: Block) -> Pieces:
+        data = block.data
+        syntax, title = _str(data, "syntax") or "", _str(data, "title")
+        lines = [n for n in block.nodes if isinstance(n, Block)]
+        few = _number(data.get("collapsedLineCount")) or _FEW_LINES
+        folds = data.get("expandable") is True and len(lines) > few
+        numbered = data.get("lineNumbers") is True
+        name = title or (language_name(syntax) if syntax else "")
+        copy = _wrap(
+            "button", [_tag("span", class_="i i-copy", aria_hidden="true"), _end("span")],
+            type="button", class_="copy", data_copy=True, data_done=self.labels.copied,
+            aria_label=self.labels.copy, title=self.labels.copy,
+        )  # fmt: skip
+        bar: list[Piece] = []
+        if title:
+            bar = [*_wrap("span", [title], class_="code-title")]
+            if syntax:
+                bar += _wrap("span", [language_name(syntax)], class_="code-language")
+        elif syntax:
+            bar = [*_wrap("span", [name], class_="code-language")]
+        body = self._lines(lines, syntax, few if folds else len(lines))
+        more: list[Piece] = []
+        if folds:
+            more = _wrap(
+                "button", [self.labels.show_more], type="button", class_="code-more",
+                data_more=self.labels.show_more, data_less=self.labels.show_less, aria_expanded="false",
+            )  # fmt: skip
+        return [
+            _tag(
+                "figure",
+                class_=_classes(
+                    "code",
+                    bool(title) and "titled",
+                    data.get("overflow") == "wrap" and "wrap",
+                    numbered and (_wide_numbers(len(lines)) or "numbered"),
+                    folds and "folds",
+                    data.get("fullWidth") is True and "wide",
+                ),
+            ),
+            *(_wrap("figcaption", bar) if bar else ()),
+            copy[0], *copy[1:],
+            *_wrap("pre", _wrap("code", body), tabindex="0", aria_label=name or None),
+            *more,
+            _end("figure"),
+        ]  # fmt: skip
+
+    def _lines(self, lines: list[Block], syntax: str, shown: int) -> list[Piece]:
+        texts = [plain_text_of_line(line) for line in lines]
+        tokens = highlight("\n".join(texts), syntax)
+        rows = split_tokens(tokens, texts) if tokens is not None else [[("", t)] for t in texts]
+        out: list[Piece] = []
+        last = len(lines) - 1
+        for number, (line, row) in enumerate(zip(lines, rows, strict=True)):
+            lit = line.data.get("highlighted") is True
+            out.append(_tag("span", class_=_classes("line", lit and "lit", number >= shown and "more")))
+            out.extend(self._line(line, row))
+            # The break stands inside the line, so that copying a selection keeps it and hidden lines take it away.
+            out.append(Markup("\n</span>") if number < last else Markup("</span>"))
+        return out
+
+    def _line(self, line: Block, row: list[Token]) -> list[Piece]:
+        """One line: the tokens of the highlighter laid over the text nodes, cut where either ends."""
+        tokens = _Tokens(row)
+        out: list[Piece] = []
+
+        def text(node: Text) -> None:
+            for leaf in node.leaves:
+                for kind, part in tokens.take(len(leaf.text)):
+                    # Bold in a listing is GitBook's way to mark what matters; other marks keep their meaning.
+                    marks = [m for m in leaf.marks if m.type not in ("code", "keyboard")]
+                    inside = escape(part) if not kind else Markup("{}{}{}").format(
+                        _tag("span", class_=kind), part, _end("span"))  # fmt: skip
+                    out.append(_marked(leaf, marks, inside))
+
+        for node in line.nodes:
+            if isinstance(node, Text):
+                text(node)
+            elif isinstance(node, Inline) and node.type == "annotation":
+                start = len(out)
+                for inner in node.nodes:
+                    if isinstance(inner, Text):
+                        text(inner)
+                inside, out[start:] = out[start:], []
+                out.extend(self._note_button(node, inside))
+            elif isinstance(node, Inline):
+                out.append(node)
+        return out
+
+    # Media and references.
+
+    def images(self, block: Block) -> Pieces:
+        shown = [n for n in block.nodes if isinstance(n, Block)]
+        align = _one_of(block.data.get("align"), ("left", "right", "center"))
+        return _wrap(
+            "div",
+            shown,
+            class_=_classes(
+                "images",
+                len(shown) > 1 and "gallery",
+                align and f"at-{align}",
+                block.data.get("withFrame") is True and "framed",
+                block.data.get("fullWidth") is True and "wide",
+            ),
+        )
+
+    def image(self, block: Block) -> Pieces:
+        self._images += 1
+        # The first picture of a page is mostly in view when it opens.
+        picture = self._picture(block.data, lazy=self._images > 1)
+        if not picture:
+            return []
+        asset = self._asset(_ref(block.data))
+        if asset is not None:
+            picture = _wrap(
+                "a", picture, class_="zoom", href=safe_url(asset.url), aria_label=_str(block.data, "alt") or None,
+                data_zoom=self.labels.close,
+            )  # fmt: skip
+        caption = self._caption(block)
+        return _wrap("figure", [*picture, *caption], class_="image")
+
+    def _caption(self, block: Block) -> list[Piece]:
+        nodes = [n for f in block.fragments if f.fragment == "caption" for n in f.nodes]
+        if not any(plain_text(n).strip() or self._words(n) for n in nodes):
+            return []
+        return _wrap("figcaption", _only_paragraph(nodes))
+
+    def drawing(self, block: Block) -> Pieces:
+        picture = self._picture({"ref": block.data.get("ref")}, lazy=True)
+        return (
+            _wrap("div", _wrap("figure", picture, class_="image drawing"), class_="images") if picture else []
+        )
+
+    def file(self, block: Block) -> Pieces:
+        asset = self._asset(_ref(block.data))
+        if asset is None:
+            return []
+        caption = self._caption(block)
+        name = asset.name or unquote(urlsplit(asset.url).path.rsplit("/", 1)[-1])
+        kind = name.rsplit(".", 1)[-1].upper()[:6] if "." in name else ""
+        facts = " · ".join(part for part in (kind, _size(asset.size) if asset.size else "") if part)
+        inside = [
+            Markup('<span class="i i-file" aria-hidden="true"></span>'),
+            *_wrap(
+                "span",
+                [*_wrap("span", [name], class_="file-name"), *_wrap("small", [facts])],
+                class_="file-text",
+            ),
+            Markup('<span class="i i-download" aria-hidden="true"></span>'),
+        ]
+        link = _wrap("a", inside, class_="file", href=safe_url(asset.url), download=name)
+        return _wrap("figure", [*link, *caption], class_="attached")
+
+    def embed(self, block: Block) -> Pieces:
+        url = safe_url(block.data.get("url"))
+        if url is None:
+            return []
+        caption = self._caption(block)
+        wide = block.data.get("fullWidth") is True and "wide"
+        found = player(url)
+        host = (urlsplit(url).hostname or url).removeprefix("www.")
+        if found is not None:
+            text = self.labels.play.replace("{provider}", found.provider)
+            inside = [
+                Markup('<span class="play" aria-hidden="true"></span>'),
+                *_wrap("span", [text], class_="embed-text"),
+                *_wrap("small", [host]),
+            ]
+            link = _wrap(
+                "a", inside, class_=f"player {found.ratio}", href=url, rel="noopener",
+                data_frame=found.src, data_title=self._words_of(caption) or found.provider,
+            )  # fmt: skip
+            return _wrap("figure", [*link, *caption], class_=_classes("embed", wide))
+        if urlsplit(url).path.lower().endswith(_MEDIA):
+            video = _wrap("video", _wrap("a", [url], href=url), src=url, controls=True, preload="none")
+            return _wrap("figure", [*video, *caption], class_=_classes("embed", wide))
+        target = self.context.link({"kind": "url", "url": url}) or Target(href=url, external=True)
+        return self._card(target, caption and self._words_of(caption) or target.title or url, host)
+
+    def _words_of(self, pieces: Pieces) -> str:
+        return " ".join(
+            self._words(p) if not isinstance(p, Text) else plain_text(p)
+            for p in pieces
+            if isinstance(p, (Block, Inline, Text, Fragment))
+        ).strip()
+
+    def _card(self, target: Target, title: str, line: str | None) -> list[Piece]:
+        """A reference as a whole-width card; without a way to go it is text in the same place."""
+        link = self._anchor(target)
+        sign: list[Piece] = self.icon(target.icon)
+        if not sign:
+            character = emoji(target.emoji)
+            if character:
+                sign = _wrap("span", [character], class_="icon", aria_hidden="true")
+            else:
+                name = "i-link" if target.external else "i-page"
+                sign = [_tag("span", class_=f"i {name}", aria_hidden="true"), _end("span")]
+        text = [*_wrap("span", [title], class_="ref-title")]
+        if line:
+            text += _wrap("span", [line], class_="ref-line")
+        inside = [*sign, *_wrap("span", text, class_="ref-text")]
+        if link is None:
+            return _wrap("div", inside, class_="ref broken")
+        inside.append(Markup('<span class="i i-forward" aria-hidden="true"></span>'))
+        return _wrap("a", inside, class_="ref", **link)
+
+    def content_ref(self, block: Block) -> Pieces:
+        target = self._target(_ref(block.data)) or Target()
+        label = _str(block.data, "label")
+        return self._card(target, target.title or label or target.href or "", target.description)
+
+    def reusable_content(self, block: Block) -> Pieces:
+        ref = _ref(block.data)
+        # Reusable contents do not nest; this also ends a circle.
+        if ref is None or self._reusable:
+            return []
+        found = self.context.reusable(ref)
+        if found is None:
+            return []
+
+        def enter() -> None:
+            self._reusable += 1
+
+        def leave() -> None:
+            self._reusable -= 1
+
+        return [enter, *found.nodes, leave]
+
+    def condition(self, block: Block) -> Pieces:
+        expression = _str(block.data, "expression")
+        return block.nodes if expression is not None and self.context.condition(expression) else []
+
+    # Blocks of blocks.
+
+    def expandable(self, block: Block) -> Pieces:
+        title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
+        body = [n for f in block.fragments if f.fragment == "expandable-body" for n in f.nodes]
+        words = " ".join(self._words(n) for n in title)
+        summary = _wrap(
+            "summary",
+            [
+                Markup('<span class="i i-chevron" aria-hidden="true"></span>'),
+                *_wrap("span", _only_paragraph(title)),
+            ],
+        )
+        inside = self._set_aside(_wrap("div", body, class_="expandable-body"))
+        return _wrap(
+            "details", [*summary, *inside], class_="expandable", id=self._unique(slugify(words)),
+            open=block.data.get("open") is True,
+        )  # fmt: skip
+
+    def tabs(self, block: Block) -> Pieces:
+        items = [n for n in block.nodes if isinstance(n, Block)]
+        if not items:
+            return []
+        base = self._own_id("tabs")
+        buttons: list[Piece] = []
+        panels: list[Piece] = []
+        for number, item in enumerate(items):
+            title = _str(item.data, "title") or str(number + 1)
+            tab, panel = f"{base}-tab-{number + 1}", f"{base}-panel-{number + 1}"
+            first = number == 0
+            label = [*self.icon(item.data.get("icon")), title]
+            buttons += _wrap(
+                "button", label, type="button", role="tab", id=tab, aria_controls=panel,
+                aria_selected="true" if first else "false", tabindex="0" if first else "-1",
+            )  # fmt: skip
+            # Without JavaScript the strip is gone and every panel is shown under its own title.
+            content = [*_wrap("p", label, class_="tab-title"), *item.nodes]
+            panels += _wrap(
+                "div", content, role="tabpanel", id=panel, aria_labelledby=tab, tabindex="0",
+                hidden=None if first else "until-found",
+            )  # fmt: skip
+        strip = _wrap("div", buttons, role="tablist", aria_label=self.labels.tabs)
+        wide = block.data.get("fullWidth") is True and "wide"
+        return _wrap("div", [*strip, *self._set_aside(panels)], class_=_classes("tabs", wide))
+
+    def stepper(self, block: Block) -> Pieces:
+        return _wrap("ol", block.nodes, class_="stepper")
+
+    def stepper_step(self, block: Block) -> Pieces:
+        mark = _wrap("span", self.icon(block.data.get("icon")), class_="step-mark", aria_hidden="true")
+        return _wrap("li", [*mark, *_wrap("div", block.nodes, class_="step-body")], class_="step")
+
+    def columns(self, block: Block) -> Pieces:
+        wide = block.data.get("fullWidth") is True and "wide"
+        return _wrap("div", block.nodes, class_=_classes("columns", wide))
+
+    def column(self, block: Block) -> Pieces:
+        width = block.data.get("width")
+        part = None
+        if isinstance(width, dict) and width.get("unit") == "%":
+            number = _number(width.get("value"), 100)
+            # Styles may not stand in attributes, so widths are classes, in steps of a twelfth.
+            part = f"of-{min(max(round(number * 12 / 100), 1), 12)}" if number else None
+        vertical = _one_of(block.data.get("verticalAlignment"), ("middle", "bottom"))
+        return _wrap("div", block.nodes, class_=_classes("column", part, vertical and f"at-{vertical}"))
+
+    def updates_list(self, block: Block) -> Pieces:
+        self.updates = True
+        return _wrap("div", block.nodes, class_="updates")
+
+    def update(self, block: Block) -> Pieces:
+        day = _str(block.data, "date") or ""
+        id = self._unique(slugify(day or "update"))
+        when = _wrap(
+            "a", _wrap("time", [_date(day)], datetime=day), href=f"#{quote(id)}", class_="update-date"
+        )
+        tags = block.data.get("tags")
+        labels: list[Piece] = []
+        for tag in tags if isinstance(tags, list) else ():
+            if isinstance(tag, str) and tag.strip():
+                labels += _wrap("span", [tag.strip()], class_="tag")
+        side = _wrap("header", [*when, *(_wrap("div", labels, class_="tags") if labels else ())])
+        return _wrap(
+            "section", [*side, *_wrap("div", block.nodes, class_="update-body")], class_="update", id=id
+        )
+
+    def prompt(self, block: Block) -> Pieces:
+        data = block.data
+        text = "\n\n".join(_block_text(n) for n in block.nodes if isinstance(n, Block)).strip()
+        id = self._own_id("prompt")
+        sign = self.icon(data.get("icon")) or [Markup('<span class="i i-spark" aria-hidden="true"></span>')]
+        head = [
+            *sign,
+            *_wrap("span", [_str(data, "description") or self.labels.prompt], class_="prompt-title"),
+        ]
+        actions: list[Piece] = _wrap(
+            "button", [self.labels.copy], type="button", class_="button secondary small", data_copy=f"#{id}",
+            data_done=self.labels.copied,
+        )  # fmt: skip
+        wanted = (_str(data, "openInAIProviders") or "").lower()
+        for key, (name, address) in _ASSISTANTS.items():
+            if (key in wanted or wanted in ("true", "all")) and len(quote(text)) < _PROMPT_URL_MAX:
+                actions += _wrap(
+                    "a", [self.labels.open_in.replace("{provider}", name)], class_="button secondary small",
+                    href=address.replace("{}", quote(text, safe="")), target="_blank", rel="noopener",
+                )  # fmt: skip
+        body = _wrap("pre", [text], id=id, class_="prompt-text", tabindex="0")
+        shown = _str(data, "defaultExpanded")
+        if shown is None:
+            more = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
+            body = _wrap("details", [*_wrap("summary", [more, self.labels.show_more]), *body])
+        return _wrap(
+            "section",
+            [
+                *_wrap("header", [*head, *_wrap("span", actions, class_="prompt-actions")]),
+                *body,
+            ],
+            class_=_classes("prompt", shown == "partial" and "partial"),
+        )
+
+    def openapi(self, block: Block) -> Pieces:
+        found = self.context.openapi(block.type, block.data)
+        if found is not None:
+            return self._set_aside(_wrap("div", [found], class_="openapi"))
+        path, method = _str(block.data, "path"), _str(block.data, "method")
+        if not path:
+            return []
+        return _wrap(
+            "p",
+            [
+                *_wrap("span", [(method or "").upper()], class_="method"),
+                " ",
+                *_wrap("code", [path]),
+            ],
+            class_="endpoint",
+        )
+
+    def integration(self, block: Block) -> Pieces:
+        url = safe_url(block.data.get("url"))
+        props = _dict(block.data, "props")
+        if url is None:
+            url = safe_url(props.get("url")) if isinstance(props.get("url"), str) else None
+        if url:
+            return self.embed(Block("embed", {"url": url}))
+        content = next((v for k in ("content", "body", "code") if isinstance(v := props.get(k), str)), None)
+        if content is None:
+            return []
+        lines = [Block("code-line", {}, [Text([Leaf(t)])]) for t in content.split("\n")]
+        return [Block("code", {"title": _str(block.data, "block") or ""}, list(lines))]
+
+    def api_method(self, block: Block) -> Pieces:
+        told = _dict(block.data, "attributes")
+        method, path = _str(told, "method"), _str(told, "path")
+        head: list[Piece] = []
+        if method or path:
+            head = _wrap(
+                "p",
+                [
+                    *_wrap("span", [(method or "").upper()], class_="method"),
+                    " ",
+                    *_wrap("code", [path or ""]),
+                ],
+                class_="endpoint",
+            )
+        summary = _str(told, "summary")
+        if summary:
+            head += _wrap("p", _wrap("strong", [summary]))
+        return _wrap("section", [*head, *self._set_aside(block.nodes)], class_="api-method")
+
+    def api_part(self, block: Block) -> Pieces:
+        told = _dict(block.data, "attributes")
+        title = _str(told, "name") or _str(told, "status") or _str(told, "summary")
+        facts = " · ".join(v for k in ("in", "type", "description") if (v := _str(told, k)))
+        head: list[Piece] = []
+        if title:
+            head = _wrap("p", [*_wrap("code", [title]), " ", *_wrap("small", [facts])], class_="api-part")
+        return [*head, *block.nodes]
+
+    def unknown(self, block: Block) -> Pieces:
+        source = _str(block.data, "source")
+        shown: list[Piece] = []
+        if source and source.strip() and block.data.get("kind") in ("html", "text"):
+            shown = _wrap("pre", [source.strip("\n")], class_="raw", tabindex="0")
+        return [*shown, *block.nodes]
+
+    # Tables.
+
+    def table(self, block: Block) -> Pieces:
+        view = _dict(block.data, "view")
+        definition = _dict(block.data, "definition")
+        columns = view.get("columns")
+        names = [c for c in columns if isinstance(c, str)] if isinstance(columns, list) else list(definition)
+        shown = [(name, _dict(definition, name)) for name in names if name in definition]
+        records = [r for r in _dict(block.data, "records").values() if isinstance(r, dict)]
+        records.sort(key=lambda r: str(r.get("orderIndex", "")))
+        cells = {f.fragment: f for f in block.fragments}
+        if view.get("type") == "cards":
+            return self._cards(view, shown, records, cells, block.data.get("fullWidth") is True)
+        widths = _dict(view, "columnWidths")
+        out: list[Piece] = []
+        if widths:
+            out.append(_tag("colgroup"))
+            out += [_tag("col", width=_length(widths.get(name)) or None) for name, _ in shown]
+            out.append(_end("colgroup"))
+        if view.get("hideHeader") is not True:
+            heads = [p for _, column in shown for p in _wrap(
+                "th", [_str(column, "title") or ""], scope="col", class_=self._cell_class(column))]  # fmt: skip
+            out += _wrap("thead", _wrap("tr", heads))
+        out.append(_tag("tbody"))
+        for record in records:
+            values = _dict(record, "values")
+            out.append(_tag("tr"))
+            for name, column in shown:
+                out += _wrap(
+                    "td", self._cell(column, values.get(name), cells), class_=self._cell_class(column)
+                )
+            out.append(_end("tr"))
+        out.append(_end("tbody"))
+        wide = block.data.get("fullWidth") is True and "wide"
+        return _wrap(
+            "div", _wrap("table", out, class_="sized" if widths else None), class_=_classes("table", wide),
+            role="region", tabindex="0", aria_label=self.labels.table,
+        )  # fmt: skip
+
+    def _cell_class(self, column: Data) -> str | None:
+        align = _ALIGNED.get(_str(column, "textAlignment") or "")
+        if column.get("type") == "number":
+            align = "end"
+        vertical = _one_of(column.get("verticalAlignment"), ("middle", "bottom"))
+        return _classes(
+            align and f"align-{align}",
+            vertical and f"at-{vertical}",
+            column.get("type") == "number" and "number",
+        )
+
+    def _cell(self, column: Data, value: object, cells: dict[str, Fragment]) -> list[Piece]:
+        kind = column.get("type")
+        if value is None:
+            return []
+        if isinstance(value, str) and value in cells:
+            return list(_only_paragraph(cells[value].nodes))
+        if kind == "checkbox":
+            state = self.labels.done if value is True else self.labels.open
+            return [_tag("input", type="checkbox", disabled=True, checked=value is True, aria_label=state)]
+        if kind == "rating":
+            most = _number(column.get("max"), 20) or 5
+            stars = min(_number(value, 1000) or 0, most)
+            return _wrap(
+                "span", ["★" * stars, *_wrap("span", ["★" * (most - stars)], class_="off")],
+                class_="rating", role="img", aria_label=f"{stars}/{most}",
+            )  # fmt: skip
+        if kind == "select":
+            return self._options(column, value)
+        if kind in ("files", "image"):
+            return self._cell_files(value, kind == "image")
+        if kind == "users":
+            return self._people(value)
+        if kind == "content-ref" and isinstance(value, dict):
+            return list(self._reference(value, None))
+        if isinstance(value, (bool, str, int, float)):
+            return [str(value)]
+        return []
+
+    def _options(self, column: Data, value: object) -> list[Piece]:
+        given = column.get("options")
+        options = {
+            o.get("value"): o
+            for o in (given if isinstance(given, list) else ())
+            if isinstance(o, dict) and isinstance(o.get("value"), str)
+        }
+        out: list[Piece] = []
+        for one in value if isinstance(value, list) else [value]:
+            if not isinstance(one, str):
+                continue
+            option = options.get(one, {})
+            color = (_str(option, "color") or "").lower().lstrip("$")
+            known = color if color in _COLORS.values() else None
+            out += _wrap(
+                "span",
+                [_str(option, "label") or one],
+                class_=_classes("tag", known and f"b-{known} c-{known}"),
+            )
+        return out
+
+    def _cell_files(self, value: object, picture: bool) -> list[Piece]:
+        out: list[Piece] = []
+        for one in value if isinstance(value, list) else [value]:
+            told = one if isinstance(one, dict) else {"kind": "url", "url": one}
+            ref = _ref(told) or told
+            if picture:
+                out += self._picture({"ref": ref, "alt": told.get("alt")}, lazy=True, class_="cell-image")
+            else:
+                asset = self._asset(ref)
+                if asset is not None:
+                    out += _wrap("a", [asset.name or asset.url], href=safe_url(asset.url), class_="cell-file")
+        return out
+
+    def _people(self, value: object) -> list[Piece]:
+        out: list[Piece] = []
+        for one in value if isinstance(value, list) else [value]:
+            name: str | None = None
+            if isinstance(one, dict):
+                target = self.context.link(one)
+                name = target.title if target else None
+            elif isinstance(one, str):
+                target = self.context.link({"kind": "user", "user": one})
+                name = (target.title if target else None) or one
+            if name:
+                out += _wrap("span", [name], class_="tag")
+        return out
+
+    def _cards(
+        self,
+        view: Data,
+        shown: list[tuple[str, Data]],
+        records: list[Data],
+        cells: dict[str, Fragment],
+        wide: bool,
+    ) -> list[Piece]:
+        target_column, cover, cover_dark = (
+            _str(view, f) for f in ("targetDefinition", "coverDefinition", "coverDefinitionDark")
+        )
+        special = {target_column, cover, cover_dark}
+        out: list[Piece] = []
+        for record in records:
+            values = _dict(record, "values")
+            text = [(n, c) for n, c in shown if n not in special]
+            lines: list[Piece] = []
+            words: list[str] = []
+            for name, column in text:
+                inside = self._cell(column, values.get(name), cells)
+                if not inside:
+                    continue
+                words.append(self._words_of(inside))
+                title = _str(column, "title")
+                if title and column.get("type") != "text" and view.get("hideColumnTitle") is not True:
+                    inside = [*_wrap("span", [title], class_="card-label"), *inside]
+                lines += _wrap("div", inside, class_="card-line")
+            picture = self._cover(values, cover, cover_dark)
+            link: list[Piece] = []
+            leads = values.get(target_column) if target_column else None
+            if isinstance(leads, dict):
+                target = self.context.link(leads)
+                attributes = self._anchor(target)
+                if attributes is not None and target is not None:
+                    label = next((w for w in words if w), None) or target.title or target.href
+                    link = _wrap("a", [], class_="card-link", aria_label=label, **attributes)
+            out += _wrap(
+                "div",
+                [*link, *picture, *(_wrap("div", lines, class_="card-text") if lines else ())],
+                class_=_classes("card", bool(link) and "links"),
+                role="listitem",
+            )
+        size = "large" if view.get("cardSize") == "large" else None
+        return _wrap("div", out, class_=_classes("cards", size, wide and "wide"), role="list")
+
+    def _cover(self, values: Data, light: str | None, dark: str | None) -> list[Piece]:
+        def told(name: str | None) -> Data | None:
+            value = values.get(name) if name else None
+            if isinstance(value, list):
+                value = value[0] if value else None
+            if isinstance(value, str):
+                return {"ref": {"kind": "url", "url": value}}
+            if not isinstance(value, dict):
+                return None
+            return value if "ref" in value else {"ref": value}
+
+        first, second = told(light), told(dark)
+        if first is None:
+            return []
+        fit = _one_of(first.get("objectFit"), ("contain", "fill"))
+        data = {**first, "refDark": second.get("ref") if second else None}
+        picture = self._picture(data, lazy=True, class_="contain" if fit == "contain" else None)
+        return _wrap("div", picture, class_="card-cover") if picture else []
+
+    # Inlines.
+
+    def link(self, node: Inline) -> Pieces:
+        target = self._target(_ref(node.data))
+        link = self._anchor(target)
+        if link is None:
+            return _wrap("span", node.nodes, class_="broken")
+        return _wrap("a", node.nodes, title=_str(node.data, "title"), **link)
+
+    def emoji(self, node: Inline) -> Pieces:
+        character = emoji(node.data.get("code"))
+        return _wrap("span", [character], class_="emoji") if character else []
+
+    def icon_inline(self, node: Inline) -> Pieces:
+        color = _COLORS.get(_str(node.data, "color") or "")
+        svg = self.icon(node.data.get("icon"))
+        return _wrap("span", svg, class_=f"c-{color}") if svg and color else svg
+
+    def expression(self, node: Inline) -> Pieces:
+        return [self._value(node)]
+
+    def inline_math(self, node: Inline) -> Pieces:
+        formula = _str(node.data, "formula") or ""
+        return [mathml(formula)] if mathml(formula) is not None else _wrap("code", [formula])  # type: ignore[list-item]
+
+    def inline_image(self, node: Inline) -> Pieces:
+        size = "original" if node.data.get("size") == "original" else "inline"
+        return self._picture(node.data, lazy=True, class_=f"image-{size}")
+
+    def annotation(self, node: Inline) -> Pieces:
+        return self._note_button(node, node.nodes)
+
+    def _note_button(self, node: Inline, inside: Pieces) -> list[Piece]:
+        body = next((f for f in node.fragments if f.nodes), None)
+        if body is None:
+            return list(inside)
+        id = self._own_id("note")
+        self._notes.append((id, body))
+        words = list(inside)
+        mark = words or _wrap("sup", [str(self._count)], class_="note-number")
+        return _wrap("button", mark, type="button", class_="noted", popovertarget=id)
+
+    def _note(self, id: str, body: Fragment) -> list[Piece]:
+        # A popover opens, closes and takes Escape without a script; on paper these become end notes.
+        return _wrap("aside", self._set_aside(body.nodes), id=id, class_="note", popover=True)
+
+    def mention(self, node: Inline) -> Pieces:
+        ref = _ref(node.data)
+        return self._reference(ref, _str(node.data, "label")) if ref is not None else []
+
+    def _reference(self, ref: Data, label: str | None) -> Pieces:
+        target = self.context.link(ref) or Target()
+        words = target.title or label or target.href or ""
+        link = self._anchor(target)
+        if not words:
+            return []
+        if target.user:
+            return _wrap("span", ["@", words.lstrip("@")], class_="mention user")
+        if link is None:
+            return _wrap("span", [words], class_="mention broken")
+        sign = self.icon(target.icon)
+        if not sign and emoji(target.emoji):
+            sign = _wrap("span", [emoji(target.emoji)], class_="icon", aria_hidden="true")
+        return _wrap("a", [*sign, words], class_="mention", **link)
+
+    def button(self, node: Inline) -> Pieces:
+        data = node.data
+        kind = _one_of(data.get("kind"), ("primary", "secondary"), "primary")
+        inside = [*self.icon(data.get("icon")), *_wrap("span", [_str(data, "label") or ""])]
+        action = _one_of(data.get("action"), ("ask", "search"))
+        if action is not None:
+            query = _str(data, "query") or ""
+            page = self.context.ask if action == "ask" else self.context.search
+            href = safe_url(page(query))
+            if href is not None:
+                return _wrap(
+                    "a", inside, class_=f"button {kind}", href=href, data_action=action, data_query=query
+                )
+        link = self._anchor(self._target(_ref(data)))
+        if link is None:
+            return _wrap("span", inside, class_=f"button {kind} off", aria_disabled="true")
+        return _wrap("a", inside, class_=f"button {kind}", **link)
+
+
+class _Tokens:
+    """A line's tokens, taken from the front by number of characters."""
+
+    def __init__(self, row: list[Token]) -> None:
+        self._row = row
+        self._at = 0  # which token
+        self._in = 0  # how far in it
+
+    def take(self, count: int) -> Iterable[Token]:
+        while count > 0 and self._at < len(self._row):
+            kind, text = self._row[self._at]
+            part = text[self._in : self._in + count]
+            count -= len(part)
+            self._in += len(part)
+            if self._in >= len(text):
+                self._at, self._in = self._at + 1, 0
+            if part:
+                yield kind, part
+
+
+def plain_text_of_line(line: Block) -> str:
+    """A listing line's text as the highlighter sees it: expressions stand outside of it."""
+    parts: list[str] = []
+    for node in line.nodes:
+        if isinstance(node, Text):
+            parts.extend(leaf.text for leaf in node.leaves)
+        elif isinstance(node, Inline) and node.type == "annotation":
+            parts.extend(leaf.text for n in node.nodes if isinstance(n, Text) for leaf in n.leaves)
+    return "".join(parts)
+
+
+def split_tokens(tokens: list[Token], texts: list[str]) -> list[list[Token]]:
+    """The tokens of ``"\\n".join(texts)``, by line."""
+    taking = _Tokens(tokens)
+    rows = []
+    for text in texts:
+        rows.append(list(taking.take(len(text))))
+        list(taking.take(1))  # the break
+    return rows
+
+
+def _block_text(block: Block) -> str:
+    if block.type == "code":
+        return "\n".join(plain_text_of_line(n) for n in block.nodes if isinstance(n, Block))
+    return plain_text(block)
+
+
+def _wide_numbers(lines: int) -> str | None:
+    return "numbered digits-4" if lines > 999 else None
+
+
+_Draw = Callable[[_Renderer, Block], Pieces]
+_BLOCKS: dict[str, _Draw] = {
+    "paragraph": _Renderer.paragraph,
+    "heading-1": _Renderer.heading,
+    "heading-2": _Renderer.heading,
+    "heading-3": _Renderer.heading,
+    "list-ordered": _Renderer.list_ordered,
+    "list-unordered": _Renderer.list_unordered,
+    "list-tasks": _Renderer.list_tasks,
+    "list-item": _Renderer.list_item,
+    "divider": _Renderer.divider,
+    "blockquote": _Renderer.quote,
+    "hint": _Renderer.hint,
+    "code": _Renderer.code,
+    "math": _Renderer.math,
+    "images": _Renderer.images,
+    "image": _Renderer.image,
+    "file": _Renderer.file,
+    "drawing": _Renderer.drawing,
+    "embed": _Renderer.embed,
+    "content-ref": _Renderer.content_ref,
+    "reusable-content": _Renderer.reusable_content,
+    "expandable": _Renderer.expandable,
+    "tabs": _Renderer.tabs,
+    "stepper": _Renderer.stepper,
+    "stepper-step": _Renderer.stepper_step,
+    "columns": _Renderer.columns,
+    "column": _Renderer.column,
+    "table": _Renderer.table,
+    "if": _Renderer.condition,
+    "swagger": _Renderer.openapi,
+    "openapi-operation": _Renderer.openapi,
+    "openapi-schemas": _Renderer.openapi,
+    "openapi-webhook": _Renderer.openapi,
+    "integration": _Renderer.integration,
+    "updates": _Renderer.updates_list,
+    "update": _Renderer.update,
+    "prompt": _Renderer.prompt,
+    "api-method": _Renderer.api_method,
+    "api-part": _Renderer.api_part,
+    "unknown": _Renderer.unknown,
+}
+_INLINES: dict[str, Callable[[_Renderer, Inline], Pieces]] = {
+    "link": _Renderer.link,
+    "emoji": _Renderer.emoji,
+    "icon": _Renderer.icon_inline,
+    "expression": _Renderer.expression,
+    "inline-math": _Renderer.inline_math,
+    "inline-image": _Renderer.inline_image,
+    "annotation": _Renderer.annotation,
+    "mention": _Renderer.mention,
+    "button": _Renderer.button,
+}

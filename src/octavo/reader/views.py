@@ -1,0 +1,250 @@
+"""What a published page shows, as plain values: the reader fills these in, the templates only lay them out.
+
+Every text here is plain text (templates escape it); ``Markup`` is HTML drawn by us. Every ``href`` is used as it
+stands, so it is either made by the reader or has passed ``core.document.urls.safe_url``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from markupsafe import Markup
+from msgspec import Struct
+
+from ..core.document.html import BlockLabels, Heading
+
+Sign = Markup | None
+
+
+class Labels(BlockLabels, frozen=True, kw_only=True):
+    """The words of the page's frame, in the page's language; those of blocks are inherited."""
+
+    skip: str = "Skip to content"
+    menu: str = "Menu"
+    navigation: str = "Pages"
+    sections: str = "Sections"
+    variants: str = "Version"
+    breadcrumb: str = "Breadcrumb"
+    outline: str = "On this page"
+    search: str = "Search"
+    search_placeholder: str = "Search…"
+    no_results: str = "Nothing found for “{query}”"
+    did_you_mean: str = "Did you mean"
+    recent: str = "Recent searches"
+    results: str = "{count} pages found"
+    previous: str = "Previous"
+    next: str = "Next"
+    updated: str = "Last updated"
+    helpful: str = "Was this page helpful?"
+    thanks: str = "Thank you for telling us."
+    theme: str = "Theme"
+    theme_light: str = "Light"
+    theme_dark: str = "Dark"
+    theme_system: str = "System"
+    actions: str = "Page actions"
+    markdown: str = "View as Markdown"
+    copy_page: str = "Copy page as Markdown"
+    edit: str = "Edit this page"
+    pdf: str = "Save as PDF"
+    not_found: str = "Page not found"
+    not_found_text: str = "The page you were looking for is not here. It may have moved."
+    home: str = "Back to the start"
+    toggle: str = "Pages under {title}"
+    feed: str = "Feed of updates"
+    dismiss: str = "Dismiss"
+
+
+class Link(Struct, frozen=True, kw_only=True):
+    """A link of the header or footer. ``children`` make it a menu (one level); ``href`` may then be None."""
+
+    title: str
+    href: str | None = None
+    style: Literal["link", "button-primary", "button-secondary"] = "link"
+    external: bool = False
+    children: tuple[Link, ...] = ()
+
+
+class Tab(Struct, frozen=True, kw_only=True):
+    """A site section, or a group of sections (``children``, then ``href`` may be None)."""
+
+    title: str
+    href: str | None = None
+    current: bool = False
+    icon: Sign = None
+    description: str | None = None
+    children: tuple[Tab, ...] = ()
+
+
+class Variant(Struct, frozen=True, kw_only=True):
+    """A version or language of what is shown; ``href`` leads to the same page there, or to its start."""
+
+    title: str
+    href: str
+    current: bool = False
+    language: str | None = None
+
+
+class NavItem(Struct, frozen=True, kw_only=True):
+    """An entry of the tree at the side. ``href`` None makes it a heading (group). ``open``: its children show;
+    true for the current page and all its ancestors. ``emoji`` is characters, ``icon`` an inline SVG."""
+
+    title: str
+    href: str | None = None
+    emoji: str | None = None
+    icon: Sign = None
+    current: bool = False
+    open: bool = False
+    external: bool = False
+    children: tuple[NavItem, ...] = ()
+
+
+class Crumb(Struct, frozen=True, kw_only=True):
+    title: str
+    href: str | None = None
+
+
+class Announcement(Struct, frozen=True, kw_only=True):
+    """A line above the header. ``key`` names it, so that a visitor's dismissal is remembered until it changes."""
+
+    message: str
+    key: str
+    style: Literal["info", "success", "warning", "danger"] = "info"
+    href: str | None = None
+    link_title: str | None = None
+
+
+class Feedback(Struct, frozen=True, kw_only=True):
+    """Where page ratings are posted: a form with ``rating`` (good, ok, bad), ``page`` and ``comment``.
+    ``given``: this visitor has just rated, the page says thanks instead."""
+
+    action: str
+    page: str
+    given: bool = False
+
+
+class SiteView(Struct, frozen=True, kw_only=True):
+    """What all pages of a site share.
+
+    ``base`` is the site's path with a slash at both ends; ``assets`` the path our static files are served under,
+    without a slash at its end (their names are those of ``render.ASSETS``). ``theme_css`` comes from
+    ``core.colour.theme_css`` and ``script_hashes`` are not needed: see ``render.content_security_policy``.
+    ``language`` is a BCP 47 tag. ``theme`` is what applies until a visitor chooses.
+    """
+
+    title: str
+    home: str
+    base: str
+    assets: str
+    language: str = "en"
+    direction: Literal["ltr", "rtl"] = "ltr"
+    labels: Labels = Labels()
+    theme_css: str = ""
+    theme: Literal["system", "light", "dark"] = "system"
+    theme_toggle: bool = True
+    logo: str | None = None
+    logo_dark: str | None = None
+    icon: str | None = None
+    emoji: str | None = None
+    sections: tuple[Tab, ...] = ()
+    variants: tuple[Variant, ...] = ()
+    links: tuple[Link, ...] = ()
+    search: str | None = None
+    search_json: str | None = None
+    announcement: Announcement | None = None
+    footer_links: tuple[Link, ...] = ()
+    copyright: str | None = None
+    no_index: bool = False
+    edit_label: str | None = None
+
+
+class Layout(Struct, frozen=True, kw_only=True):
+    """Which parts of a page show; ``landing`` is a page without side columns."""
+
+    width: Literal["default", "wide", "landing"] = "default"
+    title: bool = True
+    description: bool = True
+    navigation: bool = True
+    outline: bool = True
+    pagination: bool = True
+    updated: bool = True
+
+
+class CoverView(Struct, frozen=True, kw_only=True):
+    """``hero`` runs over the whole width, otherwise it is as wide as the text; height in pixels."""
+
+    light: str
+    dark: str | None = None
+    hero: bool = False
+    height: int = 240
+
+
+class PageView(Struct, frozen=True, kw_only=True):
+    """One page. ``body`` and ``outline`` come from ``core.document.html.render``; ``updated`` is an ISO date
+    (YYYY-MM-DD) and ``updated_text`` how it reads; ``tags`` are shown under the title. ``markdown``, ``edit``,
+    ``pdf`` and ``feed`` are addresses of other forms of the page, None to leave them out."""
+
+    title: str
+    body: Markup
+    outline: tuple[Heading, ...] = ()
+    description: str | None = None
+    emoji: str | None = None
+    icon: Sign = None
+    cover: CoverView | None = None
+    tags: tuple[str, ...] = ()
+    nav: tuple[NavItem, ...] = ()
+    crumbs: tuple[Crumb, ...] = ()
+    previous: Crumb | None = None
+    next: Crumb | None = None
+    updated: str | None = None
+    updated_text: str | None = None
+    canonical: str | None = None
+    alternates: tuple[Variant, ...] = ()
+    social_image: str | None = None
+    layout: Layout = Layout()
+    markdown: str | None = None
+    edit: str | None = None
+    pdf: str | None = None
+    feed: str | None = None
+    feedback: Feedback | None = None
+    no_index: bool = False
+
+
+class Part(Struct, frozen=True):
+    """A run of text, ``marked`` where it matched what was looked for."""
+
+    text: str
+    marked: bool = False
+
+
+class SectionHit(Struct, frozen=True, kw_only=True):
+    title: str
+    href: str
+    excerpt: tuple[Part, ...] = ()
+
+
+class SearchHit(Struct, frozen=True, kw_only=True):
+    """A found page with its best sections; ``crumbs`` are the titles above it."""
+
+    title: str
+    href: str
+    crumbs: tuple[str, ...] = ()
+    excerpt: tuple[Part, ...] = ()
+    sections: tuple[SectionHit, ...] = ()
+
+
+class SearchAnswer(Struct, frozen=True, kw_only=True):
+    """What ``~search.json?q=`` answers, as JSON with these very names. ``suggestions`` are near words, given when
+    nothing was found."""
+
+    query: str
+    hits: tuple[SearchHit, ...] = ()
+    suggestions: tuple[str, ...] = ()
+
+
+class MessageView(Struct, frozen=True, kw_only=True):
+    """A page that only says something: not found, no access, an error. ``reference`` is an error's id."""
+
+    title: str
+    text: str
+    nav: tuple[NavItem, ...] = ()
+    reference: str | None = None
