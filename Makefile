@@ -1,0 +1,36 @@
+# Everything Octavo needs comes from PyPI, into this folder: no root, nothing installed beforehand but Python 3.11.
+
+PYTHON ?= python3
+UV := .uv/bin/uv
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: setup serve check test test-all bench
+
+setup: $(READY)
+
+$(UV):
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Octavo needs Python 3.11 or newer; name one: make PYTHON=python3.12")'
+	$(PYTHON) -m venv .uv
+	.uv/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.8,<1'
+
+$(READY): pyproject.toml uv.lock | $(UV)
+	$(UV) sync --frozen --quiet --python $(PYTHON)
+	@touch $@
+
+serve: setup
+	$(BIN)/octavo serve
+
+check: setup
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+
+test: check
+	$(BIN)/pytest -n auto --dist worksteal -m 'not slow'
+
+test-all: check
+	$(BIN)/pytest -n auto --dist worksteal
+
+bench: setup
+	@for file in bench/bench_*.py; do $(BIN)/python $$file || exit 1; done
