@@ -1,1 +1,5 @@
-"""What visitors see."""
+"""What visitors see: published sites."""
+
+from .app import reader_app
+
+__all__ = ["reader_app"]

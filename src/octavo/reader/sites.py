@@ -1,0 +1,89 @@
+"""What belongs to a site as a whole: its frame, robots.txt, sitemap.xml, llms.txt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import quote
+from xml.sax.saxutils import escape
+
+import msgspec
+
+from ..core.colour import theme_css
+from ..core.pages import Page
+from ..kit.clock import iso
+from ..kit.db import Transaction
+from ..spaces import get_space
+from .resolving import SiteVisit, SpaceVisit, find_space
+from .views import SiteView, Variant
+
+ASSETS_PATH = "/~static"
+PRIMARY = "#4f46e5"
+
+
+def site_view(tx: Transaction, space: SpaceVisit) -> SiteView:
+    """The frame of every page of a site."""
+    site, base = space.visit.site, space.visit.base
+    variants = ()
+    if len(space.site_spaces) > 1:
+        variants = tuple(
+            Variant(
+                title=get_space(tx, other.space_id).title,
+                href=base if other.is_default else f"{base}{other.path}/",
+                current=other.id == space.site_space.id,
+            )
+            for other in space.site_spaces
+        )
+    row = get_space(tx, space.site_space.space_id)
+    return SiteView(
+        title=site.title,
+        home=base,
+        base=base,
+        assets=ASSETS_PATH,
+        language=row.language or "en",
+        direction="rtl" if row.language in ("ar", "he") else "ltr",
+        theme_css=theme_css(PRIMARY),
+        variants=variants,
+        search=f"{base}~search",
+        search_json=f"{base}~search.json",
+        no_index=site.visibility != "public",
+    )
+
+
+def robots_text(site_url: str, indexed: bool) -> str:
+    if not indexed:
+        return "User-agent: *\nDisallow: /\n"
+    return f"User-agent: *\nAllow: /\nSitemap: {site_url}sitemap.xml\n"
+
+
+def _listed(tx: Transaction, visit: SiteVisit) -> Iterator[tuple[SpaceVisit, Page]]:
+    """Every page of the site that may be told to strangers, in reading order."""
+    first = find_space(tx, visit)
+    for site_space in first.site_spaces if first else ():
+        rest = "" if site_space.is_default else f"{site_space.path}/"
+        space = find_space(tx, msgspec.structs.replace(visit, rest=rest))
+        if space is None:
+            continue
+        for page in space.state.order:
+            if not any(p.hidden or p.no_robots_index for p in [*space.state.ancestors(page), page]):
+                yield space, page
+
+
+def sitemap_xml(tx: Transaction, visit: SiteVisit, origin: str) -> str:
+    rows = "".join(
+        f"<url><loc>{escape(f'{origin}{space.base}{quote(space.state.url_path(page))}')}</loc>"
+        f"<lastmod>{iso(page.updated_at)}</lastmod></url>"
+        for space, page in _listed(tx, visit)
+    )
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>'
+        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{rows}</urlset>'
+    )
+
+
+def llms_text(tx: Transaction, visit: SiteVisit, origin: str) -> str:
+    """The index of a site for language models: a list of its pages as Markdown."""
+    lines = [f"# {visit.site.title}", ""]
+    for space, page in _listed(tx, visit):
+        about = f": {page.description}" if page.description else ""
+        lines.append(f"- [{page.title}]({origin}{space.base}{quote(space.state.paths[page.id])}.md){about}")
+    return "\n".join(lines) + "\n"
