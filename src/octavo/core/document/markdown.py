@@ -77,7 +77,7 @@ def element(state: StateBlock, line: int, end: int, silent: bool) -> bool:
         return False
     match = _ELEMENT.match(state.src, start, stop)
     if match is None:
-        return _summary(state, line, end, silent, start, stop)
+        return _summary(state, line, end, silent)
     if not silent:
         token = state.push("element", match["name"].lower(), 0)
         token.info, token.content = match["rest"].strip(), match[0].rstrip()
@@ -87,7 +87,8 @@ def element(state: StateBlock, line: int, end: int, silent: bool) -> bool:
     return True
 
 
-def _summary(state: StateBlock, line: int, end: int, silent: bool, start: int, stop: int) -> bool:
+def _summary(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+    start = state.bMarks[line] + state.tShift[line]
     if state.src[start : start + 8].lower() != "<summary":
         return False
     for last in range(line, min(end, line + 20)):
@@ -115,8 +116,6 @@ def math_block(state: StateBlock, line: int, end: int, silent: bool) -> bool:
             return False
         formula, last = text[2:-2], line
     elif text == "$$":
-        if silent and state.parentType == "paragraph" and line < state.env.get("math_open_until", -1):
-            return False
         last = _find_line(state, line + 1, end, "$$")
         if last < 0:
             return False

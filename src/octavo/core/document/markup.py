@@ -213,9 +213,9 @@ def _blocks(kids: list[Element | str], footnote: Footnote | None) -> list[Block]
     run: list[Element | str] = []
 
     def flush() -> None:
-        if run and any(not isinstance(kid, str) or kid.strip() for kid in run):
-            if nodes := inline_html(run, footnote):
-                out.append(Block("paragraph", {}, list(nodes)))
+        said = any(not isinstance(kid, str) or kid.strip() for kid in run)
+        if said and (nodes := inline_html(run, footnote)):
+            out.append(Block("paragraph", {}, list(nodes)))
         run.clear()
 
     for kid in kids:

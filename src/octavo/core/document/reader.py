@@ -687,6 +687,7 @@ def _openapi(kind: str) -> Callable[[_Reader, Token, list[Block], str], Block | 
             "openapi-webhook": {"spec": "text", "name": "text"},
         }[kind]
         data = _data(token, **fields, path="text", method="text")
+        ref: Data
         if kind == "swagger":
             if not data.get("src"):
                 return _api("api-method")(reader, token, inner, body)

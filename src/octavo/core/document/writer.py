@@ -292,9 +292,10 @@ class _Inline:
         if rest or not node.nodes or "](" in content:
             title = {"title": node.data["title"]} if "title" in node.data else {}
             return f"<a{_attrs({'href': url} | title | rest)}>{content}</a>"
-        if "title" not in node.data and re.fullmatch(r"[a-z]+://[^\s<>]+", url) and plain(node.nodes) == url:
-            if all(not leaf.marks for part in node.nodes if isinstance(part, Text) for leaf in part.leaves):
-                return f"<{url}>"
+        marks = [leaf.marks for part in node.nodes if isinstance(part, Text) for leaf in part.leaves]
+        bare = "title" not in node.data and not any(marks) and plain(node.nodes) == url
+        if bare and re.fullmatch(r"[a-z]+://[^\s<>]+", url):
+            return f"<{url}>"
         return f"[{content}]({_destination(url, node.data.get('title'))})"
 
     def emoji(self, node: Inline) -> str:
