@@ -221,7 +221,7 @@ class _Builder:
     def text(self, text: str) -> None:
         if not text:
             return
-        marks = list(dict.fromkeys(self.marks)) if len(self.marks) > 1 else self.marks[:]
+        marks = [mark for at, mark in enumerate(self.marks) if mark not in self.marks[:at]]
         if self.out and isinstance(last := self.out[-1], Text):
             leaf = last.leaves[-1]
             if leaf.marks == marks:

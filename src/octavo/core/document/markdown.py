@@ -47,6 +47,7 @@ TAG = re.compile(
     r"""\{%-?[ \t]*(?P<name>@?[A-Za-z][\w/.:-]*+)"""
     r"""(?P<rest>(?:[^"'%]++|"[^"\n]*+"|'[^'\n]*+'|%(?!\})|["'])*+)%\}"""
 )
+BODY_TAGS = frozenset(["openapi", "swagger", "openapi-operation", "openapi-schemas", "openapi-webhook"])
 _ELEMENT = re.compile(r"<(?P<close>/?)(?P<name>details|div)(?P<rest>(?:\s[^<>]*)?)>[ \t]*$", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"\[\^([^\]\s]+)\]:[ \t]*")
 _TEXT_ENDS = re.compile(r"[\n\\`~*_\[!<&$]")
@@ -67,6 +68,11 @@ def tag(state: StateBlock, line: int, end: int, silent: bool) -> bool:
         token.tag, token.info, token.content = match["name"], match["rest"].rstrip("-").strip(), match[0]
         token.map = [line, line + 1]
         state.line = line + 1
+        if token.tag in BODY_TAGS:
+            state.env["body"] = (token.tag, line + 1)
+        elif token.tag[3:] in BODY_TAGS and state.env.get("body", ("", 0))[0] == token.tag[3:]:
+            # Now, while the lines are seen as their container shows them.
+            token.markup = state.getLines(state.env.pop("body")[1], line, state.blkIndent, False).strip()
     return True
 
 
