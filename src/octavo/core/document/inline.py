@@ -221,7 +221,7 @@ class _Builder:
     def text(self, text: str) -> None:
         if not text:
             return
-        marks = list(dict.fromkeys(self.marks)) if len(self.marks) > 1 else self.marks[:]
+        marks = [mark for at, mark in enumerate(self.marks) if mark not in self.marks[:at]]
         if self.out and isinstance(last := self.out[-1], Text):
             leaf = last.leaves[-1]
             if leaf.marks == marks:
@@ -485,7 +485,8 @@ def _said(tokens: Sequence[Token]) -> str:
 def _element(name: str, attrs: dict[str, str], inner: Sequence[Token], build: _Builder) -> Inline | None:
     """The node of an element whose end is known, or None: a mark, or nothing of ours."""
     classes = attrs.get("class", "").split()
-    if name == "i" and (icon := next((c[3:] for c in classes if c.startswith("fa-") and len(c) > 3), None)):
+    icon = next((c[3:] for c in classes if c.startswith("fa-") and len(c) > 3), None)
+    if name == "i" and icon:
         data: Data = {"icon": icon}
         color = dict(_STYLE.findall(attrs.get("style", ""))).get("color")
         if color in COLORS:

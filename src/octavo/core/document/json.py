@@ -60,7 +60,8 @@ def _show(node: Any, ids: dict[int, str]) -> Data:
     shown = {"object": "inline" if inline else "block", "type": node.type, "isVoid": kind.void}
     if node.key:
         shown["key"] = node.key
-    data, meta = {}, {}
+    data: Data = {}
+    meta: Data = {}
     for name, value in node.data.items():
         (meta if name in kind.data and kind.data[name].meta else data)[name] = value
     if id(node) in ids:
@@ -452,11 +453,11 @@ def _fits(kind: str, value: Any) -> bool:
     return _is_ref(value)
 
 
-_UNCLEAN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNCLEAN = re.compile(r"[\x00\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
-    """The text without what no Markdown can hold: control characters are U+FFFD, line breaks ``\\n``."""
+    """The text without what no Markdown can hold: NUL and lone surrogates are U+FFFD, line breaks ``\\n``."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _UNCLEAN.sub("\ufffd", text) if _UNCLEAN.search(text) else text

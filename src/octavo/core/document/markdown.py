@@ -47,6 +47,7 @@ TAG = re.compile(
     r"""\{%-?[ \t]*(?P<name>@?[A-Za-z][\w/.:-]*+)"""
     r"""(?P<rest>(?:[^"'%]++|"[^"\n]*+"|'[^'\n]*+'|%(?!\})|["'])*+)%\}"""
 )
+BODY_TAGS = frozenset(["openapi", "swagger", "openapi-operation", "openapi-schemas", "openapi-webhook"])
 _ELEMENT = re.compile(r"<(?P<close>/?)(?P<name>details|div)(?P<rest>(?:\s[^<>]*)?)>[ \t]*$", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"\[\^([^\]\s]+)\]:[ \t]*")
 _TEXT_ENDS = re.compile(r"[\n\\`~*_\[!<&$]")
@@ -67,6 +68,11 @@ def tag(state: StateBlock, line: int, end: int, silent: bool) -> bool:
         token.tag, token.info, token.content = match["name"], match["rest"].rstrip("-").strip(), match[0]
         token.map = [line, line + 1]
         state.line = line + 1
+        if token.tag in BODY_TAGS:
+            state.env["body"] = (token.tag, line + 1)
+        elif token.tag[3:] in BODY_TAGS and state.env.get("body", ("", 0))[0] == token.tag[3:]:
+            # Now, while the lines are seen as their container shows them.
+            token.markup = state.getLines(state.env.pop("body")[1], line, state.blkIndent, False).strip()
     return True
 
 
@@ -77,7 +83,7 @@ def element(state: StateBlock, line: int, end: int, silent: bool) -> bool:
         return False
     match = _ELEMENT.match(state.src, start, stop)
     if match is None:
-        return _summary(state, line, end, silent, start, stop)
+        return _summary(state, line, end, silent)
     if not silent:
         token = state.push("element", match["name"].lower(), 0)
         token.info, token.content = match["rest"].strip(), match[0].rstrip()
@@ -87,7 +93,8 @@ def element(state: StateBlock, line: int, end: int, silent: bool) -> bool:
     return True
 
 
-def _summary(state: StateBlock, line: int, end: int, silent: bool, start: int, stop: int) -> bool:
+def _summary(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+    start = state.bMarks[line] + state.tShift[line]
     if state.src[start : start + 8].lower() != "<summary":
         return False
     for last in range(line, min(end, line + 20)):
@@ -115,8 +122,6 @@ def math_block(state: StateBlock, line: int, end: int, silent: bool) -> bool:
             return False
         formula, last = text[2:-2], line
     elif text == "$$":
-        if silent and state.parentType == "paragraph" and line < state.env.get("math_open_until", -1):
-            return False
         last = _find_line(state, line + 1, end, "$$")
         if last < 0:
             return False

@@ -108,6 +108,9 @@ _INLINE = frozenset(
 _LEVELS = {"h1": 1, "h2": 1, "h3": 2, "h4": 3, "h5": 3, "h6": 3}
 
 
+_MATH = re.compile(r"\$\$([^$]+)\$\$")
+
+
 class Element(Struct):
     """``start`` and ``end`` are its place in the parsed text, tags included; ``opening`` the first tag."""
 
@@ -176,7 +179,10 @@ def inline_html(kids: list[Element | str], footnote: Footnote | None) -> list[Te
             elif kid.startswith("<!--"):
                 tokens.append(_token("html_inline", kid))
             else:
-                tokens.append(_token("text_special", re.sub(r"[ \t\n\r]+", " ", html.unescape(kid))))
+                for number, part in enumerate(_MATH.split(re.sub(r"[ \t\n\r]+", " ", kid))):
+                    if part:
+                        kind = "math_inline" if number % 2 else "text_special"
+                        tokens.append(_token(kind, html.unescape(part)))
         else:
             tokens.append(_token("html_inline", kid.opening))
             if kid.name not in _VOID:
@@ -213,9 +219,9 @@ def _blocks(kids: list[Element | str], footnote: Footnote | None) -> list[Block]
     run: list[Element | str] = []
 
     def flush() -> None:
-        if run and any(not isinstance(kid, str) or kid.strip() for kid in run):
-            if nodes := inline_html(run, footnote):
-                out.append(Block("paragraph", {}, list(nodes)))
+        said = any(not isinstance(kid, str) or kid.strip() for kid in run)
+        if said and (nodes := inline_html(run, footnote)):
+            out.append(Block("paragraph", {}, list(nodes)))
         run.clear()
 
     for kid in kids:
@@ -618,7 +624,8 @@ def _column(cell: Element | None, number: int) -> Data:
         options = [
             {
                 "value": option.attrs.get("value", ""),
-                "label": html.unescape("".join(k for k in option.kids if isinstance(k, str))).strip(),
+                "label": option.attrs.get("label")
+                or html.unescape("".join(k for k in option.kids if isinstance(k, str))).strip(),
                 "color": option.attrs.get("color") or option.attrs.get("data-color") or "",
             }
             for option in select.kids

@@ -97,11 +97,11 @@ def front_matter(front: str) -> tuple[dict[str, Any], list[Problem]]:
         depth = 0
         for event in yaml.parse(text, Loader=_Loader):
             if isinstance(event, yaml.AliasEvent):
-                return {}, [Problem(event.start_mark.line + 2, "aliases are not allowed here")]
+                return {}, [Problem(_line(event), "aliases are not allowed here")]
             if isinstance(event, yaml.CollectionStartEvent):
                 depth += 1
                 if depth > MAX_DEPTH:
-                    return {}, [Problem(event.start_mark.line + 2, f"nested deeper than {MAX_DEPTH}")]
+                    return {}, [Problem(_line(event), f"nested deeper than {MAX_DEPTH}")]
             elif isinstance(event, yaml.CollectionEndEvent):
                 depth -= 1
         values = yaml.load(text, Loader=_Loader)  # noqa: S506  a safe loader with fewer types
@@ -114,6 +114,10 @@ def front_matter(front: str) -> tuple[dict[str, Any], list[Problem]]:
     if not isinstance(values, dict):
         return {}, [Problem(2, "expected keys and values")]
     return {str(key): value for key, value in values.items()}, []
+
+
+def _line(event: Any) -> int:
+    return int(event.start_mark.line) + 2
 
 
 class _Loader(yaml.SafeLoader):
@@ -198,9 +202,10 @@ class _Head:
             light, dark = value.get("light"), value.get("dark")
         else:
             light, dark = value, None
-        if light is None and dark is None:
+        light = light or dark
+        if light is None:
             return None
-        if not isinstance(light or dark, str) or not isinstance(dark, (str, type(None))):
+        if not isinstance(light, str) or not isinstance(dark, (str, type(None))):
             self.problem("cover", "cover: expected a path, or light and dark paths")
             return None
         if isinstance(y, bool) or not isinstance(y, (int, float)):
@@ -209,7 +214,7 @@ class _Head:
         if isinstance(height, bool) or not isinstance(height, (int, type(None))):
             self.problem("coverHeight", "coverHeight: expected a whole number")
             height = None
-        return Cover(light=light or dark, dark=dark, y=y, height=height)
+        return Cover(light=light, dark=dark, y=y, height=height)
 
     def layout(self) -> Layout:
         value = self.take("layout", dict) or {}

@@ -143,7 +143,6 @@ class _Reader:
     """Builds the nodes of one page from its block tokens."""
 
     def __init__(self, lines: Lines) -> None:
-        self.rows = lines.text.split("\n")
         self.env: dict[str, Any] = {}
         self.tokens = parse_blocks(lines.text, self.env)
         self.notes = {t.info: t.content for t in self.tokens if t.type == "footnote"}
@@ -308,7 +307,7 @@ class _Reader:
             if other is not None and self.stack[-1].token is self.tokens[other]:
                 frame = self.stack.pop()
                 self.tags -= 1
-                self.add(self.finish(frame, token, start), frame.line, end)
+                self.add(self.finish(frame, token), frame.line, end)
             else:
                 self.add(_unknown(token), start, end)
         elif other is not None and self.tags < MAX_TAGS:
@@ -333,7 +332,7 @@ class _Reader:
                 return block
         return _unknown(token)
 
-    def finish(self, frame: _Frame, end: Token, last: int) -> Block:
+    def finish(self, frame: _Frame, end: Token) -> Block:
         """The block of a tag or element whose end was found."""
         inner = [child[0] for child in frame.children]
         block: Block | None = None
@@ -346,8 +345,7 @@ class _Reader:
             name = frame.token.tag
             make = _TAGS.get(name) or _VOID_TAGS.get(name) or (_integration if name.startswith("@") else None)
             if make is not None:
-                body = "\n".join(self.rows[frame.line + 1 : last]).strip() if name in _VOID_TAGS else ""
-                block = make(self, frame.token, inner, body)
+                block = make(self, frame.token, inner, end.markup)
         if block is not None:
             return block
         for at, child in enumerate(inner):
@@ -445,7 +443,7 @@ def _fixed_anchor(nodes: Inlines, data: Data) -> Inlines:
     data["id"] = anchor
     nodes = nodes[:-2]
     if nodes and isinstance(last := nodes[-1], Text):
-        last.leaves[-1].text = last.leaves[-1].text.rstrip(" ")
+        last.leaves[-1].text = last.leaves[-1].text.removesuffix(" ")
         if not last.leaves[-1].text:
             nodes = nodes[:-1] if len(last.leaves) == 1 else nodes
             last.leaves.pop()
@@ -646,7 +644,7 @@ def _content_ref(reader: _Reader, token: Token, inner: list[Block], body: str) -
     data.pop("page", None)
     if not url:
         return None
-    data = {"ref": url_ref(url)} | data
+    data = {"ref": url_ref(url), **data}
     if inner:
         label = _label(inner)
         if label is None:
@@ -680,13 +678,14 @@ def _include(reader: _Reader, token: Token, inner: list[Block], body: str) -> Bl
 
 def _openapi(kind: str) -> Callable[[_Reader, Token, list[Block], str], Block | None]:
     def make(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
-        fields = {
+        fields: dict[str, str] = {
             "swagger": {"src": "text", "expanded": "bool", "fullWidth": "bool"},
             "openapi-operation": {"spec": "text"},
             "openapi-schemas": {"spec": "text", "schemas": "text", "grouped": "bool"},
             "openapi-webhook": {"spec": "text", "name": "text"},
         }[kind]
         data = _data(token, **fields, path="text", method="text")
+        ref: Data
         if kind == "swagger":
             if not data.get("src"):
                 return _api("api-method")(reader, token, inner, body)
@@ -716,7 +715,7 @@ def _integration(reader: _Reader, token: Token, inner: list[Block], body: str) -
     props: Data = dict(attributes(token.info))
     data: Data = {"integration": integration, "block": block, "props": props}
     if "url" in props:
-        data["url"] = props["url"]
+        data["url"] = str(props["url"])
     return Block("integration", data)
 
 

@@ -292,9 +292,10 @@ class _Inline:
         if rest or not node.nodes or "](" in content:
             title = {"title": node.data["title"]} if "title" in node.data else {}
             return f"<a{_attrs({'href': url} | title | rest)}>{content}</a>"
-        if "title" not in node.data and re.fullmatch(r"[a-z]+://[^\s<>]+", url) and plain(node.nodes) == url:
-            if all(not leaf.marks for part in node.nodes if isinstance(part, Text) for leaf in part.leaves):
-                return f"<{url}>"
+        marks = [leaf.marks for part in node.nodes if isinstance(part, Text) for leaf in part.leaves]
+        bare = "title" not in node.data and not any(marks) and plain(node.nodes) == url
+        if bare and re.fullmatch(r"[a-z]+://[^\s<>]+", url):
+            return f"<{url}>"
         return f"[{content}]({_destination(url, node.data.get('title'))})"
 
     def emoji(self, node: Inline) -> str:
@@ -422,7 +423,7 @@ def _emoji_names() -> dict[str, str]:
     if not _names:
         from rich._emoji_codes import EMOJI
 
-        for name in EMOJI:
+        for name in sorted(EMOJI, key=len):
             if re.fullmatch(r"[a-z0-9_+-]+", name) and (code := emoji_code(name)):
                 _names.setdefault(code, name)
     return _names
@@ -459,7 +460,7 @@ def picture(data: Data, attrs: Data) -> str:
 # --- blocks -----------------------------------------------------------------------------------------------
 
 
-def _tag(name: str, data: Data, **names: str) -> str:
+def _tag(name: str, data: Data, /, **names: str) -> str:
     """An opening ``{% tag %}``: the fields of ``data`` that ``names`` lists (attribute=field), then attributes."""
     parts = [name]
     for attr, field in names.items():
@@ -747,6 +748,7 @@ def write_html(nodes: Sequence[Any], notes: _Notes, code: bool = False) -> str:
             for leaf in node.leaves:
                 text = html.escape(leaf.text, quote=False)
                 if not code:
+                    text = text.replace("$$", "&#x24;&#x24;")
                     text = re.sub(r"[\t\r]|^ | $|(?<= ) ", lambda m: f"&#x{ord(m[0]):x};", text)
                     text = text.replace("\n", "<br>")
                 for mark in sorted(leaf.marks, key=lambda mark: -_ORDER.index(mark.type)):

@@ -1,0 +1,119 @@
+"""Every byte comes back, and nodes survive Markdown and JSON."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from document_strategies import documents
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from octavo.core.document import Block, Document, Fragment, from_json, read, to_json, walk, write
+from octavo.core.document.writer import comparable
+
+CORPORA = Path(os.environ.get("OCTAVO_TEST_CORPORA", "/nonexistent"))
+
+PIECES = [
+    "# a\n", "text ", "\n", "\n\n", "    ", "\t", "* ", "1. ", "> ", "- [x] ", "```", "```js\n", "~~~\n", "$$", "$$\n",
+    "{% hint style=\"info\" %}", "{% endhint %}", "{% tabs %}\n", "{% tab title=\"a\" %}\n", "{% endtab %}",
+    "{% endtabs %}\n", "{% embed url=\"x\" %}", "{% if a %}", "{% endif %}", "{% code title=\"x\" %}\n", "{% endcode %}\n",
+    "{% include \"x\" %}", "{%", "%}", "<details>", "<summary>", "</summary>", "</details>", "<div align=\"left\">",
+    "</div>", "<table>", "<tr><td>", "</table>", "<figure><img src=\"x\">", "</figure>", "<pre><code>", "</code></pre>",
+    "<host>", "<!--", "-->", "[a]: b\n", "[^1]", "[^1]: n\n", "[a](b)", "![a](b)", "**", "_", "~~", "`", "|", "| a |\n|---|\n",
+    "\r\n", "\r", "\ufeff", "\0", "\u2028", "\x85", "\x0b", "---\n", "===\n", "\\", "&amp;", ":smile:", "https://x.y ", "é漢",
+    "</", "<a href=\"#x\" id=\"x\"></a>", "<mark style=\"color:red;\">", "</mark>",
+]  # fmt: skip
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=60))
+@settings(max_examples=150, deadline=None)
+def test_any_text_is_written_as_it_was_read(text: str) -> None:
+    assert write(read(text)) == text
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
+@settings(max_examples=500, deadline=None)
+def test_any_mix_of_the_formats_pieces_is_written_as_it_was_read(text: str) -> None:
+    document = read(text)
+    assert write(document) == text
+    assert normal(from_json(to_json(document))) == normal(document)
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(CORPORA.rglob("*.md")) or [None],
+    ids=lambda path: path.name if path else "corpora",
+)
+def test_corpora_are_written_as_they_were_read(path: Path | None) -> None:
+    if path is None:
+        pytest.skip("corpora: set OCTAVO_TEST_CORPORA to a folder of Markdown files")
+    source = path.read_bytes().decode()
+    document = read(source)
+    assert write(document) == source
+    assert normal(from_json(to_json(document))) == normal(document)
+
+
+@given(documents)
+@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+def test_nodes_survive_markdown(document: Document) -> None:
+    text = write(document)
+    assert normal(read(text)) == normal(document), text
+
+
+@given(documents)
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+def test_nodes_survive_json_and_markdown(document: Document) -> None:
+    again = from_json(to_json(document))
+    assert normal(again) == normal(document)
+    shown = to_json(from_json(to_json(read(write(again)))))
+    assert normal(from_json(shown)) == normal(document)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join), st.data())
+@settings(max_examples=200, deadline=None)
+def test_editing_one_block_leaves_every_other_byte(text: str, data: st.DataObject) -> None:
+    document = read(text)
+    if not document.nodes:
+        return
+    at = data.draw(st.integers(0, len(document.nodes) - 1))
+    sources = [block.source for block in document.nodes]
+    document.nodes[at] = Block("divider")
+    written = write(document)
+    start = 0
+    for index, source in enumerate(sources):
+        if index != at:
+            assert source is not None
+            start = written.index(source, start) + len(source)
+
+
+def normal(document: Document) -> Any:
+    """A document as plain values, without keys, sources, gaps and the names of footnotes."""
+
+    def show(node: Any) -> Any:
+        if isinstance(node, Block):
+            if node.nodes and not isinstance(node.nodes[0], Block):
+                inner: Any = [inline(nodes) for nodes in [node.nodes]]
+            else:
+                inner = [show(child) for child in node.nodes]
+            return [node.type, data(node), inner, [show(fragment) for fragment in node.fragments]]
+        assert isinstance(node, Fragment)
+        return [node.type, [show(child) for child in node.nodes]]
+
+    def inline(nodes: list[Any]) -> Any:
+        bodies = [
+            show(fragment)
+            for node in nodes
+            for part in walk(node)
+            if type(part).__name__ == "Inline"
+            for fragment in part.fragments
+        ]
+        return [comparable(nodes), bodies]
+
+    def data(node: Block) -> Any:
+        return msgspec.to_builtins(node.data)
+
+    return [show(block) for block in document.nodes]
