@@ -21,6 +21,7 @@ import pytest
 
 from octavo.kit.db import Database, open_database
 from octavo.kit.migrations import load_migrations, migrate
+from world import postgresql_world, sqlite_world, world  # noqa: F401
 
 _run: dict[str, str] = {}
 _stops: list[Callable[[], None]] = []
@@ -117,7 +118,8 @@ def pytest_unconfigure(config) -> None:
 
 
 @pytest.fixture(scope="session")
-def _sqlite_template(tmp_path_factory) -> Path:
+def sqlite_template(tmp_path_factory) -> Path:
+    """A migrated, empty SQLite database, to be copied."""
     path = tmp_path_factory.mktemp("template") / "octavo.db"
     database = open_database(f"sqlite:///{path}")
     migrate(database, load_migrations("octavo.migrations"))
@@ -125,13 +127,35 @@ def _sqlite_template(tmp_path_factory) -> Path:
     return path
 
 
+class PostgresDatabases:
+    """Databases of this worker on the server of the run; what is left is dropped at the end."""
+
+    def __init__(self, server: dict[str, str], worker: str) -> None:
+        self._url, self._template = server["url"], server["template"]
+        self._prefix = f"{self._template}_{worker}"
+
+    def create(self, name: str, like: str | None = None) -> str:
+        """The URL of a new database: migrated and empty, or a copy of the closed one ``like``."""
+        template = f"{self._prefix}_{like}" if like else self._template
+        self._run(f"CREATE DATABASE {self._prefix}_{name} TEMPLATE {template} STRATEGY FILE_COPY")
+        return _with_database(self._url, f"{self._prefix}_{name}")
+
+    def drop(self, name: str) -> None:
+        self._run(f"DROP DATABASE IF EXISTS {self._prefix}_{name} WITH (FORCE)")
+
+    def _run(self, statement: str) -> None:
+        with psycopg.connect(self._url, autocommit=True) as admin:
+            admin.execute(statement)
+
+
 @pytest.fixture(scope="session")
-def _postgres_url(worker_id) -> str:
-    server = _prepare_server()
-    name = f"{server['template']}_{worker_id}"
-    with psycopg.connect(server["url"], autocommit=True) as admin:
-        admin.execute(f"CREATE DATABASE {name} TEMPLATE {server['template']}")
-    return _with_database(server["url"], name)
+def postgres_databases(worker_id) -> PostgresDatabases:
+    return PostgresDatabases(_prepare_server(), worker_id)
+
+
+@pytest.fixture(scope="session")
+def _postgres_url(postgres_databases) -> str:
+    return postgres_databases.create("empty")
 
 
 def _empty(url: str) -> None:
@@ -153,7 +177,7 @@ def database_url(request, tmp_path) -> str:
     """A migrated, empty database of each engine, for tests that open it more than once."""
     if request.param == "sqlite":
         path = tmp_path / "octavo.db"
-        shutil.copy(request.getfixturevalue("_sqlite_template"), path)
+        shutil.copy(request.getfixturevalue("sqlite_template"), path)
         return f"sqlite:///{path}"
     url = request.getfixturevalue("_postgres_url")
     _empty(url)

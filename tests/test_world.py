@@ -1,0 +1,33 @@
+"""The test world itself."""
+
+import pytest
+
+from world import CAST, NOBODY, STRANGER
+
+
+@pytest.mark.parametrize("who", CAST)
+def test_everybody_is_who_they_are(world, who):
+    answer = world.call(who, "GET", "/user")
+    if who == NOBODY:
+        assert answer.status_code == 401
+    else:
+        assert answer.json()["id"] == world.users[who]
+
+
+def test_the_organizations_are_apart(world):
+    home, away = "/orgs/" + world.home["organizationId"], "/orgs/" + world.away["organizationId"]
+    assert world.call("admin", "GET", home).status_code == 200
+    assert world.call("admin", "GET", away).status_code == 404
+    assert world.call(STRANGER, "GET", home).status_code == 404
+    assert set(world.home.ids) == set(world.away.ids)
+    shared = {name for name in world.home.ids if world.home[name] == world.away[name]}
+    assert shared == {"pagePath"}
+
+
+def test_renewing_takes_back_what_was_written(world):
+    before = world.digest()
+    world.post("admin", "/orgs", {"title": "Third"})
+    assert world.digest() != before
+    world.renew()
+    assert world.digest() == before
+    assert len(world.get("admin", "/orgs")["items"]) == 1

@@ -1,0 +1,290 @@
+"""The test world: one named cast, two organizations furnished alike, the real HTTP stack, both engines.
+
+    def test_reader_cannot_create(world):
+        answer = world.call("reader", "POST", world.home.path("/orgs/{organizationId}/spaces"), json={})
+        assert answer.status_code == 403
+
+``world`` runs a test on SQLite and on PostgreSQL. It is as new for each test: what a test writes is gone before
+the next. Whoever adds a kind of object furnishes it here, in ``furnish``, under the name that operations use in
+their paths (``spaceId``), so that the contract tests reach it in both organizations.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from octavo.access import create_token, insert_user, upsert_member
+from octavo.app import api_app, close_context, open_context
+from octavo.content import import_files
+from octavo.content.sources import open_source
+from octavo.kit.context import Context
+from octavo.orgs import create_organization
+from octavo.settings import Settings
+
+if TYPE_CHECKING:
+    from conftest import PostgresDatabases
+
+MEMBERS: dict[str, str | None] = {
+    "admin": "admin",
+    "creator": "create",
+    "reviewer": "review",
+    "editor": "edit",
+    "commenter": "comment",
+    "reader": "read",
+    "guest": None,
+}
+"""The members of ``home`` and their roles; a guest is a member without one."""
+
+STRANGER, NOBODY = "stranger", "nobody"
+"""The administrator of ``away``, and somebody without a token."""
+
+CAST = (*MEMBERS, STRANGER, NOBODY)
+
+URL = "http://octavo.test"
+
+CONTENT = Path(__file__).parent / "handbook"
+"""What the space of each organization holds: a small real documentation repository."""
+
+
+class Place:
+    """An organization and the ids of what is in it, by the names that paths use."""
+
+    def __init__(self, name: str, roles: dict[str, str | None]) -> None:
+        self.name = name
+        self.roles = roles
+        self.ids: dict[str, str] = {}
+
+    def __getitem__(self, name: str) -> str:
+        return self.ids[name]
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @property
+    def admin(self) -> str:
+        return next(who for who, role in self.roles.items() if role == "admin")
+
+    def path(self, template: str, **ids: str) -> str:
+        """``/spaces/{spaceId}`` with the ids of this place; ``ids`` go before them."""
+        return template.format_map({**self.ids, **ids})
+
+
+class World:
+    """A furnished installation. ``home`` and ``away`` are its organizations, ``users`` the ids of the cast."""
+
+    context: Context
+
+    def __init__(self, folder: Path, empty: str, copy: Callable[[], str]) -> None:
+        """Furnishes the database at the URL ``empty``; ``copy`` makes one like it and gives its URL."""
+        self.home = Place("home", MEMBERS)
+        self.away = Place("away", {STRANGER: "admin"})
+        self.users: dict[str, str] = {}
+        self._folder = folder
+        self._copy = copy
+        self._open(empty)
+        people(self)
+        for place in (self.home, self.away):
+            furnish(self, place)
+        self._written = True
+
+    # --- opening and closing --------------------------------------------------------------------------
+
+    def renew(self) -> World:
+        """Makes the world as it was furnished, if anything was written since."""
+        if self._written:
+            self.close()
+            self._open(self._copy())
+        return self
+
+    def _open(self, database_url: str) -> None:
+        settings = Settings(data=str(self._folder), database_url=database_url, url=URL, threads=4)
+        self.context = open_context(settings)
+        self._written = False
+        write = self.context.db.write
+
+        @contextmanager
+        def noted() -> Iterator[Any]:
+            self._written = True
+            with write() as tx:
+                yield tx
+
+        # Every write goes through Database.write: it tells whether the next test needs a new copy.
+        self.context.db.write = noted  # type: ignore[method-assign]
+        self._app = api_app(self.context)
+        self._loop = asyncio.new_event_loop()
+        self._client = httpx.AsyncClient(
+            transport=httpx.ASGITransport(app=self._app, raise_app_exceptions=True),  # type: ignore[arg-type]
+            base_url=URL,
+        )
+
+    def close(self) -> None:
+        self._loop.run_until_complete(self._client.aclose())
+        self._loop.close()
+        for stop in self._app.on_shutdown:
+            stop()  # type: ignore[call-arg]
+        close_context(self.context)
+
+    # --- calling --------------------------------------------------------------------------------------
+
+    def token(self, who: str) -> str:
+        """The token of one of the cast, the same in every test."""
+        return f"oct_test_{who:_<32}"
+
+    def call(self, who: str, method: str, path: str, **options: Any) -> httpx.Response:
+        """One request of ``who`` through the whole HTTP stack; ``path`` is below /v1, ``options`` are httpx's."""
+        headers = dict(options.pop("headers", {}))
+        if who != NOBODY:
+            headers.setdefault("authorization", f"Bearer {self.token(who)}")
+        if not path.startswith("http"):
+            path = f"{URL}/v1{path}"
+        return self._loop.run_until_complete(self._client.request(method, path, headers=headers, **options))
+
+    def get(self, who: str, path: str, **options: Any) -> Any:
+        """The answer to a GET that must succeed, decoded."""
+        return self._succeeded(self.call(who, "GET", path, **options))
+
+    def post(self, who: str, path: str, body: Any = None, **options: Any) -> Any:
+        """The answer to a POST that must succeed, decoded; None for an empty one."""
+        if body is not None:
+            options["json"] = body
+        return self._succeeded(self.call(who, "POST", path, **options))
+
+    @staticmethod
+    def _succeeded(answer: httpx.Response) -> Any:
+        assert answer.is_success, f"{answer.request.method} {answer.url}: {answer.status_code} {answer.text}"
+        return answer.json() if answer.content else None
+
+    # --- looking at what was written ------------------------------------------------------------------
+
+    def digest(self) -> str:
+        """A hash of all that is in the database, but for when tokens were last used."""
+        found = hashlib.sha256()
+        with self.context.db.read() as tx:
+            for table in sorted(self._tables(tx)):
+                columns = self._columns(tx, table)
+                if table == "tokens":
+                    columns.remove("last_used_at")
+                quoted = ", ".join(f'"{name}"' for name in sorted(columns))
+                for row in sorted(map(repr, tx.all(f'SELECT {quoted} FROM "{table}"'))):
+                    found.update(f"{table}{row}\n".encode())
+        return found.hexdigest()
+
+    def _tables(self, tx: Any) -> list[str]:
+        rows = tx.all(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+            if self.context.db.engine == "sqlite"
+            else "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+        )
+        return [row[0] for row in rows]
+
+    def _columns(self, tx: Any, table: str) -> list[str]:
+        rows = tx.all(
+            "SELECT name FROM pragma_table_info(:table)"
+            if self.context.db.engine == "sqlite"
+            else "SELECT column_name FROM information_schema.columns"
+            " WHERE table_schema = 'public' AND table_name = :table",
+            table=table,
+        )
+        return [row[0] for row in rows]
+
+
+# --- what is in the world -----------------------------------------------------------------------------
+
+
+def people(world: World) -> None:
+    """The cast, their tokens, and the two organizations."""
+    with world.context.db.write() as tx:
+        for who in CAST:
+            if who == NOBODY:
+                continue
+            user = insert_user(tx, f"{who}@example.org", who.title(), verified=True)
+            world.users[who] = user.id
+            create_token(tx, user.id, name="test", token=world.token(who))
+        for place, title in ((world.home, "Home"), (world.away, "Away")):
+            organization = create_organization(tx, world.users[place.admin], title)
+            place.ids["organizationId"] = organization.id
+            for who, role in place.roles.items():
+                upsert_member(tx, organization.id, world.users[who], role)
+            place.ids["userId"] = world.users[place.admin]
+
+
+def furnish(world: World, place: Place) -> None:
+    """One of everything in an organization, made by its administrator through the API where it can be."""
+
+    def post(path: str, body: Any = None) -> Any:
+        return world.post(place.admin, place.path(path), body)
+
+    def get(path: str) -> Any:
+        return world.get(place.admin, place.path(path))
+
+    ids = place.ids
+    ids["collectionId"] = post("/orgs/{organizationId}/collections", {"title": "Guides"})["id"]
+    ids["spaceId"] = post("/orgs/{organizationId}/spaces", {"title": "Handbook"})["id"]
+    post("/orgs/{organizationId}/spaces", {"title": "Cookbook", "parent": ids["collectionId"]})
+
+    with open_source(str(CONTENT), allow_url=lambda url: "", local=True) as source:
+        outcome = import_files(world.context, source, ids["spaceId"], author=world.users[place.admin])
+    assert not outcome.problems, outcome.problems
+    ids["revisionId"] = outcome.revision
+    ids["pagePath"] = "running-it/install/on-a-server"
+    ids["pageId"] = get("/spaces/{spaceId}/content/path/{pagePath}")["id"]
+    ids["fileId"] = get("/spaces/{spaceId}/content/files")["items"][0]["id"]
+    content = get("/spaces/{spaceId}/content")
+    ids["reusableContentId"] = content["reusableContents"][0]["id"]
+
+    ids["siteId"] = post("/orgs/{organizationId}/sites", {"title": "Docs", "spaces": [ids["spaceId"]]})["id"]
+
+
+# --- a world for each test ----------------------------------------------------------------------------
+
+
+def _sqlite_world(folder: Path, template: Path) -> World:
+    furnished = folder / "furnished.db"
+    shutil.copy(template, furnished)
+
+    def copy() -> str:
+        for old in folder.glob("copy.db*"):
+            old.unlink()
+        return f"sqlite:///{shutil.copy(furnished, folder / 'copy.db')}"
+
+    return World(folder, f"sqlite:///{furnished}", copy)
+
+
+def _postgresql_world(folder: Path, databases: PostgresDatabases) -> World:
+    def copy() -> str:
+        databases.drop("copy")
+        return databases.create("copy", like="furnished")
+
+    return World(folder, databases.create("furnished"), copy)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def world(request: pytest.FixtureRequest) -> World:
+    """The furnished world on each engine, as new."""
+    furnished: World = request.getfixturevalue(f"{request.param}_world")
+    return furnished.renew()
+
+
+@pytest.fixture(scope="session")
+def sqlite_world(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[World]:
+    made = _sqlite_world(tmp_path_factory.mktemp("world"), sqlite_template)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def postgresql_world(
+    tmp_path_factory: pytest.TempPathFactory, postgres_databases: PostgresDatabases
+) -> Iterator[World]:
+    made = _postgresql_world(tmp_path_factory.mktemp("world"), postgres_databases)
+    yield made
+    made.close()
