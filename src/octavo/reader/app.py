@@ -66,7 +66,9 @@ def _answer(
     }
     if content_type == _HTML:
         headers["content-security-policy"] = render.content_security_policy()
-    return Answer(status, tuple((k.encode(), v.encode("latin-1", "replace")) for k, v in headers.items()), raw)
+    return Answer(
+        status, tuple((k.encode(), v.encode("latin-1", "replace")) for k, v in headers.items()), raw
+    )
 
 
 def _redirect(location: str) -> Answer:
@@ -89,7 +91,7 @@ class Site:
         rest = space.rest
         if rest.startswith("~files/"):
             return self._file(space, rest)
-        if rest == "~search.json" or rest == "~search":
+        if rest in {"~search.json", "~search"}:
             return self._search(space, query, as_json=rest.endswith("json"))
         if self._visit.rest == "robots.txt":
             return _answer(robots_text(self._url(""), self._visit.site.visibility == "public"), _TEXT)
@@ -218,7 +220,9 @@ def reader_app(context: Context) -> Litestar:
     async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
         if scope["method"] not in ("GET", "HEAD"):
-            await _send(send, _answer("Only GET and HEAD are answered here.\n", _TEXT, status=405), headers, False)
+            await _send(
+                send, _answer("Only GET and HEAD are answered here.\n", _TEXT, status=405), headers, False
+            )
             return
         host = headers.get(b"host", b"").decode("latin-1")
         path = scope["raw_path"].decode("latin-1") if scope.get("raw_path") else scope["path"]
@@ -247,7 +251,6 @@ def reader_app(context: Context) -> Litestar:
 
 def _decoded(path: str) -> str | None:
     """The path decoded once; None for one that would say something else when decoded again, or that climbs."""
-
 
     path = unquote(path.partition("?")[0])
     parts = path.split("/")

@@ -52,7 +52,11 @@ class PageBuilder:
         if kind in ("page", "anchor") and "space" not in ref:
             page = state.page(ref["page"]) if "page" in ref else None
             if page is None:
-                return Target(href=f"#{quote(ref['anchor'])}") if kind == "anchor" and "page" not in ref else None
+                return (
+                    Target(href=f"#{quote(ref['anchor'])}")
+                    if kind == "anchor" and "page" not in ref
+                    else None
+                )
             shown = state.first_document(page)
             if shown is None:
                 return None

@@ -23,7 +23,7 @@ PRIMARY = "#4f46e5"
 def site_view(tx: Transaction, space: SpaceVisit) -> SiteView:
     """The frame of every page of a site."""
     site, base = space.visit.site, space.visit.base
-    variants = ()
+    variants: tuple[Variant, ...] = ()
     if len(space.site_spaces) > 1:
         variants = tuple(
             Variant(
