@@ -126,9 +126,10 @@ class SiteView(Struct, frozen=True, kw_only=True):
     """What all pages of a site share.
 
     ``base`` is the site's path with a slash at both ends; ``assets`` the path our static files are served under,
-    without a slash at its end (their names are those of ``render.ASSETS``). ``theme_css`` comes from
-    ``core.colour.theme_css`` and ``script_hashes`` are not needed: see ``render.content_security_policy``.
-    ``language`` is a BCP 47 tag. ``theme`` is what applies until a visitor chooses.
+    without a slash at its end (files: ``drawing.asset``). ``theme_css`` is ``core.colour.theme(...).css()``;
+    the header that lets it and the one inline script through is ``drawing.content_security_policy``.
+    ``language`` is a BCP 47 tag. ``theme`` is what applies until a visitor chooses. ``search`` and
+    ``search_json`` are the addresses of ``~search`` and ``~search.json``, None on sites without search.
     """
 
     title: str
@@ -154,7 +155,6 @@ class SiteView(Struct, frozen=True, kw_only=True):
     footer_links: tuple[Link, ...] = ()
     copyright: str | None = None
     no_index: bool = False
-    edit_label: str | None = None
 
 
 class Layout(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,206 @@
+"""Colours of a site: from one primary and one tint to every colour of both themes, readable by construction.
+
+Lightness and chroma are those of OKLCH (B. Ottosson, "A perceptual color space for image processing", 2020),
+contrast is that of WCAG 2: text is moved along its lightness until it has at least 4.5:1 on every surface
+it may stand on.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from msgspec import Struct
+
+TEXT_CONTRAST = 4.5
+DEFAULT_PRIMARY = "#3056d3"
+_HEX = re.compile(r"#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
+
+
+class Oklch(Struct, frozen=True):
+    """Lightness 0 to 1, chroma (about 0 to 0.37 in sRGB), hue in degrees."""
+
+    l: float  # noqa: E741 - the name of the axis
+    c: float
+    h: float
+
+    def css(self) -> str:
+        return f"oklch({self.l:.3f} {self.c:.3f} {self.h:.1f})"
+
+
+Rgb = tuple[float, float, float]
+
+
+def _to_linear(v: float) -> float:
+    return v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4
+
+
+def parse_hex(text: str) -> Oklch | None:
+    """``#rgb`` or ``#rrggbb`` as OKLCH; None for anything else."""
+    match = _HEX.fullmatch(text.strip())
+    if match is None:
+        return None
+    digits = match[1] if len(match[1]) == 6 else "".join(d * 2 for d in match[1])
+    r, g, b = (_to_linear(int(digits[i : i + 2], 16) / 255) for i in (0, 2, 4))
+    l = math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b)  # noqa: E741
+    m = math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b)
+    s = math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b)
+    lightness = 0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s
+    a = 1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s
+    bb = 0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s
+    return Oklch(min(max(lightness, 0.0), 1.0), math.hypot(a, bb), math.degrees(math.atan2(bb, a)) % 360)
+
+
+def linear_rgb(colour: Oklch) -> Rgb:
+    """Linear sRGB; outside 0 to 1 where sRGB has no such colour."""
+    a = colour.c * math.cos(math.radians(colour.h))
+    b = colour.c * math.sin(math.radians(colour.h))
+    l = (colour.l + 0.3963377774 * a + 0.2158037573 * b) ** 3  # noqa: E741
+    m = (colour.l - 0.1055613458 * a - 0.0638541728 * b) ** 3
+    s = (colour.l - 0.0894841775 * a - 1.2914855480 * b) ** 3
+    return (
+        4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+        -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+        -0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s,
+    )
+
+
+def in_gamut(colour: Oklch) -> Oklch:
+    """The colour with no more chroma than sRGB can show at its lightness and hue."""
+    if all(-1e-4 <= v <= 1 + 1e-4 for v in linear_rgb(colour)):
+        return colour
+    low, high = 0.0, colour.c
+    for _ in range(20):
+        middle = (low + high) / 2
+        if all(-1e-4 <= v <= 1 + 1e-4 for v in linear_rgb(Oklch(colour.l, middle, colour.h))):
+            low = middle
+        else:
+            high = middle
+    return Oklch(colour.l, low, colour.h)
+
+
+def luminance(colour: Oklch) -> float:
+    r, g, b = (min(max(v, 0.0), 1.0) for v in linear_rgb(colour))
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def contrast(one: Oklch, other: Oklch) -> float:
+    """WCAG 2 contrast ratio, 1 to 21."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def readable(colour: Oklch, *backgrounds: Oklch, ratio: float = TEXT_CONTRAST) -> Oklch:
+    """The nearest lightness of the colour with at least ``ratio`` on every background."""
+
+    def enough(l: float) -> bool:  # noqa: E741
+        tried = in_gamut(Oklch(l, colour.c, colour.h))
+        # A little more than asked for, since what is written is rounded.
+        return all(contrast(tried, b) >= ratio + 0.05 for b in backgrounds)
+
+    if enough(colour.l):
+        return in_gamut(colour)
+    light = sum(luminance(b) for b in backgrounds) / len(backgrounds) > 0.18
+    near, far = colour.l, 0.0 if light else 1.0
+    for _ in range(16):
+        middle = (near + far) / 2
+        if enough(middle):
+            far = middle
+        else:
+            near = middle
+    return in_gamut(Oklch(far, colour.c, colour.h))
+
+
+_SEMANTIC = {"info": "#2f6fd6", "success": "#1d8a4e", "warning": "#b7791f", "danger": "#cf3a3a"}
+_NAMED = {"green": 150.0, "blue": 255.0, "red": 25.0, "orange": 55.0, "yellow": 95.0, "purple": 305.0}
+
+
+def _side(dark: bool, primary: Oklch, tint: Oklch, semantic: dict[str, Oklch]) -> dict[str, Oklch]:
+    hue = tint.h
+    grey = min(tint.c, 0.012 if dark else 0.008)
+
+    def neutral(l: float, c: float = 1.0) -> Oklch:  # noqa: E741
+        return in_gamut(Oklch(l, grey * c, hue))
+
+    if dark:
+        out = {
+            "bg": neutral(0.19), "raised": neutral(0.225), "sunken": neutral(0.165), "hover": neutral(0.26),
+            "line": neutral(0.29), "line-strong": neutral(0.38),
+            "text": neutral(0.90), "strong": neutral(0.97), "muted": neutral(0.71, 1.4),
+        }  # fmt: skip
+    else:
+        out = {
+            "bg": neutral(1.0, 0), "raised": neutral(0.982), "sunken": neutral(0.965), "hover": neutral(0.958),
+            "line": neutral(0.922), "line-strong": neutral(0.85),
+            "text": neutral(0.34, 2.0), "strong": neutral(0.21, 2.0), "muted": neutral(0.53, 2.0),
+        }  # fmt: skip
+    surfaces = (out["bg"], out["raised"], out["sunken"], out["hover"])
+    for name in ("text", "muted"):
+        out[name] = readable(out[name], *surfaces)
+
+    def family(name: str, base: Oklch, softness: float = 1.0) -> None:
+        soft = in_gamut(
+            Oklch(0.255 if dark else 0.968, min(base.c, 0.16) * (0.28 if dark else 0.12) * softness, base.h)
+        )
+        edge = in_gamut(Oklch(0.37 if dark else 0.885, min(base.c, 0.16) * (0.45 if dark else 0.36), base.h))
+        start = Oklch(max(base.l, 0.72) if dark else min(base.l, 0.55), base.c * (0.85 if dark else 1), base.h)
+        out[f"{name}-soft"] = soft
+        out[f"{name}-edge"] = edge
+        out[name] = readable(start, *surfaces, soft)
+
+    family("primary", primary)
+    # Filled buttons keep the customer's own colour wherever a text colour can be read on it.
+    fill = in_gamut(primary)
+    white, black = Oklch(1.0, 0.0, 0.0), Oklch(0.16, 0.0, 0.0)
+    # White on a strong colour looks calmer than black; black only where white could not be read at all.
+    on = white if contrast(fill, white) >= 3.0 else black
+    out["fill"] = readable(fill, on)
+    out["on-fill"] = on
+    for name, colour in semantic.items():
+        family(name, colour)
+    for name, angle in _NAMED.items():
+        family(name, Oklch(0.62, 0.15, angle))
+    # Listings: quiet colours of fixed hues, readable on the listing's surface.
+    surface = (out["raised"], out["primary-soft"])
+    l = 0.78 if dark else 0.5  # noqa: E741
+    for name, angle, c in (
+        ("keyword", 300.0, 0.15), ("string", 150.0, 0.12), ("number", 50.0, 0.13), ("name", 255.0, 0.13),
+        ("kind", 200.0, 0.1), ("tag", 20.0, 0.14),
+    ):  # fmt: skip
+        out[f"code-{name}"] = readable(Oklch(l, c * (0.8 if dark else 1), angle), *surface)
+    out["code-comment"] = readable(Oklch(0.62 if dark else 0.56, grey * 2, hue), *surface)
+    return out
+
+
+class Theme(Struct, frozen=True):
+    """Every colour by its token's name, without the leading ``--``; both sides have the same names."""
+
+    light: dict[str, Oklch]
+    dark: dict[str, Oklch]
+
+    def css(self) -> str:
+        """One rule that sets the tokens; which side applies is up to ``color-scheme``."""
+        pairs = "".join(
+            f"--{name}:light-dark({colour.css()},{self.dark[name].css()});" for name, colour in self.light.items()
+        )
+        return f":root{{{pairs}}}"
+
+
+def theme(
+    primary: str = DEFAULT_PRIMARY,
+    primary_dark: str | None = None,
+    tint: str | None = None,
+    semantic: dict[str, str] | None = None,
+) -> Theme:
+    """Both sides from hex colours. What is not a colour falls back to the default; ``tint`` gives the neutral
+    surfaces and texts their hue (the primary's if absent); ``semantic`` may name info, success, warning, danger.
+    """
+    light = parse_hex(primary) or parse_hex(DEFAULT_PRIMARY)
+    assert light is not None
+    dark = (parse_hex(primary_dark) if primary_dark else None) or light
+    hue = (parse_hex(tint) if tint else None) or light
+    named = {
+        name: parse_hex((semantic or {}).get(name, "")) or parse_hex(default) or light
+        for name, default in _SEMANTIC.items()
+    }
+    return Theme(_side(False, light, hue, named), _side(True, dark, hue, named))

@@ -1,0 +1,119 @@
+"""Views laid out as HTML, the static files beside it, and the header that keeps both honest."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from msgspec import Struct
+
+from ..core.document.urls import FRAME_HOSTS
+from .views import MessageView, NavItem, PageView, SearchAnswer, SiteView
+
+# The only inline script: it has to run before the first paint, or the wrong theme would flash.
+_THEME_SCRIPT = Markup(
+    'try{var t=localStorage.getItem("octavo-theme"),d=document.documentElement;'
+    'if(t=="light"||t=="dark")d.dataset.theme=t;else if(t)delete d.dataset.theme}catch(e){}'
+)
+_TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
+
+
+class Static(Struct, frozen=True):
+    """A static file. ``version`` is a hash of its content and stands in its address (``?v=``), so that answers
+    may be kept for ever."""
+
+    content: bytes
+    media_type: str
+    version: str
+
+
+@cache
+def asset(name: str) -> Static | None:
+    """The static file of that name (``octavo.css``, ``octavo.js``), or None."""
+    if name not in ("octavo.css", "octavo.js"):
+        return None
+    content = (files(__package__) / "static" / name).read_bytes()
+    return Static(content, _TYPES[name.rsplit(".", 1)[1]], hashlib.sha256(content).hexdigest()[:12])
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@lru_cache(maxsize=512)
+def content_security_policy(theme_css: str) -> str:
+    """The Content-Security-Policy of every page of a site with these theme colours."""
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src 'self' {_hash(_THEME_SCRIPT)}",
+            f"style-src 'self' {_hash(theme_css)}" if theme_css else "style-src 'self'",
+            "img-src 'self' https: data:",
+            "media-src 'self' https:",
+            "font-src 'self'",
+            "connect-src 'self'",
+            f"frame-src {' '.join(FRAME_HOSTS)}",
+            "form-action 'self'",
+            "base-uri 'none'",
+            "frame-ancestors 'self'",
+        )
+    )
+
+
+def _steps(items: Sequence[NavItem]) -> Iterator[tuple[str, NavItem | None]]:
+    """A tree as the order its tags are written in: each item, then ``open``, its children, ``close``. A list
+    instead of nested macros, so that no depth of a tree is too deep."""
+    stack: list[tuple[str, NavItem | None]] = [("item", item) for item in reversed(items)]
+    while stack:
+        kind, item = stack.pop()
+        yield kind, item
+        if kind == "item" and item is not None and item.children:
+            stack.append(("close", item))
+            stack.extend(("item", child) for child in reversed(item.children))
+            stack.append(("open", item))
+        elif kind == "item" and item is not None:
+            stack.append(("end", item))
+
+
+def _version(name: str) -> str:
+    found = asset(name)
+    return found.version if found else ""
+
+
+@cache
+def _templates() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("octavo.reader", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(theme_script=_THEME_SCRIPT, version=_version, steps=_steps)
+    return environment
+
+
+def draw_page(site: SiteView, page: PageView) -> str:
+    return _templates().get_template("page.html").render(site=site, page=page)
+
+
+def draw_search(site: SiteView, answer: SearchAnswer, nav: tuple[NavItem, ...] = ()) -> str:
+    """The results as a page of their own, for readers without JavaScript; an empty query shows the form."""
+    return _templates().get_template("search.html").render(site=site, answer=answer, nav=nav)
+
+
+def draw_not_found(site: SiteView, message: MessageView | None = None) -> str:
+    labels = site.labels
+    shown = message or MessageView(title=labels.not_found, text=labels.not_found_text)
+    return _templates().get_template("not_found.html").render(site=site, message=shown)
+
+
+def draw_error(site: SiteView | None, message: MessageView) -> str:
+    """An error, also where it is not known which site was asked for."""
+    shown = site or SiteView(title="", home="/", base="/", assets="/~assets", theme_toggle=False)
+    return _templates().get_template("error.html").render(site=shown, message=message)
