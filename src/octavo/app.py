@@ -28,6 +28,7 @@ from .kit.jobs import Worker
 from .kit.migrations import load_migrations, migrate
 from .kit.operation import TABLE, Call
 from .kit.signing import Signer, get_or_create_secret
+from .reader import reader_app
 from .settings import Settings
 
 log = logging.getLogger("octavo")
@@ -195,7 +196,7 @@ def serve(
             servers.append(_server(api_app(context, last_use), host, port))
             say(f"API    http://{host}:{port}/v1   reference http://{host}:{port}/docs")
         if "reader" in roles:
-            pass
+            servers.append(_server(reader_app(context), host, reader_port))
             say(f"Sites  http://{host}:{reader_port}/")
         if "worker" in roles:
             worker.start()

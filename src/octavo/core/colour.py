@@ -143,7 +143,9 @@ def _side(dark: bool, primary: Oklch, tint: Oklch, semantic: dict[str, Oklch]) -
             Oklch(0.255 if dark else 0.968, min(base.c, 0.16) * (0.28 if dark else 0.12) * softness, base.h)
         )
         edge = in_gamut(Oklch(0.37 if dark else 0.885, min(base.c, 0.16) * (0.45 if dark else 0.36), base.h))
-        start = Oklch(max(base.l, 0.72) if dark else min(base.l, 0.55), base.c * (0.85 if dark else 1), base.h)
+        start = Oklch(
+            max(base.l, 0.72) if dark else min(base.l, 0.55), base.c * (0.85 if dark else 1), base.h
+        )
         out[f"{name}-soft"] = soft
         out[f"{name}-edge"] = edge
         out[name] = readable(start, *surfaces, soft)
@@ -181,7 +183,8 @@ class Theme(Struct, frozen=True):
     def css(self) -> str:
         """One rule that sets the tokens; which side applies is up to ``color-scheme``."""
         pairs = "".join(
-            f"--{name}:light-dark({colour.css()},{self.dark[name].css()});" for name, colour in self.light.items()
+            f"--{name}:light-dark({colour.css()},{self.dark[name].css()});"
+            for name, colour in self.light.items()
         )
         return f":root{{{pairs}}}"
 

@@ -27,12 +27,12 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.files import FileGrant, file_headers
 from ..kit.http import Receive, Scope, Send
-from . import render
+from .drawing import asset, content_security_policy, draw_not_found, draw_page, draw_search
 from .pages import PageBuilder
 from .resolving import SiteVisit, SpaceVisit, find_site, find_space
 from .searching import search_site
-from .sites import llms_text, robots_text, site_view, sitemap_xml
-from .views import MessageView
+from .sites import ASSETS_PATH, llms_text, robots_text, site_view, sitemap_xml
+from .views import MessageView, SiteView
 
 log = logging.getLogger("octavo.reader")
 
@@ -53,7 +53,7 @@ class Answer(Struct, frozen=True):
 
 
 def _answer(
-    body: bytes | str, content_type: str, *, status: int = 200, cache: str = _REVALIDATE, **extra: str
+    body: bytes | str, content_type: str, *, status: int = 200, cache: str = _REVALIDATE, policy: str = ""
 ) -> Answer:
     raw = body.encode() if isinstance(body, str) else body
     headers = {
@@ -62,13 +62,16 @@ def _answer(
         "x-content-type-options": "nosniff",
         "referrer-policy": "strict-origin-when-cross-origin",
         "etag": f'"{hashlib.blake2b(raw, digest_size=12).hexdigest()}"',
-        **{name.replace("_", "-"): value for name, value in extra.items()},
     }
-    if content_type == _HTML:
-        headers["content-security-policy"] = render.content_security_policy()
+    if policy:
+        headers["content-security-policy"] = policy
     return Answer(
         status, tuple((k.encode(), v.encode("latin-1", "replace")) for k, v in headers.items()), raw
     )
+
+
+def _html(site: SiteView, text: str, status: int = 200) -> Answer:
+    return _answer(text, _HTML, status=status, policy=content_security_policy(site.theme_css))
 
 
 def _redirect(location: str) -> Answer:
@@ -131,7 +134,8 @@ class Site:
         if kept is None:
             canonical = f"{self._origin()}{space.base}{quote(wanted)}"
             view = msgspec.structs.replace(builder.page(shown), canonical=canonical)
-            kept = _answer(render.page(site_view(self._tx, space), view), _HTML)
+            site = site_view(self._tx, space)
+            kept = _html(site, draw_page(site, view))
             self._pages.put(key, kept, len(kept.body))
         return kept
 
@@ -140,8 +144,8 @@ class Site:
         found = search_site(self._tx, self._visit, wanted)
         if as_json:
             return _answer(msgspec.json.encode(found), "application/json")
-        nav = PageBuilder(self._tx, space).nav(None)
-        return _answer(render.search(site_view(self._tx, space), found, nav), _HTML)
+        site = site_view(self._tx, space)
+        return _html(site, draw_search(site, found, PageBuilder(self._tx, space).nav(None)))
 
     def _file(self, space: SpaceVisit, rest: str) -> Answer:
         # The id is looked up among the files of this very revision of this very space.
@@ -160,7 +164,7 @@ class Site:
             text=view.labels.not_found_text,
             nav=PageBuilder(self._tx, space).nav(None),
         )
-        return _answer(render.message(view, message), _HTML, status=404)
+        return _html(view, draw_not_found(view, message), status=404)
 
 
 def plain_not_found() -> Answer:
@@ -191,9 +195,9 @@ def reader_app(context: Context) -> Litestar:
     inline = context.db.engine == "sqlite"
 
     def make(host: str, path: str, query: str) -> Answer:
-        if path.startswith("/~static/"):
-            asset = render.asset(path.removeprefix("/~static/"))
-            return _answer(asset[0], asset[1], cache=_FOREVER) if asset else plain_not_found()
+        if path.startswith(f"{ASSETS_PATH}/"):
+            static = asset(path.removeprefix(f"{ASSETS_PATH}/"))
+            return _answer(static.content, static.media_type, cache=_FOREVER) if static else plain_not_found()
         if path.startswith("/~files/"):
             grant = context.files.verify(FILE_PURPOSE, path.split("/")[2])
             return stream_file(context, grant, None) if grant else plain_not_found()

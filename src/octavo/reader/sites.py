@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 import msgspec
 
-from ..core.colour import theme_css
+from ..core.colour import theme
 from ..core.pages import Page
 from ..kit.clock import iso
 from ..kit.db import Transaction
@@ -16,8 +16,7 @@ from ..spaces import get_space
 from .resolving import SiteVisit, SpaceVisit, find_space
 from .views import SiteView, Variant
 
-ASSETS_PATH = "/~static"
-PRIMARY = "#4f46e5"
+ASSETS_PATH = "/~assets"
 
 
 def site_view(tx: Transaction, space: SpaceVisit) -> SiteView:
@@ -41,7 +40,7 @@ def site_view(tx: Transaction, space: SpaceVisit) -> SiteView:
         assets=ASSETS_PATH,
         language=row.language or "en",
         direction="rtl" if row.language in ("ar", "he") else "ltr",
-        theme_css=theme_css(PRIMARY),
+        theme_css=theme().css(),
         variants=variants,
         search=f"{base}~search",
         search_json=f"{base}~search.json",
