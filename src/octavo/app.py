@@ -20,11 +20,14 @@ from .access import LastUse, authenticate
 from .bootstrap import FirstStart, first_start
 from .errors import Unavailable
 from .kit import db as databases
+from .kit import logs
 from .kit.context import Context
 from .kit.description import describe, reference_page
 from .kit.files import open_store
 from .kit.http import Dispatcher, Endpoint, Receive, Scope, Send, build_app, send_answer
 from .kit.jobs import Worker
+from .kit.metrics import CONTENT_TYPE as METRICS_TYPE
+from .kit.metrics import Metrics
 from .kit.migrations import load_migrations, migrate
 from .kit.operation import TABLE, Call
 from .kit.signing import Signer, get_or_create_secret
@@ -100,7 +103,8 @@ def api_app(context: Context, last_use: LastUse | None = None) -> Litestar:
     def identify(call: Call) -> str | None:
         return authenticate(call, uses)
 
-    dispatcher = Dispatcher(context, identify)
+    metrics = Metrics()
+    dispatcher = Dispatcher(context, identify, metrics=metrics)
     made: dict[str, bytes] = {}
 
     def description() -> bytes:
@@ -127,6 +131,7 @@ def api_app(context: Context, last_use: LastUse | None = None) -> Litestar:
             "/docs": _static(reference, "text/html; charset=utf-8"),
             "/healthz": _static(lambda: b"ok\n", "text/plain"),
             "/readyz": _ready(context),
+            "/metrics": _static(metrics.text, METRICS_TYPE),
         },
         on_shutdown=[dispatcher.close],
     )
@@ -179,6 +184,7 @@ def serve(
     say: Callable[[str], None],
 ) -> None:
     """Runs these roles until SIGTERM or SIGINT, then finishes what runs. ``say`` tells a person how it goes."""
+    logs.configure("json" if settings.log_format == "json" else "text", level=logging.WARNING)
     context = open_context(settings)
     stop_worker = threading.Event()
     worker = threading.Thread(

@@ -25,6 +25,7 @@ from litestar.types import ASGIApp
 from ..errors import BadRequest, MethodNotAllowed, NotFound, OctavoError, TooLarge, TooManyRequests
 from . import ids
 from .db import RetryTransaction
+from .metrics import Metrics
 from .operation import PUBLIC, Call, Deletion, Operation, Reply, Stream
 
 log = logging.getLogger("octavo.http")
@@ -110,14 +111,14 @@ class Dispatcher:
         context: Any,
         authenticate: Callable[[Call], str | None],
         *,
-        observe: Callable[[Operation, int, float], None] | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
         self.context = context
         self._authenticate = authenticate
         self._limiter = RateLimiter(context.settings.rate_limit)
         self._inline_reads = context.db.engine == "sqlite"
         self._pool = ThreadPoolExecutor(context.settings.threads, thread_name_prefix="octavo-call")
-        self._observe = observe
+        self._metrics = metrics or Metrics()
         self._decoders: dict[str, msgspec.json.Decoder[Any]] = {}
 
     def close(self) -> None:
@@ -263,6 +264,7 @@ class Dispatcher:
         if "GET" in by_method:
             by_method["HEAD"] = by_method["GET"]  # type: ignore[index]
         allowed = ", ".join(sorted(by_method))
+        meters = {operation.id: self._metrics.meter(operation.id) for operation in operations}
 
         async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
             started = time.perf_counter()
@@ -306,8 +308,7 @@ class Dispatcher:
                 await self._send_stream(send, answer, request_id)
             else:
                 await _send(send, answer, request_id)
-            if self._observe:
-                self._observe(operation, answer.status, time.perf_counter() - started)
+            meters[operation.id].count(answer.status, time.perf_counter() - started)
 
         return endpoint
 
