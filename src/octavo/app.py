@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
+import multiprocessing
 import signal
+import socket
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from importlib.metadata import version
+from multiprocessing.process import BaseProcess
 from typing import Any, Literal
 
 from granian.constants import Interfaces
 from granian.log import LogLevels
 from granian.server.embed import Server
 from litestar import Litestar
+from msgspec import Struct
 
 from .access import LastUse, authenticate
 from .bootstrap import FirstStart, first_start
@@ -25,7 +29,7 @@ from .kit.context import Context
 from .kit.description import describe, reference_page
 from .kit.files import open_store
 from .kit.http import Dispatcher, Endpoint, Receive, Scope, Send, build_app, send_answer
-from .kit.jobs import Worker
+from .kit.jobs import Worker, wake
 from .kit.metrics import CONTENT_TYPE as METRICS_TYPE
 from .kit.metrics import Metrics
 from .kit.migrations import load_migrations, migrate
@@ -174,51 +178,96 @@ async def _until_stopped(
 Role = Literal["api", "reader", "worker"]
 
 
-def serve(
-    settings: Settings,
-    *,
-    roles: Sequence[Role],
-    host: str,
-    port: int,
-    reader_port: int,
-    say: Callable[[str], None],
-) -> None:
-    """Runs these roles until SIGTERM or SIGINT, then finishes what runs. ``say`` tells a person how it goes."""
+class Address(Struct, frozen=True):
+    """Where to listen."""
+
+    host: str
+    port: int
+    reader_port: int
+
+
+def serve(settings: Settings, *, roles: Sequence[Role], address: Address, say: Callable[[str], None]) -> None:
+    """Runs these roles until SIGTERM or SIGINT, then finishes what runs and leaves no process behind.
+
+    With more than one worker, the further ones are processes that listen on the same ports. ``say`` tells a
+    person how it goes. Raises Unavailable when something cannot be opened or a port is taken.
+    """
     logs.configure("json" if settings.log_format == "json" else "text", level=logging.WARNING)
+    ports = {"api": address.port, "reader": address.reader_port}
+    for role in roles:
+        if role != "worker":
+            _require_free(address.host, ports[role])
     context = open_context(settings)
-    stop_worker = threading.Event()
-    worker = threading.Thread(
-        target=Worker(context.db, context).run_forever, args=(stop_worker,), name="octavo-jobs"
-    )
-    last_use = LastUse()
+    further: list[BaseProcess] = []
     try:
         load_operations()
-        if "api" in roles:
-            started = first_start(context)
-            if started is not None:
-                _tell_first_start(context, started, say)
-        servers = []
-        if "api" in roles:
-            servers.append(_server(api_app(context, last_use), host, port))
-            say(f"API    http://{host}:{port}/v1   reference http://{host}:{port}/docs")
-        if "reader" in roles:
-            servers.append(_server(reader_app(context), host, reader_port))
-            say(f"Sites  http://{host}:{reader_port}/")
-        if "worker" in roles:
-            worker.start()
+        started = first_start(context) if "api" in roles else None
+        if started is not None:
+            _tell_first_start(context, started, say)
+        for role, what in (("api", "API    {}v1   reference {}docs"), ("reader", "Sites  {}")):
+            if role in roles:
+                say(what.replace("{}", f"http://{address.host}:{ports[role]}/"))
+        answering = [role for role in roles if role != "worker"]
+        if answering:
+            spawn = multiprocessing.get_context("spawn")
+            for _ in range(settings.workers - 1):
+                further.append(spawn.Process(target=_serve_further, args=(settings, answering, address)))
+                further[-1].start()
+        _run(context, roles, address)
+    finally:
+        for process in further:
+            process.terminate()
+        for process in further:
+            process.join()
+        close_context(context)
 
-        async def write_last_use() -> None:
-            while True:
-                await asyncio.sleep(_WRITE_LAST_USE)
-                await asyncio.get_running_loop().run_in_executor(None, last_use.write, context.db)
 
+def _serve_further(settings: Settings, roles: Sequence[Role], address: Address) -> None:
+    logs.configure("json" if settings.log_format == "json" else "text", level=logging.WARNING)
+    context = open_context(settings)
+    try:
+        _run(context, roles, address)
+    finally:
+        close_context(context)
+
+
+def _run(context: Context, roles: Sequence[Role], address: Address) -> None:
+    last_use = LastUse()
+    servers = []
+    if "api" in roles:
+        servers.append(_server(api_app(context, last_use), address.host, address.port))
+    if "reader" in roles:
+        servers.append(_server(reader_app(context), address.host, address.reader_port))
+    stop = threading.Event()
+    worker = threading.Thread(
+        target=Worker(context.db, context).run_forever, args=(stop,), name="octavo-jobs"
+    )
+
+    async def write_last_use() -> None:
+        while True:
+            await asyncio.sleep(_WRITE_LAST_USE)
+            await asyncio.get_running_loop().run_in_executor(None, last_use.write, context.db)
+
+    if "worker" in roles:
+        worker.start()
+    try:
         asyncio.run(_until_stopped(servers, [write_last_use]))
     finally:
-        stop_worker.set()
+        stop.set()
+        wake()
         if worker.is_alive():
             worker.join()
         last_use.write(context.db)
-        close_context(context)
+
+
+def _require_free(host: str, port: int) -> None:
+    # Servers share a port with SO_REUSEPORT, so a second installation would silently take half the requests.
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise Unavailable(f"port {port} on {host}: {error.strerror}") from None
 
 
 def _tell_first_start(context: Context, started: FirstStart, say: Callable[[str], None]) -> None:

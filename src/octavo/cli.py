@@ -48,7 +48,7 @@ def _context(options: argparse.Namespace) -> Iterator[Context]:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from .app import serve
+    from .app import Address, serve
 
     roles: dict[str, tuple[Role, ...]] = {
         "serve": ("api", "reader", "worker"),
@@ -59,9 +59,7 @@ def _serve(options: argparse.Namespace) -> int:
     serve(
         _settings(options),
         roles=roles[options.command],
-        host=options.host,
-        port=options.port,
-        reader_port=options.reader_port,
+        address=Address(options.host, options.port, options.reader_port),
         say=lambda line: print(line, flush=True),
     )
     return DONE
