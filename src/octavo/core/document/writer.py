@@ -763,10 +763,7 @@ def write_html(nodes: Sequence[Any], notes: _Notes, code: bool = False) -> str:
         if isinstance(node, Text):
             for leaf in node.leaves:
                 text = html.escape(leaf.text, quote=False)
-                if not code:
-                    text = text.replace("$$", "&#x24;&#x24;")
-                    text = re.sub(r"[\t\r]|^ | $|(?<= ) ", lambda m: f"&#x{ord(m[0]):x};", text)
-                    text = text.replace("\n", "<br>")
+                text = text if code else _html_text(leaf.text).replace("\n", "<br>")
                 for mark in sorted(leaf.marks, key=lambda mark: -_ORDER.index(mark.type)):
                     text = _Inline(notes, strict=True, table=False).marked(mark, text)
                 out.append(text)
@@ -784,11 +781,17 @@ def write_html(nodes: Sequence[Any], notes: _Notes, code: bool = False) -> str:
         elif node.type == "mention":
             url = _url(node.data["ref"])
             out.append(
-                f'<a data-mention href="{_quoted(url)}">{html.escape(node.data.get("label", url), quote=False)}</a>'
+                f'<a data-mention href="{_quoted(url)}">{_html_text(str(node.data.get("label", url)))}</a>'
             )
         else:
             out.append(_html_inline(node, notes))
     return "".join(out)
+
+
+def _html_text(text: str) -> str:
+    """Text inside HTML whose spaces all count."""
+    text = html.escape(text, quote=False).replace("$$", "&#x24;&#x24;")
+    return re.sub(r"[\t\r]|^ | $|(?<= ) |(?<=\n) | (?=\n)", lambda m: f"&#x{ord(m[0]):x};", text)
 
 
 def _html_inline(node: Inline, notes: _Notes) -> str:
@@ -798,13 +801,13 @@ def _html_inline(node: Inline, notes: _Notes) -> str:
     if node.type == "inline-math":
         return html.escape(f"$${node.data['formula']}$$", quote=False)
     if node.type == "expression":
-        said = html.escape(str(node.data["expression"]), quote=False)
+        said = _html_text(str(node.data["expression"]))
         return f'<code class="expression">{said}</code>'
     if node.type == "button":
         bare = Inline("button", node.data | {"label": ""})
         tag = _Inline(notes, strict=True, table=False).inline(bare)
         at = tag.rindex("</")
-        return tag[:at] + html.escape(str(node.data["label"]), quote=False) + tag[at:]
+        return tag[:at] + _html_text(str(node.data["label"])) + tag[at:]
     return _Inline(notes, strict=True, table=False).inline(node)
 
 
