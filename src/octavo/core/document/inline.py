@@ -374,10 +374,10 @@ def _annotate(build: _Builder, token: Token) -> None:
     label = token.info
     body = build.footnote(label) if build.footnote else []
     fragment = Fragment(label, body or [Block("paragraph")], "annotation-body")
-    if build.out and isinstance(last := build.out[-1], Inline) and last.type == "annotation":
-        if not last.fragments:
-            last.fragments.append(fragment)
-            return
+    last = build.out[-1] if build.out else None
+    if isinstance(last, Inline) and last.type == "annotation" and not last.fragments:
+        last.fragments.append(fragment)
+        return
     build.add(Inline("annotation", {}, [], [fragment]))
 
 

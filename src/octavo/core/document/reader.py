@@ -357,8 +357,10 @@ class _Reader:
     def expandable(self, token: Token, inner: list[Block]) -> Block:
         title: Inlines = []
         if inner and inner[0].type == "summary":
-            source = re.sub(r"^<summary[^>]*>|</summary>$", "", inner[0].data["source"], flags=re.IGNORECASE)
-            title = self.inlines(" ".join(source.split()))
+            source = re.sub(
+                r"^<summary[^>]*>\s*|\s*</summary>$", "", inner[0].data["source"], flags=re.IGNORECASE
+            )
+            title = self.inlines(re.sub(r"[ \t]*\n[ \t]*", " ", source).strip(" \t"))
             inner = inner[1:]
         attrs = attributes(token.info)
         data: Data = {"open": True} if "open" in attrs else {}

@@ -41,23 +41,47 @@ def write(document: Document) -> str:
     """The Markdown of a document; exactly what was read where nothing changed."""
     notes = _Notes(document)
     out: list[str] = []
-    last = len(document.nodes) - 1
-    for index, block in enumerate(document.nodes):
-        gap = document.gaps[index] if index < len(document.gaps) else ""
-        fresh = block.source is None
-        if index and (fresh or document.nodes[index - 1].source is None):
+    nodes, gaps = document.nodes, document.gaps
+    before = ""
+    for index, block in enumerate(nodes):
+        gap = notes.without(gaps[index]) if index < len(gaps) else ""
+        text = block.source
+        if text is None:
+            avoid = _marker(nodes[index - 1], before) if index else ""
+            text = write_block(block, notes, avoid)
+        if index and (block.source is None or nodes[index - 1].source is None):
             gap = _apart(gap)
-        out.append(notes.without(gap))
-        out.append(write_block(block, notes) if block.source is None else block.source)
-    tail = document.gaps[len(document.nodes)] if len(document.gaps) > len(document.nodes) else ""
-    tail = notes.without(tail)
-    if last >= 0 and document.nodes[last].source is None and not tail.startswith(("\n", "\r")):
+            if block.source != nodes[index - 1].source and not _stay_two(
+                nodes[index - 1 : index + 1], before, gap, text
+            ):
+                gap += "<!-- -->\n\n"
+                if nodes[index - 1].source is not None:
+                    out[-1] = before = write_block(nodes[index - 1], notes)
+        out += gap, text
+        before = text
+    tail = notes.without(gaps[len(nodes)]) if len(gaps) > len(nodes) else ""
+    if nodes and nodes[-1].source is None and not tail.startswith(("\n", "\r")):
         tail = "\n" + tail
     out.append(tail)
     if notes.fresh:
         body = "".join(out).rstrip("\n")
         return body + "\n\n" + notes.text() + "\n"
     return "".join(out)
+
+
+def _stay_two(pair: list[Block], before: str, gap: str, after: str) -> bool:
+    """Whether an untouched block and a written one beside it are still read as two of these kinds."""
+    if pair[0].source is None and pair[1].source is None:
+        return True
+    return [block.type for block in read_blocks(before + gap + after)] == [block.type for block in pair]
+
+
+def _marker(block: Block, text: str) -> str:
+    """The sign a list puts before its items; another list right after it must use another one."""
+    if not block.type.startswith("list-"):
+        return ""
+    match = re.match(r"\s*\d*(\S)", text)
+    return match[1] if match else ""
 
 
 def _apart(gap: str) -> str:
@@ -125,27 +149,22 @@ _NOTE = re.compile(r"(?m)^[ \t]*\[\^([^\]\s]+)\]:[ \t]*([^\n]*(?:\n(?![ \t]*\[)[
 
 def write_blocks(nodes: Sequence[Any], notes: _Notes | None = None) -> str:
     """Blocks in canonical style, a blank line between each two."""
-    notes = notes or _Notes()
+    return "\n\n".join(_written(nodes, notes or _Notes()))
+
+
+def _written(nodes: Sequence[Any], notes: _Notes) -> list[str]:
     parts: list[str] = []
-    before: Any = None
-    for block in nodes:
-        text = write_block(block, notes)
-        if parts and _would_join(before, block):
-            parts.append("<!-- -->")
-        parts.append(text)
-        before = block
-    return "\n\n".join(parts)
+    for index, block in enumerate(nodes):
+        parts.append(write_block(block, notes, _marker(nodes[index - 1], parts[-1]) if index else ""))
+    return parts
 
 
-def _would_join(before: Block, after: Block) -> bool:
-    """Two lists of one kind, side by side, would be read as one."""
-    bullets = ("list-unordered", "list-tasks")
-    return (before.type in bullets and after.type in bullets) or before.type == after.type == "list-ordered"
-
-
-def write_block(block: Block, notes: _Notes | None = None) -> str:
-    """One block in canonical style, without line breaks around it."""
+def write_block(block: Block, notes: _Notes | None = None, avoid: str = "") -> str:
+    """One block in canonical style, without line breaks around it. ``avoid``: the item sign of the list right
+    before it."""
     notes = notes or _Notes()
+    if block.type.startswith("list-") and block.type != "list-item":
+        return _list(block, notes, avoid)
     return _WRITERS[block.type](block, notes)
 
 
@@ -162,14 +181,15 @@ def write_inlines(nodes: Sequence[Any], notes: _Notes | None = None, table: bool
 
 
 def _reads_as(text: str, nodes: Sequence[Any], table: bool) -> bool:
-    if "[^" in text or (not _ODD.search(text) and not table):
+    if not _ODD.search(text) and not table:
         return True
     if table:
         text = re.sub(r"\\\|", "|", text)
-    return comparable(inlines(parse_inline(text.strip(" \t\n"), {}))) == comparable(nodes)
+    env = {"footnotes": {first for first, _ in _LABEL.findall(text)}}
+    return comparable(inlines(parse_inline(text.strip(" \t\n"), env))) == comparable(nodes)
 
 
-_ODD = re.compile(r"[^\w\s.,;()'\"/-]|://|www\.")
+_ODD = re.compile(r"[^\w\s.,;()'\"/-]|_|://|www\.")
 
 
 def comparable(nodes: Sequence[Any]) -> Any:
@@ -507,16 +527,17 @@ def _heading(block: Block, notes: _Notes) -> str:
     return f"{'#' * level} {text}".rstrip(" ")
 
 
-def _list(block: Block, notes: _Notes) -> str:
+def _list(block: Block, notes: _Notes, avoid: str = "") -> str:
+    bullet, point = "-" if avoid == "*" else "*", ")" if avoid == "." else "."
     number = block.data.get("start", 1)
     lines: list[str] = []
     loose = any(_loose(item) for item in block.nodes)
     for item in block.nodes:
         if block.type == "list-ordered":
-            marker = f"{int(number)}. "
+            marker = f"{int(number)}{point} "
             number += 1
         else:
-            marker = "* "
+            marker = f"{bullet} "
         indent = " " * len(marker)
         if "checked" in item.data:  # type: ignore[union-attr]
             marker += "[x] " if item.data["checked"] else "[ ] "  # type: ignore[union-attr]
@@ -537,12 +558,7 @@ def _loose(item: Any) -> bool:
 def _item(item: Any, notes: _Notes, loose: bool) -> str:
     if loose or len(item.nodes) < 2:
         return write_blocks(item.nodes, notes)
-    parts = [write_block(item.nodes[0], notes)]
-    for before, child in zip(item.nodes, item.nodes[1:], strict=False):
-        if _would_join(before, child):
-            parts.append("\n<!-- -->\n")
-        parts.append(write_block(child, notes))
-    return "\n".join(parts)
+    return "\n".join(_written(item.nodes, notes))
 
 
 def _indent(text: str, indent: str) -> str:
@@ -555,7 +571,7 @@ def _divider(block: Block, notes: _Notes) -> str:
 
 def _quote(block: Block, notes: _Notes) -> str:
     body = write_blocks(block.nodes, notes)
-    return "\n".join(f"> {line}".rstrip(" ") for line in body.split("\n")) if body else ">"
+    return "\n".join(f"> {line}" if line else ">" for line in body.split("\n")) if body else ">"
 
 
 def _wrap(name: str, **names: str) -> Callable[[Block, _Notes], str]:
@@ -747,10 +763,7 @@ def write_html(nodes: Sequence[Any], notes: _Notes, code: bool = False) -> str:
         if isinstance(node, Text):
             for leaf in node.leaves:
                 text = html.escape(leaf.text, quote=False)
-                if not code:
-                    text = text.replace("$$", "&#x24;&#x24;")
-                    text = re.sub(r"[\t\r]|^ | $|(?<= ) ", lambda m: f"&#x{ord(m[0]):x};", text)
-                    text = text.replace("\n", "<br>")
+                text = text if code else _html_text(leaf.text).replace("\n", "<br>")
                 for mark in sorted(leaf.marks, key=lambda mark: -_ORDER.index(mark.type)):
                     text = _Inline(notes, strict=True, table=False).marked(mark, text)
                 out.append(text)
@@ -768,11 +781,17 @@ def write_html(nodes: Sequence[Any], notes: _Notes, code: bool = False) -> str:
         elif node.type == "mention":
             url = _url(node.data["ref"])
             out.append(
-                f'<a data-mention href="{_quoted(url)}">{html.escape(node.data.get("label", url), quote=False)}</a>'
+                f'<a data-mention href="{_quoted(url)}">{_html_text(str(node.data.get("label", url)))}</a>'
             )
         else:
             out.append(_html_inline(node, notes))
     return "".join(out)
+
+
+def _html_text(text: str) -> str:
+    """Text inside HTML whose spaces all count."""
+    text = html.escape(text, quote=False).replace("$$", "&#x24;&#x24;")
+    return re.sub(r"[\t\r]|^ | $|(?<= ) |(?<=\n) | (?=\n)", lambda m: f"&#x{ord(m[0]):x};", text)
 
 
 def _html_inline(node: Inline, notes: _Notes) -> str:
@@ -782,13 +801,13 @@ def _html_inline(node: Inline, notes: _Notes) -> str:
     if node.type == "inline-math":
         return html.escape(f"$${node.data['formula']}$$", quote=False)
     if node.type == "expression":
-        said = html.escape(str(node.data["expression"]), quote=False)
+        said = _html_text(str(node.data["expression"]))
         return f'<code class="expression">{said}</code>'
     if node.type == "button":
         bare = Inline("button", node.data | {"label": ""})
         tag = _Inline(notes, strict=True, table=False).inline(bare)
         at = tag.rindex("</")
-        return tag[:at] + html.escape(str(node.data["label"]), quote=False) + tag[at:]
+        return tag[:at] + _html_text(str(node.data["label"])) + tag[at:]
     return _Inline(notes, strict=True, table=False).inline(node)
 
 
