@@ -1,0 +1,82 @@
+"""One sensible call of every operation, which the contract tests make in many hands and with wrong ids.
+
+Each package has its file of samples here. An operation without one fails every contract test by its name.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from octavo.access import ORGANIZATION, Can
+from octavo.kit.operation import Operation
+from world import Place, World
+
+Body = Mapping[str, Any] | list[Any] | Callable[[Place], Any] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """What to send; everything has a default, so that most operations need ``Sample()`` alone.
+
+    - ``path``: parameters that are not in the place under their own name, as name to name: the operation's
+      ``commentId`` may be the place's ``changeRequestCommentId``.
+    - ``query``: the query parameters.
+    - ``body``: what is sent as JSON, or a function of the place when it holds ids.
+    - ``before``: run first, by the administrator of the place: what must be so for the call to make sense.
+    - ``like``: (abilities, needed) that decide instead of the operation's own proof and ``needs``.
+    - ``outcomes``: statuses of members of home (by role, or ``guest``) that the roles alone do not tell.
+    """
+
+    path: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, Any] = field(default_factory=dict)
+    body: Body = None
+    before: Callable[[World, Place], None] | None = None
+    like: tuple[Any, Any] | None = None
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+
+    def ids(self, place: Place, template: str) -> str:
+        """The path with the ids of a place."""
+        return place.path(template, **{name: place[there] for name, there in self.path.items()})
+
+    def body_for(self, place: Place) -> Any:
+        return self.body(place) if callable(self.body) else self.body
+
+
+MEMBERS_ONLY = (ORGANIZATION, Can.VIEW)
+"""``like`` of operations on people, whom only those see who share an organization with them."""
+
+
+def _collect() -> dict[str, Sample]:
+    found: dict[str, Sample] = {}
+    for module in pkgutil.iter_modules(__path__):
+        for operation_id, sample in importlib.import_module(f"{__name__}.{module.name}").SAMPLES.items():
+            assert operation_id not in found, f"{operation_id}: two samples"
+            found[operation_id] = sample
+    return found
+
+
+SAMPLES = _collect()
+
+
+def sample_of(operation: Operation) -> Sample:
+    """The sample of an operation; fails the test that asks when there is none."""
+    assert operation.id in SAMPLES, f"{operation.id}: add a sample to contract/samples/{operation.tag}.py"
+    return SAMPLES[operation.id]
+
+
+def send(
+    world: World, who: str, operation: Operation, place: Place, sample: Sample | None = None, **options: Any
+) -> httpx.Response:
+    """The sample call of an operation in a place; ``options`` (``path``, and httpx's) go before what it says."""
+    sample = sample or sample_of(operation)
+    path = options.pop("path", None) or sample.ids(place, operation.path)
+    if "json" not in options and "content" not in options and sample.body is not None:
+        options["json"] = sample.body_for(place)
+    options.setdefault("params", dict(sample.query))
+    return world.call(who, operation.method, path, **options)

@@ -1,0 +1,81 @@
+"""Every operation x every one of the cast x both organizations: what the tables of roles say is what happens."""
+
+from __future__ import annotations
+
+import typing
+
+import pytest
+
+from octavo.access import (
+    COLLECTION,
+    ORGANIZATION,
+    SITE,
+    SPACE,
+    Can,
+    CollectionAccess,
+    OrgAccess,
+    SignedIn,
+    SiteAccess,
+    SpaceAccess,
+    at_least,
+)
+from octavo.app import load_operations
+from octavo.kit.operation import PUBLIC, TABLE, Operation
+from world import CAST, NOBODY, Place, World
+
+from .samples import SAMPLES, Sample, sample_of, send
+
+load_operations()
+
+ABILITIES = {OrgAccess: ORGANIZATION, CollectionAccess: COLLECTION, SpaceAccess: SPACE, SiteAccess: SITE}
+"""What each kind of proof is checked against. A role in an organization is one in all that it holds."""
+
+SUCCESS = 200
+
+
+def proof_of(operation: Operation) -> type:
+    return typing.get_type_hints(operation.handler)[operation.proof]
+
+
+def expected(operation: Operation, sample: Sample, place: Place, who: str) -> int:
+    """SUCCESS, 401, 403 or 404."""
+    if operation.needs is PUBLIC:
+        return SUCCESS
+    if who == NOBODY:
+        return 401
+    if sample.like is not None:
+        abilities, needs = sample.like
+    elif proof_of(operation) is SignedIn:
+        return SUCCESS
+    else:
+        abilities, needs = ABILITIES[proof_of(operation)], operation.needs
+    if who not in place.roles:
+        return 404
+    role = place.roles[who]
+    if (role or "guest") in sample.outcomes:
+        return sample.outcomes[role or "guest"]
+    if not at_least(role, abilities[Can.VIEW]):
+        return 404
+    return SUCCESS if at_least(role, abilities[needs]) else 403
+
+
+@pytest.mark.parametrize("operation", TABLE.values(), ids=lambda operation: operation.id)
+def test_everybody_gets_what_their_role_allows(world: World, operation: Operation) -> None:
+    sample = sample_of(operation)
+    wrong = []
+    for place in (world.home, world.away):
+        for who in CAST:
+            world.renew()
+            if sample.before is not None:
+                sample.before(world, place)
+            wanted = expected(operation, sample, place, who)
+            answer = send(world, who, operation, place)
+            if answer.status_code != wanted and not (wanted == SUCCESS and answer.is_success):
+                wrong.append(
+                    f"{who} in {place}: expected {wanted}, got {answer.status_code} {answer.text[:200]}"
+                )
+    assert not wrong, "\n".join([operation.source, *wrong])
+
+
+def test_every_sample_is_of_an_operation() -> None:
+    assert set(SAMPLES) <= set(TABLE)

