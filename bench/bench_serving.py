@@ -1,0 +1,164 @@
+"""Server CPU of requests, each beside an empty Litestar route that answers the same bytes.
+
+Servers run as processes of their own; their CPU is what the operating system counted for them. Rounds are
+interleaved, and the medians of the ratios are printed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROUNDS = 7
+REQUESTS = 1500
+PORT, READER_PORT, EMPTY_PORT = 18410, 18411, 18412
+
+EMPTY = """
+import asyncio, sys
+from granian.constants import Interfaces
+from granian.log import LogLevels
+from granian.server.embed import Server
+from litestar import Litestar, Response, get
+bodies = {name: open(f"{sys.argv[1]}/{name}", "rb").read() for name in ("space", "markdown", "page")}
+types = {"space": "application/json", "markdown": "application/json", "page": "text/html"}
+@get("/empty/{name:str}", sync_to_thread=False)
+def empty(name: str) -> Response[bytes]:
+    return Response(bodies[name], media_type=types[name])
+app = Litestar([empty], openapi_config=None, logging_config=None)
+server = Server(app, address="127.0.0.1", port=int(sys.argv[2]), interface=Interfaces.ASGI,
+                log_level=LogLevels.error, websockets=False)
+asyncio.run(server.serve())
+"""
+
+
+class Client:
+    """One kept-alive connection."""
+
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port))
+        self._file = self._socket.makefile("rb")
+
+    def get(self, path: str, token: str = "") -> bytes:
+        auth = f"Authorization: Bearer {token}\r\n" if token else ""
+        self._socket.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{auth}\r\n".encode())
+        status = self._file.readline()
+        length = 0
+        while (line := self._file.readline()) != b"\r\n":
+            if line.lower().startswith(b"content-length:"):
+                length = int(line.split(b":")[1])
+        body = self._file.read(length)
+        if b" 200 " not in status:
+            raise RuntimeError(f"{path}: {status!r} {body[:200]!r}")
+        return body
+
+
+def cpu(pid: int) -> float:
+    """Seconds of CPU of a process and its threads so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def wait_for(port: int) -> None:
+    for _ in range(200):
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        except OSError:
+            time.sleep(0.05)
+    raise RuntimeError(f"nothing listens on {port}")
+
+
+def cost(client: Client, pid: int, path: str, token: str = "") -> float:
+    """Microseconds of server CPU per request."""
+    before = cpu(pid)
+    for _ in range(REQUESTS):
+        client.get(path, token)
+    return (cpu(pid) - before) / REQUESTS * 1e6
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        environ = {**os.environ, "OCTAVO_DATA": f"{folder}/data", "OCTAVO_DATABASE_URL": ""}
+        octavo = [str(Path(sys.executable).with_name("octavo"))]
+        started = time.perf_counter()
+        server = subprocess.Popen(
+            [*octavo, "serve", "--port", str(PORT), "--reader-port", str(READER_PORT)],
+            env=environ,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert server.stdout is not None
+        told = ""
+        while "Sites" not in told:
+            told += server.stdout.readline()
+        wait_for(READER_PORT)
+        wait_for(PORT)
+        print(f"first start, with the manual: {time.perf_counter() - started:.2f} s")
+        token = Path(f"{folder}/data/admin-token").read_text().strip()
+        org = re.search(r"Organization (\w+)", told)
+        assert org is not None
+        api, reader = Client(PORT), Client(READER_PORT)
+        spaces = api.get(f"/v1/orgs/{org[1]}/spaces", token).decode()
+        space = re.search(r'"items":\[\{"id":"(\w+)"', spaces)
+        assert space is not None
+        pages = api.get(f"/v1/spaces/{space[1]}/content/path/quickstart", token).decode()
+        page = re.search(r'"id":"(\w+)"', pages)
+        assert page is not None
+        paths = {
+            "space": (api, f"/v1/spaces/{space[1]}", token),
+            "markdown": (api, f"/v1/spaces/{space[1]}/content/page/{page[1]}?format=markdown", token),
+            "page": (reader, "/octavo/octavo-manual/quickstart", ""),
+        }
+        for name, (client, path, auth) in paths.items():
+            Path(folder, name).write_bytes(client.get(path, auth))
+        empty = subprocess.Popen([sys.executable, "-c", EMPTY, folder, str(EMPTY_PORT)])
+        try:
+            wait_for(EMPTY_PORT)
+            beside = Client(EMPTY_PORT)
+            for name, (client, path, auth) in paths.items():
+                ratios, ours = [], []
+                cost(client, server.pid, path, auth)
+                cost(beside, empty.pid, f"/empty/{name}")
+                for _ in range(ROUNDS):
+                    mine = cost(client, server.pid, path, auth)
+                    base = cost(beside, empty.pid, f"/empty/{name}")
+                    ratios.append(mine / base)
+                    ours.append(mine)
+                print(
+                    f"{name:10} {statistics.median(ours):6.0f} us CPU a request, "
+                    f"{statistics.median(ratios):.2f} times an empty route ({min(ratios):.2f} to {max(ratios):.2f})"
+                )
+            memory = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{server.pid}/status").read_text())
+            assert memory is not None
+            print(f"memory after that: {int(memory[1]) / 1024:.0f} MB")
+        finally:
+            empty.kill()
+            server.send_signal(signal.SIGTERM)
+            server.wait(timeout=30)
+        started = time.perf_counter()
+        again = subprocess.Popen(
+            [*octavo, "serve", "--port", str(PORT), "--reader-port", str(READER_PORT)],
+            env=environ,
+            stdout=subprocess.DEVNULL,
+        )
+        wait_for(PORT)
+        wait_for(READER_PORT)
+        print(f"start on existing data: {time.perf_counter() - started:.2f} s")
+        time.sleep(2)
+        memory = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{again.pid}/status").read_text())
+        assert memory is not None
+        print(f"idle memory: {int(memory[1]) / 1024:.0f} MB")
+        again.send_signal(signal.SIGTERM)
+        again.wait(timeout=30)
+
+
+if __name__ == "__main__":
+    main()
