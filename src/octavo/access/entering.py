@@ -183,8 +183,25 @@ def collection_access(tx: Transaction, user_id: str, needs: Can, collection_id: 
 @enters(SpaceAccess, "spaceId")
 def enter_space(call: Call, needs: Can, space_id: str) -> SpaceAccess:
     user_id = require_actor(call).user_id
+    standing = call.context.fresh.get(
+        ("space", user_id, space_id), lambda: _read_standing(call, user_id, space_id)
+    )
+    return _space_access(standing, user_id, needs, space_id, allow_deleted=False)
+
+
+class _SpaceStanding(Struct, frozen=True):
+    """How somebody stands to a space; ``role`` None: they cannot see it."""
+
+    organization_id: str
+    role: str | None
+    member_role: str | None
+    locked: bool
+    deleted: bool
+
+
+def _read_standing(call: Call, user_id: str, space_id: str) -> _SpaceStanding | None:
     with call.db.read() as tx:
-        return space_access(tx, user_id, needs, space_id)
+        return _space_standing(tx, user_id, space_id)
 
 
 _SPACE = """SELECT s.organization_id, s.collection_id, s.default_level, s.edit_mode, s.deleted_at, m.user_id, m.role
@@ -196,10 +213,14 @@ _SPACE = """SELECT s.organization_id, s.collection_id, s.default_level, s.edit_m
 def space_access(
     tx: Transaction, user_id: str, needs: Can, space_id: str, *, allow_deleted: bool = False
 ) -> SpaceAccess:
-    missing = f"There is no space {space_id!r}."
+    standing = _space_standing(tx, user_id, space_id)
+    return _space_access(standing, user_id, needs, space_id, allow_deleted=allow_deleted)
+
+
+def _space_standing(tx: Transaction, user_id: str, space_id: str) -> _SpaceStanding | None:
     row = tx.one(_SPACE, id=space_id, user=user_id)
     if row is None:
-        raise NotFound(missing)
+        return None
     organization_id, collection_id, level, edit_mode, deleted_at, member_id, member = row
     role: str | None = None
     if member_id is not None:
@@ -209,10 +230,23 @@ def space_access(
             objects: list[tuple[str, str, str | None]] = [("space", space_id, level)]
             objects += [("collection", i, lv) for i, lv in _collection_chain(tx, collection_id)]
             role = _role_along(tx, user_id, member, objects)
-    if deleted_at is not None and not allow_deleted:
+    return _SpaceStanding(organization_id, role, member, edit_mode == "locked", deleted_at is not None)
+
+
+def _space_access(
+    standing: _SpaceStanding | None, user_id: str, needs: Can, space_id: str, *, allow_deleted: bool
+) -> SpaceAccess:
+    missing = f"There is no space {space_id!r}."
+    if standing is None or (standing.deleted and not allow_deleted):
         raise NotFound(missing)
-    check(SPACE, role, needs, missing)
-    assert role is not None
+    check(SPACE, standing.role, needs, missing)
+    assert standing.role is not None
     return SpaceAccess(
-        space_id, organization_id, user_id, role, member, edit_mode == "locked", deleted_at is not None
+        space_id,
+        standing.organization_id,
+        user_id,
+        standing.role,
+        standing.member_role,
+        standing.locked,
+        standing.deleted,
     )

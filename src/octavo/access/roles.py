@@ -95,9 +95,16 @@ ORGANIZATION: Abilities = {
 
 
 def permissions(abilities: Abilities, role: str | None) -> dict[str, bool]:
-    """The ``permissions`` object of somebody with this role."""
-    height = _HEIGHT[role]
-    return {can.value: height >= _HEIGHT[least] for can, least in abilities.items()}
+    """The ``permissions`` object of somebody with this role. Not to be changed: it is kept and shown again."""
+    key = (id(abilities), role)
+    found = _permissions.get(key)
+    if found is None:
+        found = {can.value: at_least(role, least) for can, least in abilities.items()}
+        _permissions[key] = found
+    return found
+
+
+_permissions: dict[tuple[int, str | None], dict[str, bool]] = {}
 
 
 class Rung(NamedTuple):

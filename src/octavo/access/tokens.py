@@ -78,6 +78,11 @@ class LastUse:
                 store.touch_tokens(tx, used)
 
 
+def _find_owner(db: Database, digest: str) -> store.TokenOwner | None:
+    with db.read() as tx:
+        return store.find_token_owner(tx, digest)
+
+
 def authenticate(call: Call, last_use: LastUse) -> str | None:
     """Sets ``call.actor`` from the Authorization header; the actor's key for rate limits, None for nobody.
 
@@ -89,8 +94,8 @@ def authenticate(call: Call, last_use: LastUse) -> str | None:
     kind, _, token = header.decode("latin-1").partition(" ")
     if kind.lower() != "bearer" or not token.strip():
         raise Unauthorized("Authorization: expected `Bearer <token>`")
-    with call.db.read() as tx:
-        owner = store.find_token_owner(tx, hash_token(token.strip()))
+    digest = hash_token(token.strip())
+    owner = call.context.fresh.get(("token", digest), lambda: _find_owner(call.db, digest))
     moment = now()
     if owner is None or (owner.expires_at is not None and owner.expires_at <= moment):
         raise Unauthorized("Authorization: this token is unknown, expired or revoked")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from ..core.pages import Page
+from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from ..kit.pagination import Listing, present_slice
@@ -33,6 +35,9 @@ from .wire import (
     present_tree,
     present_variables,
 )
+
+_CACHE_BYTES = 64 * 1024 * 1024
+_pages: ByteCache[bytes] = ByteCache(_CACHE_BYTES)
 
 
 class Reader:
@@ -62,8 +67,14 @@ class Reader:
         pages = store.list_pages(self._tx, self._base)
         return Pages(present_tree(self._app, pages, None, "", self._cover))
 
-    def page(self, page_id: str, query: PageContentQuery) -> RevisionPage:
-        return self._whole(store.get_page(self._tx, self._base, page_id), query)
+    def page(self, page_id: str, query: PageContentQuery) -> Raw:
+        # A revision never changes, so neither does what it says of a page.
+        key = (self._base.revision_id, page_id, query.format, query.evaluated)
+        kept = _pages.get(key)
+        if kept is None:
+            kept = msgspec.json.encode(self._whole(store.get_page(self._tx, self._base, page_id), query))
+            _pages.put(key, kept, len(kept))
+        return Raw(kept)
 
     def page_by_path(self, path: str, query: PageContentQuery) -> RevisionPage:
         page = store.find_page_by_path(self._tx, self._base, path)

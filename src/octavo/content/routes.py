@@ -60,7 +60,7 @@ def list_pages(call: Call, space: SpaceAccess, query: ContentQuery) -> Pages:
 @operation(
     "getPageById", "GET", "/spaces/{spaceId}/content/page/{pageId}", needs=Can.VIEW, returns=RevisionPage
 )
-def get_page(call: Call, space: SpaceAccess, page_id: str, query: PageContentQuery) -> RevisionPage:
+def get_page(call: Call, space: SpaceAccess, page_id: str, query: PageContentQuery) -> Raw:
     """One page of main; ``format`` adds its text."""
     with _main(call, space) as reader:
         return reader.page(page_id, query)
@@ -142,7 +142,7 @@ def list_revision_pages(call: Call, space: SpaceAccess, revision_id: str, query:
 )
 def get_revision_page(
     call: Call, space: SpaceAccess, revision_id: str, page_id: str, query: PageContentQuery
-) -> RevisionPage:
+) -> Raw:
     """One page of a revision."""
     with _revision(call, space, revision_id) as reader:
         return reader.page(page_id, query)

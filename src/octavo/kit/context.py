@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .cache import FreshCache
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -18,3 +20,8 @@ class Context:
     db: Database
     files: FileStore
     signer: Signer
+    fresh: FreshCache[Any] = field(init=False)
+    """What requests ask for again and again, valid until anybody commits anything."""
+
+    def __post_init__(self) -> None:
+        self.fresh = FreshCache(self.db, 20_000)

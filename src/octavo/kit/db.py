@@ -98,14 +98,14 @@ def _spread(sql: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     if "IN :" not in sql:
         return sql, parameters
     values = dict(parameters)
-
-    def replace(match: re.Match[str]) -> str:
+    for match in _SPREAD.finditer(sql):
         name = match[1]
-        items: Sequence[Any] = list(values.pop(name))
-        values.update({f"{name}_{i}": item for i, item in enumerate(items)})
-        return f"IN ({', '.join(f':{name}_{i}' for i in range(len(items))) or 'NULL'})"
-
-    return _SPREAD.sub(replace, sql), values
+        if name in values:
+            items: Sequence[Any] = list(values.pop(name))
+            values.update({f"{name}_{i}": item for i, item in enumerate(items)})
+            places = ", ".join([f":{name}_{i}" for i in range(len(items))]) or "NULL"
+            sql = re.sub(rf"\bIN :{name}\b", f"IN ({places})", sql)
+    return sql, values
 
 
 class Database:

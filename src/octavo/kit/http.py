@@ -11,6 +11,7 @@ import hashlib
 import logging
 import random
 import re
+import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +24,6 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.types import ASGIApp
 
 from ..errors import BadRequest, MethodNotAllowed, NotFound, OctavoError, TooLarge, TooManyRequests
-from . import ids
 from .db import RetryTransaction
 from .metrics import Metrics
 from .operation import PUBLIC, Call, Deletion, Operation, Reply, Stream
@@ -339,9 +339,13 @@ def _encode_headers(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
     return [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in headers.items()]
 
 
+def new_request_id() -> str:
+    return secrets.token_hex(10)
+
+
 def _request_id(headers: dict[bytes, bytes]) -> str:
     given = headers.get(b"x-request-id")
-    return given.decode() if given and _REQUEST_ID.fullmatch(given) else ids.new_id()
+    return given.decode() if given and _REQUEST_ID.fullmatch(given) else new_request_id()
 
 
 def _has_body(headers: dict[bytes, bytes]) -> bool:
@@ -377,7 +381,7 @@ async def _send(send: Send, answer: Answer, request_id: str) -> None:
 
 async def send_answer(send: Send, status: int, body: bytes, headers: list[tuple[bytes, bytes]]) -> None:
     """Sends a plain answer, with the headers every answer has."""
-    await _send(send, Answer(status, body, headers), ids.new_id())
+    await _send(send, Answer(status, body, headers), new_request_id())
 
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
