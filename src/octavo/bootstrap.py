@@ -10,7 +10,6 @@ from pathlib import Path
 from msgspec import Struct
 
 from .access import create_token, find_user_by_email, insert_user, member_role, upsert_member
-from .bringing import bring
 from .errors import BadRequest
 from .kit.clock import now
 from .kit.context import Context
@@ -84,6 +83,9 @@ def first_start(context: Context) -> FirstStart | None:
     path = settings.data_folder / "admin-token"
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
         out.write(token + "\n")
+    # Loaded only at the first start.
+    from .bringing import bring
+
     manual = find_manual()
     site_url = None
     if manual is not None:

@@ -6,25 +6,14 @@ and reported; a source that cannot be used at all, or looks like an attack, rais
 
 from __future__ import annotations
 
-import io
 import os
 import re
-import socket
 import stat
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import IO, Any
-from urllib.parse import unquote, urlsplit
-
-import urllib3
-from dulwich.client import HTTPUnauthorized, Urllib3HttpGitClient
-from dulwich.errors import GitProtocolError, HangupException, NotGitRepository
-from dulwich.file import FileLocked
-from dulwich.objects import Commit, Tag, Tree
-from dulwich.repo import Repo
+from typing import IO
 
 from ..core.problems import Problem
 
@@ -36,8 +25,6 @@ MAX_PATH = 1000
 MAX_DEPTH = 64
 _MAX_DIRECTORY = 16 * 1024 * 1024
 _PIECE = 64 * 1024
-_CONNECT_SECONDS = 10
-_TIMEOUT = urllib3.Timeout(connect=_CONNECT_SECONDS, read=60)
 
 AllowUrl = Callable[[str], str]
 """Answers with the IP address to connect to for a URL, or raises ``ValueError`` when it may not be fetched."""
@@ -140,11 +127,16 @@ def open_source(where: str, *, allow_url: AllowUrl, local: bool = False) -> Iter
         raise SourceError("a source must be named without control characters")
     with ExitStack() as stack:
         if re.match(r"https?://", where, re.IGNORECASE):
-            yield _open_remote(where, allow_url, stack)
+            # Loaded only where it is used: Git takes long to load.
+            from .repositories import open_remote
+
+            yield open_remote(where, allow_url, stack)
         elif not local:
             raise SourceError("a source must be an http or https URL of a Git repository")
         elif where.startswith("file://"):
-            yield _open_local_git(where, stack)
+            from .repositories import open_local
+
+            yield open_local(where, stack)
         elif re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", where):
             raise SourceError("of URLs only https, http and file are read")
         elif os.path.isdir(where):
@@ -173,7 +165,7 @@ def printable(path: str) -> str:
     return path.encode("unicode_escape", "replace").decode()[:MAX_PATH] if unsafe_path(path) else path
 
 
-def _is_git(path: str) -> bool:
+def is_git_path(path: str) -> bool:
     return any(part.lower() == ".git" for part in path.split("/"))
 
 
@@ -195,7 +187,7 @@ def _open_folder(where: str) -> Source:
         for entry in entries:
             source.count()
             path = f"{folder}/{entry.name}" if folder else entry.name
-            if _is_git(entry.name):
+            if is_git_path(entry.name):
                 continue
             if entry.is_symlink():
                 source.problem(printable(path), "symlink", "left out: a symbolic link")
@@ -251,7 +243,7 @@ def _open_zip(where: str, stack: ExitStack) -> Source:
     for info in archive.infolist():
         source.count()
         path = info.orig_filename
-        if path.endswith("/") or path.startswith("__MACOSX/") or _is_git(path):
+        if path.endswith("/") or path.startswith("__MACOSX/") or is_git_path(path):
             continue
         if stat.S_ISLNK(info.external_attr >> 16):
             source.problem(printable(path), "symlink", "left out: a symbolic link")
@@ -272,196 +264,3 @@ def _open_zip(where: str, stack: ExitStack) -> Source:
 
 def _zip_opening(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
     return lambda: archive.open(info)
-
-
-# Git
-
-
-def _split_git(where: str) -> tuple[str, str, str | None]:
-    """``scheme://host/path//subfolder#ref`` -> URL, subfolder, ref."""
-    address, _, ref = where.partition("#")
-    scheme, _, rest = address.partition("://")
-    head, _, folder = rest.partition("//")
-    folder = unquote(folder).strip("/")
-    if folder and (wrong := unsafe_path(folder)):
-        raise SourceError(f"the subfolder cannot be read: {wrong}")
-    return f"{scheme}://{head}", folder, unquote(ref) or None
-
-
-def _open_local_git(where: str, stack: ExitStack) -> Source:
-    url, folder, ref = _split_git(where)
-    parts = urlsplit(url)
-    if parts.netloc not in ("", "localhost"):
-        raise SourceError("a file URL names no host")
-    try:
-        repository = stack.enter_context(Repo(unquote(parts.path)))
-    except (NotGitRepository, OSError) as error:
-        raise SourceError(f"{url} is no Git repository") from error
-    refs = {bytes(name): bytes(sha) for name, sha in repository.get_refs().items()}
-    return _read_commit(Source(_repository_name(url)), repository, _wanted(refs, ref, repository), folder)
-
-
-def _open_remote(where: str, allow_url: AllowUrl, stack: ExitStack) -> Source:
-    url, folder, ref = _split_git(where)
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        raise SourceError("not a readable URL") from None
-    if not host:
-        raise SourceError("the URL names no host")
-    at = f"[{host}]" if ":" in host else host
-    plain = f"{parts.scheme.lower()}://{at}{f':{port}' if port else ''}{parts.path}"
-    pool = _GuardedPool(allow_url)
-    stack.callback(pool.clear)
-    client = Urllib3HttpGitClient(
-        plain,
-        pool_manager=pool,
-        username=unquote(parts.username) if parts.username else None,
-        password=unquote(parts.password) if parts.password else None,
-        quiet=True,
-    )
-    repository = stack.enter_context(
-        Repo.init_bare(stack.enter_context(tempfile.TemporaryDirectory(prefix="octavo-git-")))
-    )
-    chosen: list[bytes] = []
-
-    def wants(refs: Any, depth: int | None = None) -> list[Any]:
-        found = {bytes(name): bytes(sha) for name, sha in refs.items() if sha}
-        chosen.append(_wanted(found, ref, None))
-        return [chosen[0]]
-
-    try:
-        client.fetch(parts.path.encode(), repository, determine_wants=wants, depth=1)
-    except NotGitRepository:
-        raise SourceError(f"{plain} is no Git repository") from None
-    except HTTPUnauthorized:
-        raise SourceError(f"{plain} wants other credentials") from None
-    except (GitProtocolError, HangupException, urllib3.exceptions.HTTPError, FileLocked) as error:
-        raise SourceError(f"{plain} cannot be read as a Git repository: {error}") from error
-    except (KeyError, AssertionError, zlib.error, OSError) as error:
-        raise SourceError(f"{plain} does not answer as a Git repository does") from error
-    except ValueError as error:
-        if isinstance(error, SourceError):
-            raise
-        raise SourceError(f"{plain} cannot be read as a Git repository: {error}") from error
-    return _read_commit(Source(_repository_name(plain)), repository, chosen[0], folder)
-
-
-def _repository_name(url: str) -> str:
-    return unquote(url.rstrip("/").rpartition("/")[2]).removesuffix(".git") or "repository"
-
-
-def _wanted(refs: dict[bytes, bytes], ref: str | None, repository: Repo | None) -> bytes:
-    if ref is None:
-        for name in (b"HEAD", b"refs/heads/main", b"refs/heads/master"):
-            if name in refs:
-                return refs[name]
-        raise SourceError("the repository has no commit")
-    for prefix in ("refs/heads/", "refs/tags/", "refs/", ""):
-        if found := refs.get(f"{prefix}{ref}".encode("utf-8", "replace")):
-            return found
-    if re.fullmatch(r"[0-9a-f]{40}", ref) and (repository is None or ref.encode() in repository):
-        return ref.encode()
-    raise SourceError(f"the repository has no branch, tag or commit {ref}")
-
-
-def _read_commit(source: Source, repository: Repo, commit_id: bytes, folder: str) -> Source:
-    found: Any = repository[commit_id]
-    for _ in range(10):
-        if not isinstance(found, Tag):
-            break
-        found = repository[found.object[1]]
-    if not isinstance(found, Commit):
-        raise SourceError("the reference names no commit")
-    source.commit = found.id.decode()
-    try:
-        _read_tree(source, repository, found.tree)
-    except KeyError:
-        raise SourceError("the repository is incomplete") from None
-    if folder:
-        source.descend(folder)
-    return source
-
-
-def _read_tree(source: Source, repository: Repo, root: bytes) -> None:
-    waiting = [("", root)]
-    while waiting:
-        above, tree_id = waiting.pop()
-        tree = repository[tree_id]
-        if not isinstance(tree, Tree):
-            raise SourceError("the repository is damaged: a folder is none")
-        for item in tree.iteritems():
-            source.count()
-            path = above + bytes(item.path or b"").decode("utf-8", "surrogateescape")
-            mode = item.mode or 0
-            if _is_git(path):
-                continue
-            if stat.S_ISDIR(mode):
-                if wrong := unsafe_path(path):
-                    source.problem(printable(path), "unsafe_path", f"left out: {wrong}")
-                else:
-                    waiting.append((f"{path}/", bytes(item.sha or b"")))
-            elif stat.S_ISLNK(mode):
-                source.problem(printable(path), "symlink", "left out: a symbolic link")
-            elif stat.S_ISREG(mode):
-                blob = bytes(item.sha or b"")
-                source.add(path, repository[blob].raw_length(), _blob_opening(repository, blob))
-            else:
-                source.problem(printable(path), "submodule", "left out: a submodule")
-
-
-def _blob_opening(repository: Repo, blob: bytes) -> Callable[[], IO[bytes]]:
-    return lambda: io.BytesIO(repository[blob].as_raw_string())
-
-
-class _GuardedPool(urllib3.PoolManager):
-    """Connects only to addresses that the guard gave, and gives up when too much comes back."""
-
-    def __init__(self, allow_url: AllowUrl) -> None:
-        super().__init__(timeout=_TIMEOUT, retries=urllib3.Retry(connect=1, read=0, redirect=5))
-        self.received = 0
-
-        def connected(scheme: str, connection: Any) -> socket.socket:
-            host = f"[{connection.host}]" if ":" in connection.host else connection.host
-            try:
-                address = allow_url(f"{scheme}://{host}:{connection.port}/")
-            except SourceError:
-                raise
-            except ValueError as error:
-                raise SourceError(f"{host} may not be fetched from: {error}") from error
-            try:
-                return socket.create_connection((address, connection.port), timeout=_CONNECT_SECONDS)
-            except OSError as error:
-                message = f"no connection to {host}: {error}"
-                raise urllib3.exceptions.NewConnectionError(connection, message) from error
-
-        class PlainConnection(urllib3.connection.HTTPConnection):
-            def _new_conn(self) -> socket.socket:
-                return connected("http", self)
-
-        class SafeConnection(urllib3.connection.HTTPSConnection):
-            def _new_conn(self) -> socket.socket:
-                return connected("https", self)
-
-        class PlainPool(urllib3.HTTPConnectionPool):
-            ConnectionCls = PlainConnection
-
-        class SafePool(urllib3.HTTPSConnectionPool):
-            ConnectionCls = SafeConnection
-
-        self.pool_classes_by_scheme = {"http": PlainPool, "https": SafePool}
-
-    def urlopen(self, method: str, url: str, *arguments: Any, **options: Any) -> Any:
-        response = super().urlopen(method, url, *arguments, **options)
-        read = response.read
-
-        def counted(*sizes: Any, **named: Any) -> bytes:
-            piece = read(*sizes, **named)
-            self.received += len(piece)
-            if self.received > MAX_TOTAL:
-                raise SourceError("the repository is too large")
-            return piece
-
-        response.read = counted  # type: ignore[method-assign]
-        return response

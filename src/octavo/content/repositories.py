@@ -1,0 +1,216 @@
+"""Git repositories as sources of imports: local ones, and remote ones over http and https."""
+
+from __future__ import annotations
+
+import io
+import re
+import socket
+import stat
+import tempfile
+import zlib
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import IO, Any
+from urllib.parse import unquote, urlsplit
+
+import urllib3
+from dulwich.client import HTTPUnauthorized, Urllib3HttpGitClient
+from dulwich.errors import GitProtocolError, HangupException, NotGitRepository
+from dulwich.file import FileLocked
+from dulwich.objects import Commit, Tag, Tree
+from dulwich.repo import Repo
+
+from .sources import MAX_TOTAL, AllowUrl, Source, SourceError, is_git_path, printable, unsafe_path
+
+_CONNECT_SECONDS = 10
+_TIMEOUT = urllib3.Timeout(connect=_CONNECT_SECONDS, read=60)
+
+
+def _split_git(where: str) -> tuple[str, str, str | None]:
+    """``scheme://host/path//subfolder#ref`` -> URL, subfolder, ref."""
+    address, _, ref = where.partition("#")
+    scheme, _, rest = address.partition("://")
+    head, _, folder = rest.partition("//")
+    folder = unquote(folder).strip("/")
+    if folder and (wrong := unsafe_path(folder)):
+        raise SourceError(f"the subfolder cannot be read: {wrong}")
+    return f"{scheme}://{head}", folder, unquote(ref) or None
+
+
+def open_local(where: str, stack: ExitStack) -> Source:
+    url, folder, ref = _split_git(where)
+    parts = urlsplit(url)
+    if parts.netloc not in ("", "localhost"):
+        raise SourceError("a file URL names no host")
+    try:
+        repository = stack.enter_context(Repo(unquote(parts.path)))
+    except (NotGitRepository, OSError) as error:
+        raise SourceError(f"{url} is no Git repository") from error
+    refs = {bytes(name): bytes(sha) for name, sha in repository.get_refs().items()}
+    return _read_commit(Source(_repository_name(url)), repository, _wanted(refs, ref, repository), folder)
+
+
+def open_remote(where: str, allow_url: AllowUrl, stack: ExitStack) -> Source:
+    url, folder, ref = _split_git(where)
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        raise SourceError("not a readable URL") from None
+    if not host:
+        raise SourceError("the URL names no host")
+    at = f"[{host}]" if ":" in host else host
+    plain = f"{parts.scheme.lower()}://{at}{f':{port}' if port else ''}{parts.path}"
+    pool = _GuardedPool(allow_url)
+    stack.callback(pool.clear)
+    client = Urllib3HttpGitClient(
+        plain,
+        pool_manager=pool,
+        username=unquote(parts.username) if parts.username else None,
+        password=unquote(parts.password) if parts.password else None,
+        quiet=True,
+    )
+    repository = stack.enter_context(
+        Repo.init_bare(stack.enter_context(tempfile.TemporaryDirectory(prefix="octavo-git-")))
+    )
+    chosen: list[bytes] = []
+
+    def wants(refs: Any, depth: int | None = None) -> list[Any]:
+        found = {bytes(name): bytes(sha) for name, sha in refs.items() if sha}
+        chosen.append(_wanted(found, ref, None))
+        return [chosen[0]]
+
+    try:
+        client.fetch(parts.path.encode(), repository, determine_wants=wants, depth=1)
+    except NotGitRepository:
+        raise SourceError(f"{plain} is no Git repository") from None
+    except HTTPUnauthorized:
+        raise SourceError(f"{plain} wants other credentials") from None
+    except (GitProtocolError, HangupException, urllib3.exceptions.HTTPError, FileLocked) as error:
+        raise SourceError(f"{plain} cannot be read as a Git repository: {error}") from error
+    except (KeyError, AssertionError, zlib.error, OSError) as error:
+        raise SourceError(f"{plain} does not answer as a Git repository does") from error
+    except ValueError as error:
+        if isinstance(error, SourceError):
+            raise
+        raise SourceError(f"{plain} cannot be read as a Git repository: {error}") from error
+    return _read_commit(Source(_repository_name(plain)), repository, chosen[0], folder)
+
+
+def _repository_name(url: str) -> str:
+    return unquote(url.rstrip("/").rpartition("/")[2]).removesuffix(".git") or "repository"
+
+
+def _wanted(refs: dict[bytes, bytes], ref: str | None, repository: Repo | None) -> bytes:
+    if ref is None:
+        for name in (b"HEAD", b"refs/heads/main", b"refs/heads/master"):
+            if name in refs:
+                return refs[name]
+        raise SourceError("the repository has no commit")
+    for prefix in ("refs/heads/", "refs/tags/", "refs/", ""):
+        if found := refs.get(f"{prefix}{ref}".encode("utf-8", "replace")):
+            return found
+    if re.fullmatch(r"[0-9a-f]{40}", ref) and (repository is None or ref.encode() in repository):
+        return ref.encode()
+    raise SourceError(f"the repository has no branch, tag or commit {ref}")
+
+
+def _read_commit(source: Source, repository: Repo, commit_id: bytes, folder: str) -> Source:
+    found: Any = repository[commit_id]
+    for _ in range(10):
+        if not isinstance(found, Tag):
+            break
+        found = repository[found.object[1]]
+    if not isinstance(found, Commit):
+        raise SourceError("the reference names no commit")
+    source.commit = found.id.decode()
+    try:
+        _read_tree(source, repository, found.tree)
+    except KeyError:
+        raise SourceError("the repository is incomplete") from None
+    if folder:
+        source.descend(folder)
+    return source
+
+
+def _read_tree(source: Source, repository: Repo, root: bytes) -> None:
+    waiting = [("", root)]
+    while waiting:
+        above, tree_id = waiting.pop()
+        tree = repository[tree_id]
+        if not isinstance(tree, Tree):
+            raise SourceError("the repository is damaged: a folder is none")
+        for item in tree.iteritems():
+            source.count()
+            path = above + bytes(item.path or b"").decode("utf-8", "surrogateescape")
+            mode = item.mode or 0
+            if is_git_path(path):
+                continue
+            if stat.S_ISDIR(mode):
+                if wrong := unsafe_path(path):
+                    source.problem(printable(path), "unsafe_path", f"left out: {wrong}")
+                else:
+                    waiting.append((f"{path}/", bytes(item.sha or b"")))
+            elif stat.S_ISLNK(mode):
+                source.problem(printable(path), "symlink", "left out: a symbolic link")
+            elif stat.S_ISREG(mode):
+                blob = bytes(item.sha or b"")
+                source.add(path, repository[blob].raw_length(), _blob_opening(repository, blob))
+            else:
+                source.problem(printable(path), "submodule", "left out: a submodule")
+
+
+def _blob_opening(repository: Repo, blob: bytes) -> Callable[[], IO[bytes]]:
+    return lambda: io.BytesIO(repository[blob].as_raw_string())
+
+
+class _GuardedPool(urllib3.PoolManager):
+    """Connects only to addresses that the guard gave, and gives up when too much comes back."""
+
+    def __init__(self, allow_url: AllowUrl) -> None:
+        super().__init__(timeout=_TIMEOUT, retries=urllib3.Retry(connect=1, read=0, redirect=5))
+        self.received = 0
+
+        def connected(scheme: str, connection: Any) -> socket.socket:
+            host = f"[{connection.host}]" if ":" in connection.host else connection.host
+            try:
+                address = allow_url(f"{scheme}://{host}:{connection.port}/")
+            except SourceError:
+                raise
+            except ValueError as error:
+                raise SourceError(f"{host} may not be fetched from: {error}") from error
+            try:
+                return socket.create_connection((address, connection.port), timeout=_CONNECT_SECONDS)
+            except OSError as error:
+                message = f"no connection to {host}: {error}"
+                raise urllib3.exceptions.NewConnectionError(connection, message) from error
+
+        class PlainConnection(urllib3.connection.HTTPConnection):
+            def _new_conn(self) -> socket.socket:
+                return connected("http", self)
+
+        class SafeConnection(urllib3.connection.HTTPSConnection):
+            def _new_conn(self) -> socket.socket:
+                return connected("https", self)
+
+        class PlainPool(urllib3.HTTPConnectionPool):
+            ConnectionCls = PlainConnection
+
+        class SafePool(urllib3.HTTPSConnectionPool):
+            ConnectionCls = SafeConnection
+
+        self.pool_classes_by_scheme = {"http": PlainPool, "https": SafePool}
+
+    def urlopen(self, method: str, url: str, *arguments: Any, **options: Any) -> Any:
+        response = super().urlopen(method, url, *arguments, **options)
+        read = response.read
+
+        def counted(*sizes: Any, **named: Any) -> bytes:
+            piece = read(*sizes, **named)
+            self.received += len(piece)
+            if self.received > MAX_TOTAL:
+                raise SourceError("the repository is too large")
+            return piece
+
+        response.read = counted  # type: ignore[method-assign]
+        return response

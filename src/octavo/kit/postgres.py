@@ -1,0 +1,157 @@
+"""Transactions on PostgreSQL. Named nowhere but in ``db.open_database``."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from secrets import token_hex
+from typing import Any
+
+import psycopg
+from psycopg import sql as pg_sql
+from psycopg.types.numeric import IntDumper
+from psycopg_pool import ConnectionPool
+
+from ..errors import Unavailable
+from .db import Database, Engine, RetryTransaction, Row, Transaction
+
+_PARAMETER = re.compile(r"'(?:[^']|'')*'|(?<![:\w]):([a-zA-Z_]\w*)|%")
+
+
+def _to_postgres(sql: str) -> str:
+    def replace(match: re.Match[str]) -> str:
+        if match[0] == "%":
+            return "%%"
+        return f"%({match[1]})s" if match[1] else match[0].replace("%", "%%")
+
+    return _PARAMETER.sub(replace, sql)
+
+
+class _BoolAsInt(IntDumper):
+    """Flags are 0 and 1 in both engines."""
+
+    def dump(self, obj: Any) -> bytes:
+        return b"1" if obj else b"0"
+
+
+class _PostgresTransaction(Transaction):
+    engine: Engine = "postgresql"
+    _translated: dict[str, str] = {}
+
+    def __init__(self, connection: psycopg.Connection[Row]) -> None:
+        super().__init__()
+        self._connection = connection
+
+    def _execute(self, sql: str, parameters: dict[str, Any]) -> Any:
+        query = self._translated.get(sql)
+        if query is None:
+            query = _to_postgres(sql)
+            if len(self._translated) < 10_000:
+                self._translated[sql] = query
+        return self._connection.execute(query, parameters)
+
+    def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.executemany(_to_postgres(sql), rows)
+
+
+_RETRY = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
+_CHANNEL = "octavo_changed"
+
+
+class PostgresDatabase(Database):
+    engine: Engine = "postgresql"
+
+    def __init__(self, url: str, size: int) -> None:
+        self._url = url
+        self._local = threading.local()
+        self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
+            url, min_size=1, max_size=size, open=False, configure=self._configure, kwargs={"autocommit": True}
+        )
+        try:
+            self._pool.open(wait=True, timeout=30)
+        except psycopg.Error as error:
+            self._pool.close()
+            raise Unavailable(f"database: {error}") from None
+        self._name = token_hex(8)
+        self._generation = 0
+        self._generation_lock = threading.Lock()
+        self._listening = False
+        self._closing = threading.Event()
+        self._listener: threading.Thread | None = None
+
+    @staticmethod
+    def _configure(connection: psycopg.Connection[Any]) -> None:
+        connection.adapters.register_dumper(bool, _BoolAsInt)
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        current = getattr(self._local, "read", None)
+        if current is not None:
+            yield current
+            return
+        with self._pool.connection() as connection:
+            self._local.generation = self._current_generation()
+            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            self._local.read = _PostgresTransaction(connection)
+            try:
+                yield self._local.read
+            finally:
+                self._local.read = None
+                connection.execute("ROLLBACK")
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        try:
+            with self._pool.connection() as connection:
+                transaction = _PostgresTransaction(connection)
+                with connection.transaction():
+                    yield transaction
+                    connection.execute(f"NOTIFY {_CHANNEL}, '{self._name}'")
+        except _RETRY as error:
+            raise RetryTransaction(str(error)) from error
+        self._changed()  # not waiting for our own notice: a thread reads what it wrote
+        for effect in transaction._after_commit:
+            effect()
+
+    def generation(self) -> int | None:
+        if self._listener is None:
+            self._listener = threading.Thread(target=self._listen, daemon=True, name="octavo-listen")
+            self._listener.start()
+        if getattr(self._local, "read", None) is not None:
+            return self._local.generation
+        return self._current_generation()
+
+    def _current_generation(self) -> int | None:
+        return self._generation if self._listening else None
+
+    def _changed(self) -> None:
+        with self._generation_lock:
+            self._generation += 1
+
+    def _listen(self) -> None:
+        while not self._closing.is_set():
+            try:
+                with psycopg.connect(self._url, autocommit=True) as connection:
+                    connection.execute(f"LISTEN {_CHANNEL}")
+                    # Changes before LISTEN went unheard: a new number drops whatever was cached.
+                    self._changed()
+                    self._listening = True
+                    while not self._closing.is_set():
+                        for notice in connection.notifies(timeout=1, stop_after=1):
+                            if notice.payload != self._name:
+                                self._changed()
+            except psycopg.Error:
+                self._listening = False
+                self._closing.wait(1)
+        self._listening = False
+
+    def script(self, sql: str) -> None:
+        with self._pool.connection() as connection, connection.transaction():
+            connection.execute(pg_sql.SQL(sql))
+
+    def close(self) -> None:
+        self._closing.set()
+        self._pool.close()
