@@ -131,7 +131,7 @@ def _side(dark: bool, primary: Oklch, tint: Oklch, semantic: dict[str, Oklch]) -
         }  # fmt: skip
     else:
         out = {
-            "bg": neutral(1.0, 0), "raised": neutral(0.982), "sunken": neutral(0.965), "hover": neutral(0.958),
+            "bg": neutral(1.0, 0), "raised": neutral(0.984, 0.5), "sunken": neutral(0.967, 0.7), "hover": neutral(0.96, 0.8),
             "line": neutral(0.922), "line-strong": neutral(0.85),
             "text": neutral(0.34, 2.0), "strong": neutral(0.21, 2.0), "muted": neutral(0.53, 2.0),
         }  # fmt: skip
