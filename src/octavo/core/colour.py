@@ -141,9 +141,9 @@ def _side(dark: bool, primary: Oklch, tint: Oklch, semantic: dict[str, Oklch]) -
 
     def family(name: str, base: Oklch, softness: float = 1.0) -> None:
         soft = in_gamut(
-            Oklch(0.255 if dark else 0.968, min(base.c, 0.16) * (0.28 if dark else 0.12) * softness, base.h)
+            Oklch(0.255 if dark else 0.968, min(base.c, 0.16) * (0.2 if dark else 0.11) * softness, base.h)
         )
-        edge = in_gamut(Oklch(0.37 if dark else 0.885, min(base.c, 0.16) * (0.45 if dark else 0.36), base.h))
+        edge = in_gamut(Oklch(0.37 if dark else 0.885, min(base.c, 0.16) * (0.32 if dark else 0.28), base.h))
         start = Oklch(max(base.l, 0.72) if dark else min(base.l, 0.55), base.c * (0.85 if dark else 1), base.h)
         out[f"{name}-soft"] = soft
         out[f"{name}-edge"] = edge

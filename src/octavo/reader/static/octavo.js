@@ -48,7 +48,7 @@
     const kept = store(session, "side");
     const current = one("[aria-current=page]", side);
     if (kept) side.scrollTop = +kept;
-    if (current && side.clientHeight) {
+    if (current?.checkVisibility({ visibilityProperty: true })) {
       const box = current.getBoundingClientRect(), frame = side.getBoundingClientRect();
       if (box.top < frame.top || box.bottom > frame.bottom) side.scrollTop += box.top - frame.top - frame.height / 3;
     }
