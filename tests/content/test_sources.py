@@ -11,7 +11,7 @@ from dulwich.repo import Repo
 from dulwich.server import DictBackend
 from dulwich.web import make_wsgi_chain
 
-from octavo.content import sources
+from octavo.content import repositories, sources
 from octavo.content.sources import SourceError, open_source, unsafe_path
 from octavo.core.import_plan import plan_import, read_pages
 
@@ -309,7 +309,7 @@ def test_a_repository_over_http_goes_only_where_the_guard_says(web):
 
 
 def test_a_repository_over_http_that_never_ends(web, monkeypatch):
-    monkeypatch.setattr(sources, "MAX_TOTAL", 100)
+    monkeypatch.setattr(repositories, "MAX_TOTAL", 100)
     assert "too large" in error_of(f"http://docs.test:{web}/docs.git", allow_url=lambda url: "127.0.0.1")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 
+from markupsafe import Markup
 from msgspec import Struct
 
 TEXT_CONTRAST = 4.5
@@ -130,7 +131,7 @@ def _side(dark: bool, primary: Oklch, tint: Oklch, semantic: dict[str, Oklch]) -
         }  # fmt: skip
     else:
         out = {
-            "bg": neutral(1.0, 0), "raised": neutral(0.982), "sunken": neutral(0.965), "hover": neutral(0.958),
+            "bg": neutral(1.0, 0), "raised": neutral(0.984, 0.5), "sunken": neutral(0.967, 0.7), "hover": neutral(0.96, 0.8),
             "line": neutral(0.922), "line-strong": neutral(0.85),
             "text": neutral(0.34, 2.0), "strong": neutral(0.21, 2.0), "muted": neutral(0.53, 2.0),
         }  # fmt: skip
@@ -140,12 +141,10 @@ def _side(dark: bool, primary: Oklch, tint: Oklch, semantic: dict[str, Oklch]) -
 
     def family(name: str, base: Oklch, softness: float = 1.0) -> None:
         soft = in_gamut(
-            Oklch(0.255 if dark else 0.968, min(base.c, 0.16) * (0.28 if dark else 0.12) * softness, base.h)
+            Oklch(0.255 if dark else 0.968, min(base.c, 0.16) * (0.2 if dark else 0.11) * softness, base.h)
         )
-        edge = in_gamut(Oklch(0.37 if dark else 0.885, min(base.c, 0.16) * (0.45 if dark else 0.36), base.h))
-        start = Oklch(
-            max(base.l, 0.72) if dark else min(base.l, 0.55), base.c * (0.85 if dark else 1), base.h
-        )
+        edge = in_gamut(Oklch(0.37 if dark else 0.885, min(base.c, 0.16) * (0.32 if dark else 0.28), base.h))
+        start = Oklch(max(base.l, 0.72) if dark else min(base.l, 0.55), base.c * (0.85 if dark else 1), base.h)
         out[f"{name}-soft"] = soft
         out[f"{name}-edge"] = edge
         out[name] = readable(start, *surfaces, soft)
@@ -180,13 +179,12 @@ class Theme(Struct, frozen=True):
     light: dict[str, Oklch]
     dark: dict[str, Oklch]
 
-    def css(self) -> str:
+    def css(self) -> Markup:
         """One rule that sets the tokens; which side applies is up to ``color-scheme``."""
         pairs = "".join(
-            f"--{name}:light-dark({colour.css()},{self.dark[name].css()});"
-            for name, colour in self.light.items()
+            f"--{name}:light-dark({colour.css()},{self.dark[name].css()});" for name, colour in self.light.items()
         )
-        return f":root{{{pairs}}}"
+        return Markup(f":root{{{pairs}}}")  # noqa: S704 - names of ours and numbers
 
 
 def theme(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
@@ -32,12 +33,27 @@ class Static(Struct, frozen=True):
     version: str
 
 
+def _squeeze(css: str) -> str:
+    """Our own style sheet without comments and the spaces that only people need."""
+    css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
+    css = re.sub(r"\s*\n\s*", "", css)
+    return re.sub(r" ?([{};]) ?|(:|,) ", r"\1\2", css).replace(";}", "}")
+
+
+def _dedent(script: str) -> str:
+    """Our own script without whole-line comments and the spaces its lines begin with."""
+    lines = (line.strip() for line in script.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
+
+
 @cache
 def asset(name: str) -> Static | None:
     """The static file of that name (``octavo.css``, ``octavo.js``), or None."""
     if name not in ("octavo.css", "octavo.js"):
         return None
     content = (files(__package__) / "static" / name).read_bytes()
+    squeeze = _squeeze if name.endswith(".css") else _dedent
+    content = squeeze(content.decode()).encode()
     return Static(content, _TYPES[name.rsplit(".", 1)[1]], hashlib.sha256(content).hexdigest()[:12])
 
 

@@ -139,7 +139,7 @@ class SiteView(Struct, frozen=True, kw_only=True):
     language: str = "en"
     direction: Literal["ltr", "rtl"] = "ltr"
     labels: Labels = Labels()
-    theme_css: str = ""
+    theme_css: Markup = Markup("")
     theme: Literal["system", "light", "dark"] = "system"
     theme_toggle: bool = True
     logo: str | None = None

@@ -707,7 +707,8 @@ class _Renderer:
     def content_ref(self, block: Block) -> Pieces:
         target = self._target(_ref(block.data)) or Target()
         label = _str(block.data, "label")
-        return self._card(target, target.title or label or target.href or "", target.description)
+        url = _str(_dict(block.data, "ref"), "url")
+        return self._card(target, target.title or label or url or "", target.description)
 
     def reusable_content(self, block: Block) -> Pieces:
         ref = _ref(block.data)

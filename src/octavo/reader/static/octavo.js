@@ -1,0 +1,339 @@
+// What pages gain with a script; without it they are complete, only quieter.
+(() => {
+  "use strict";
+  const doc = document, root = doc.documentElement;
+  const all = (selector, from = doc) => [...from.querySelectorAll(selector)];
+  const one = (selector, from = doc) => from.querySelector(selector);
+  const on = (kind, selector, act) => doc.addEventListener(kind, (event) => {
+    const found = event.target.closest?.(selector);
+    if (found) act(found, event);
+  });
+  const make = (name, attributes = {}, ...inside) => {
+    const element = doc.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) if (value != null) element.setAttribute(key, value);
+    element.append(...inside);
+    return element;
+  };
+  const store = (area, key, value) => {
+    try {
+      if (value === undefined) return area().getItem("octavo-" + key);
+      area().setItem("octavo-" + key, value);
+    } catch { /* storage may be switched off */ }
+    return null;
+  };
+  const local = () => localStorage, session = () => sessionStorage;
+
+  // Theme: system, light, dark
+  const themes = ["system", "light", "dark"];
+  const toggle = one("[data-theme-toggle]");
+  const theme = () => root.dataset.theme || "system";
+  const nameTheme = () => {
+    const label = toggle.dataset.label + ": " + toggle.dataset.names.split("|")[themes.indexOf(theme())];
+    toggle.ariaLabel = toggle.title = label;
+  };
+  if (toggle) {
+    nameTheme();
+    toggle.addEventListener("click", () => {
+      const next = themes[(themes.indexOf(theme()) + 1) % 3];
+      if (next === "system") delete root.dataset.theme;
+      else root.dataset.theme = next;
+      store(local, "theme", next);
+      nameTheme();
+    });
+  }
+
+  // The tree keeps its place from page to page
+  const side = one(".side");
+  if (side) {
+    const kept = store(session, "side");
+    const current = one("[aria-current=page]", side);
+    if (kept) side.scrollTop = +kept;
+    if (current?.checkVisibility({ visibilityProperty: true })) {
+      const box = current.getBoundingClientRect(), frame = side.getBoundingClientRect();
+      if (box.top < frame.top || box.bottom > frame.bottom) side.scrollTop += box.top - frame.top - frame.height / 3;
+    }
+    addEventListener("pagehide", () => store(session, "side", side.scrollTop));
+  }
+
+  // The sheet on small screens: what lies behind it is out of reach
+  const menu = one(".menu");
+  if (menu && side) {
+    const rest = all("main, .outline, .bottom, .top-inside > :not(.menu)");
+    menu.addEventListener("toggle", () => rest.forEach((part) => { part.inert = menu.open; }));
+    side.addEventListener("click", (event) => { if (event.target.closest("a")) menu.open = false; });
+    matchMedia("(min-width: 768px)").addEventListener("change", () => { menu.open = false; });
+    doc.addEventListener("keydown", (event) => {
+      if (!menu.open) return;
+      const stops = [one("summary", menu), ...all("a, summary", side).filter((e) => e.checkVisibility())];
+      if (event.key === "Escape") {
+        menu.open = false;
+        stops[0].focus();
+      } else if (event.key === "Tab") {
+        const at = stops.indexOf(doc.activeElement) + (event.shiftKey ? -1 : 1);
+        stops.at(at % stops.length).focus();
+        event.preventDefault();
+      }
+    });
+  }
+
+  // Menus close by Escape, by a click elsewhere, and when another opens
+  const close = (except) => all("details.picker[open]").forEach((p) => { if (p !== except) p.open = false; });
+  doc.addEventListener("click", (event) => close(event.target.closest("details.picker")));
+  on("keydown", "details.picker[open]", (picker, event) => {
+    if (event.key !== "Escape") return;
+    picker.open = false;
+    one("summary", picker).focus();
+  });
+
+  // "On this page" follows
+  const lines = new Map(all(".outline a").map((a) => [decodeURIComponent(a.hash.slice(1)), a]));
+  if (lines.size) {
+    const heads = [...lines.keys()].map((id) => doc.getElementById(id)).filter(Boolean);
+    const seen = new Set();
+    let shown;
+    const watcher = new IntersectionObserver((entries) => {
+      for (const entry of entries) {
+        if (entry.isIntersecting) seen.add(entry.target);
+        else seen.delete(entry.target);
+      }
+      const first = heads.findIndex((head) => seen.has(head));
+      const above = entries.filter((e) => e.boundingClientRect.top > (e.rootBounds?.top ?? 0)).map((e) => heads.indexOf(e.target));
+      // Between two headings the one above counts; scrolling up past a heading leads to the one before it.
+      const at = first >= 0 ? first : above.length ? Math.max(Math.min(...above) - 1, 0) : -1;
+      if (at < 0 || heads[at] === shown) return;
+      if (shown) lines.get(shown.id).removeAttribute("aria-current");
+      shown = heads[at];
+      const line = lines.get(shown.id), box = one(".outline");
+      line.setAttribute("aria-current", "true");
+      if (box.scrollHeight > box.clientHeight) box.scrollTop = line.offsetTop - box.clientHeight / 2;
+    }, { rootMargin: "-64px 0px -60% 0px" });
+    heads.forEach((head) => watcher.observe(head));
+  }
+
+  // Tabs: one choice of a title holds for all groups that offer it, on every page
+  const choose = (tab, { focus = false, keep = true } = {}) => {
+    for (const other of tab.parentElement.children) {
+      const chosen = other === tab, panel = doc.getElementById(other.getAttribute("aria-controls"));
+      other.setAttribute("aria-selected", chosen);
+      other.tabIndex = chosen ? 0 : -1;
+      if (chosen) panel.removeAttribute("hidden");
+      else panel.setAttribute("hidden", "until-found");
+    }
+    if (focus) tab.focus();
+    if (!keep) return;
+    const title = tab.textContent.trim(), before = tab.getBoundingClientRect().top;
+    const titles = (store(local, "tabs") || "").split("\n").filter((t) => t && t !== title).slice(0, 19);
+    store(local, "tabs", [title, ...titles].join("\n"));
+    for (const same of all("[role=tab]")) {
+      if (same !== tab && same.parentElement !== tab.parentElement && same.textContent.trim() === title) choose(same, { keep: false });
+    }
+    scrollBy({ top: tab.getBoundingClientRect().top - before, behavior: "instant" });
+  };
+  const chosen = (store(local, "tabs") || "").split("\n");
+  if (chosen[0]) for (const strip of all("[role=tablist]")) {
+    const ranks = [...strip.children].map((t) => chosen.indexOf(t.textContent.trim()));
+    const best = Math.min(...ranks.filter((r) => r >= 0));
+    if (best < Infinity) choose(strip.children[ranks.indexOf(best)], { keep: false });
+  }
+  on("click", "[role=tab]", (tab) => choose(tab));
+  on("keydown", "[role=tab]", (tab, event) => {
+    const tabs = [...tab.parentElement.children], step = getComputedStyle(tab).direction === "rtl" ? -1 : 1;
+    const at = { ArrowRight: tabs.indexOf(tab) + step, ArrowLeft: tabs.indexOf(tab) - step, Home: 0, End: -1 }[event.key];
+    if (at === undefined) return;
+    event.preventDefault();
+    choose(tabs.at(at % tabs.length), { focus: true });
+  });
+  const reveal = (element) => {
+    for (let up = element; up; up = up.parentElement) {
+      if (up.matches("details")) up.open = true;
+      if (up.matches("[role=tabpanel][hidden]")) choose(doc.getElementById(up.getAttribute("aria-labelledby")), { keep: false });
+    }
+  };
+  doc.addEventListener("beforematch", (event) => reveal(event.target));
+  const land = () => {
+    const target = location.hash && doc.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target || target.checkVisibility()) return;
+    reveal(target);
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", land);
+  land();
+
+  // Copying, folding
+  const copied = (button, text) => navigator.clipboard.writeText(text).then(() => {
+    const label = button.ariaLabel, words = button.childElementCount ? null : button.textContent;
+    button.classList.add("done");
+    if (label) button.ariaLabel = button.title = button.dataset.done;
+    if (words) button.textContent = button.dataset.done;
+    setTimeout(() => {
+      button.classList.remove("done");
+      if (label) button.ariaLabel = button.title = label;
+      if (words) button.textContent = words;
+    }, 1600);
+  });
+  on("click", "[data-copy]", (button) => {
+    const source = button.dataset.copy ? one(button.dataset.copy) : one("code", button.closest(".code"));
+    copied(button, source.textContent);
+  });
+  on("click", "[data-copy-from]", async (button) => copied(button, await (await fetch(button.dataset.copyFrom)).text()));
+  on("click", ".code-more", (button) => {
+    const open = button.closest(".code").classList.toggle("open");
+    button.ariaExpanded = open;
+    button.textContent = open ? button.dataset.less : button.dataset.more;
+  });
+
+  // Larger pictures, players
+  on("click", "a.zoom", (link, event) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    const shown = all("img", link).find((i) => i.checkVisibility());
+    const viewer = make("dialog", { class: "viewer", "aria-label": shown.alt || null }, make("img", { src: shown.currentSrc || shown.src, alt: shown.alt }));
+    viewer.addEventListener("click", () => viewer.close());
+    viewer.addEventListener("close", () => viewer.remove());
+    doc.body.append(viewer);
+    viewer.showModal();
+  });
+  on("click", "a.player", (link, event) => {
+    event.preventDefault();
+    const frame = make("iframe", {
+      src: link.dataset.frame, title: link.dataset.title, class: [...link.classList].at(-1), allowfullscreen: "",
+      allow: "fullscreen; picture-in-picture; encrypted-media; clipboard-write", referrerpolicy: "strict-origin-when-cross-origin",
+      sandbox: "allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-presentation allow-forms",
+    });
+    link.replaceWith(frame);
+    frame.focus();
+  });
+
+  // Search
+  const box = one(".search-box[data-search]"), finder = one("dialog.finder");
+  if (box && finder) {
+    const input = one("input", finder), found = one("#found"), status = one("[role=status]", finder);
+    const answers = new Map();
+    let at = -1, wanted = "", timer;
+    const recent = () => (store(local, "recent") || "").split("\n").filter(Boolean);
+    const remember = () => {
+      const words = input.value.trim();
+      if (words) store(local, "recent", [words, ...recent().filter((r) => r !== words)].slice(0, 5).join("\n"));
+    };
+    const rows = () => all("a", found);
+    const point = (next) => {
+      const links = rows();
+      at = links.length ? (next + links.length) % links.length : -1;
+      links.forEach((link, i) => link.setAttribute("aria-selected", i === at));
+      if (at >= 0) links[at].scrollIntoView({ block: "nearest" });
+      if (at >= 0) input.setAttribute("aria-activedescendant", links[at].id);
+      else input.removeAttribute("aria-activedescendant");
+    };
+    const parts = (excerpt) => (excerpt || []).map((p) => (p.marked ? make("mark", {}, p.text) : p.text));
+    const row = (href, title, path, excerpt, deep) => make("a", { href, role: "option", class: deep ? "deep" : null, tabindex: -1 },
+      ...(path ? [make("small", {}, path)] : []), make("b", {}, title), ...(excerpt?.length ? [make("span", {}, ...parts(excerpt))] : []));
+    const wordRow = (word) => {
+      const link = row("?q=" + encodeURIComponent(word), word);
+      link.dataset.word = word;
+      return link;
+    };
+    const show = (nodes, said = "") => {
+      found.replaceChildren(...nodes);
+      rows().forEach((link, i) => { link.id = "found-" + i; });
+      input.setAttribute("aria-expanded", rows().length > 0);
+      status.textContent = said;
+      point(rows()[0]?.dataset.word ? -1 : 0);
+      if (at < 0) rows().forEach((l) => l.setAttribute("aria-selected", "false"));
+    };
+    const idle = () => {
+      const words = recent();
+      show(words.length ? [make("p", {}, finder.dataset.recent), ...words.map(wordRow)] : []);
+    };
+    const draw = (answer) => {
+      const nodes = answer.hits.flatMap((hit) => [
+        row(hit.href, hit.title, (hit.crumbs || []).join(" › "), hit.excerpt),
+        ...(hit.sections || []).map((s) => row(s.href, s.title, null, s.excerpt, true)),
+      ]);
+      if (nodes.length) return show(nodes, finder.dataset.count.replace("{count}", answer.hits.length));
+      const none = finder.dataset.none.replace("{query}", answer.query);
+      const near = (answer.suggestions || []).map(wordRow);
+      show([make("p", {}, near.length ? none + ". " + finder.dataset.near + ":" : none), ...near], none);
+    };
+    const ask = async () => {
+      const query = wanted = input.value.trim();
+      if (!query) return idle();
+      if (!answers.has(query)) {
+        const got = await fetch(box.dataset.search + "?q=" + encodeURIComponent(query)).catch(() => null);
+        if (!got?.ok) return;
+        answers.set(query, await got.json());
+      }
+      if (query === wanted) draw(answers.get(query));
+    };
+    const open = (query) => {
+      if (!finder.open) finder.showModal();
+      if (query) input.value = query;
+      input.select();
+      ask();
+    };
+    input.addEventListener("input", () => {
+      clearTimeout(timer);
+      timer = setTimeout(ask, answers.has(input.value.trim()) ? 0 : 40);
+    });
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+        event.preventDefault();
+        point(event.key === "ArrowDown" ? at + 1 : Math.max(at, 0) - 1);
+      } else if (event.key === "Enter" && at >= 0) {
+        event.preventDefault();
+        remember();
+        rows()[at].click();
+      }
+    });
+    found.addEventListener("click", (event) => {
+      const link = event.target.closest("a");
+      if (!link) return;
+      remember();
+      if (link.dataset.word) {
+        event.preventDefault();
+        open(link.dataset.word);
+      } else finder.close();
+    });
+    finder.addEventListener("click", (event) => { if (event.target === finder) finder.close(); });
+    one("form", finder).addEventListener("submit", remember);
+    const field = one("input", box);
+    field.addEventListener("pointerdown", (event) => { event.preventDefault(); open(field.value); });
+    field.addEventListener("input", () => { const typed = field.value; field.value = ""; open(); input.value = typed; ask(); });
+    doc.addEventListener("keydown", (event) => {
+      const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
+      if ((event.key.toLowerCase() === "k" && (event.metaKey || event.ctrlKey)) || (event.key === "/" && !typing)) {
+        event.preventDefault();
+        open();
+      }
+    });
+    on("click", "[data-action=search]", (link, event) => { event.preventDefault(); open(link.dataset.query); });
+    const asked = new URLSearchParams(location.search).get("q");
+    if (asked && !one(".search-form")) open(asked);
+  }
+
+  // The next page is fetched while the pointer still rests
+  const fetched = new Set();
+  on("pointerover", "a[href]", (link) => {
+    const { origin, pathname, search } = link;
+    if (origin !== location.origin || pathname === location.pathname || search || link.download || pathname.includes("/~")) return;
+    const timer = setTimeout(() => {
+      if (fetched.has(pathname) || navigator.connection?.saveData) return;
+      fetched.add(pathname);
+      doc.head.append(make("link", { rel: "prefetch", href: pathname }));
+    }, 65);
+    link.addEventListener("pointerleave", () => clearTimeout(timer), { once: true });
+  });
+
+  // Ratings, announcements
+  on("submit", "form.feedback", async (form, event) => {
+    event.preventDefault();
+    const body = new URLSearchParams(new FormData(form, event.submitter));
+    const got = await fetch(form.action, { method: "POST", body }).catch(() => null);
+    if (got?.ok) form.replaceChildren(make("p", { role: "status" }, form.dataset.thanks));
+  });
+  const note = one("[data-announcement]");
+  if (note && store(local, "note") === note.dataset.announcement) note.hidden = true;
+  on("click", "[data-dismiss]", () => {
+    store(local, "note", note.dataset.announcement);
+    note.hidden = true;
+  });
+})();
