@@ -1,0 +1,90 @@
+"""Every operation is what the public API description says: method, path, codes, and the shape of its answer."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from octavo.app import load_operations
+from octavo.kit.operation import TABLE, Deletion, Operation
+from tools import PublicApi
+from world import World
+
+from .samples import sample_of, send
+from .schemas import Schemas
+
+load_operations()
+
+NOT_DESCRIBED = {
+    "createOrganization": "described by a later version of the public API",
+}
+"""Operations that version 0.146.0 of the description has not, and that are not Octavo's own either."""
+
+DEVIATIONS: dict[str, str] = {}
+"""Operation id, or ``id: start of a complaint``, and why our answer differs there."""
+
+
+@pytest.fixture(scope="session")
+def schemas(public_api: PublicApi) -> Schemas:
+    return Schemas(public_api.description)
+
+
+def described() -> list[Operation]:
+    return [o for o in TABLE.values() if not o.extension and o.id not in NOT_DESCRIBED]
+
+
+def _shape(path: str) -> str:
+    return re.sub(r"\{\w+\}", "{}", path)
+
+
+@pytest.mark.parametrize("operation", described(), ids=lambda operation: operation.id)
+def test_method_path_and_codes(public_api: PublicApi, schemas: Schemas, operation: Operation) -> None:
+    public = public_api.operations.get(operation.id)
+    assert public is not None, f"{operation.id} is not in the public description: is it an extension?"
+    assert (operation.method, _shape(operation.path)) == (public["method"], _shape(public["path"]))
+    codes = schemas.success_codes(operation.id)
+    assert operation.status in codes
+    if operation.returns is Deletion:
+        assert codes == {204, 205}
+
+
+def test_what_is_own_is_not_in_the_public_description(public_api: PublicApi) -> None:
+    own = {o.id for o in TABLE.values() if o.extension} | set(NOT_DESCRIBED)
+    assert own <= set(TABLE)
+    assert not own & set(public_api.operations)
+
+
+@pytest.mark.parametrize("operation", TABLE.values(), ids=lambda operation: operation.id)
+def test_the_answer_has_the_described_shape(world: World, request, operation: Operation) -> None:
+    sample = sample_of(operation)
+    if sample.before is not None:
+        sample.before(world, world.home)
+    answer = send(world, "admin", operation, world.home)
+    assert answer.is_success, answer.text
+    assert answer.headers["x-request-id"]
+    assert "x-ratelimit-remaining" in answer.headers
+    if answer.status_code in (204, 205):
+        assert answer.content == b""
+    if answer.status_code == 201 and answer.content and "location" in answer.json().get("urls", {}):
+        assert answer.headers["location"] == answer.json()["urls"]["location"]
+        assert world.call("admin", "GET", answer.headers["location"]).status_code == 200
+    if operation.extension or operation.id in NOT_DESCRIBED:
+        return
+    schemas = request.getfixturevalue("schemas")
+    content = answer.json() if answer.content else None
+    complaints = [
+        complaint
+        for complaint in schemas.errors(operation.id, answer.status_code, content)
+        if not any(f"{operation.id}: {complaint}".startswith(known) for known in DEVIATIONS)
+    ]
+    assert not complaints, "\n".join([operation.source, *complaints])
+
+
+def test_a_wrong_answer_is_noticed(world: World, schemas: Schemas) -> None:
+    answer = world.get("admin", world.home.path("/spaces/{spaceId}/content/pages"))
+    assert schemas.errors("listPages", 200, answer) == []
+    group = next(page for page in answer["pages"] if page["type"] == "group")
+    group["pages"][0]["slug"] = 7
+    assert schemas.errors("listPages", 200, answer) == ['pages.2.pages.0.slug: 7 is not of type "string"']
+    assert schemas.errors("listPages", 200, None)

@@ -1,0 +1,191 @@
+"""Bad bodies and queries of every operation, made from its models: the error envelope, naming the field."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import msgspec
+import msgspec.inspect as models
+import pytest
+
+from octavo.app import load_operations
+from octavo.kit.operation import TABLE, Operation
+from world import World
+
+from .samples import Sample, sample_of, send
+
+load_operations()
+
+WITH_BODY = [operation for operation in TABLE.values() if operation.body is not None]
+WITH_QUERY = [operation for operation in TABLE.values() if operation.query is not None]
+
+_WRONG_VALUES: list[Any] = [7, "text", {"un": "expected"}, [[[]]], None, True]
+_WRONG_TOKENS = [
+    "!!!",
+    "bm90IGpzb24",
+    *(
+        base64.urlsafe_b64encode(json.dumps(key).encode()).decode()
+        for key in ({}, [1, 2, 3], [None], [["x"]])
+    ),
+]
+
+
+def complaint(answer: httpx.Response, status: int, names: str = "") -> str | None:
+    """What is wrong with an error's envelope, or None."""
+    if answer.status_code != status:
+        return f"expected {status}, got {answer.status_code} {answer.text[:200]}"
+    content = answer.json()
+    if set(content) != {"error"} or set(content["error"]) != {"code", "message"}:
+        return f"not the envelope: {answer.text[:200]}"
+    if content["error"]["code"] != status or names not in content["error"]["message"]:
+        return f"expected {status} naming {names!r}, got {answer.text[:200]}"
+    return None
+
+
+def _variants(kind: models.Type) -> Iterator[models.Type]:
+    if isinstance(kind, models.UnionType):
+        for one in kind.types:
+            yield from _variants(one)
+    elif isinstance(kind, models.Metadata):
+        yield from _variants(kind.type)
+    else:
+        yield kind
+
+
+def _fields(model: Any) -> dict[str, tuple[Any, list[models.Type]]]:
+    """Each field of a struct (or of the structs of a union) on the wire: its type and the variants of that."""
+    found: dict[str, tuple[Any, list[models.Type]]] = {}
+    for variant in _variants(models.type_info(model)):
+        if isinstance(variant, models.StructType):
+            types = {field.name: field.type for field in msgspec.structs.fields(variant.cls)}
+            for field in variant.fields:
+                found[field.encode_name] = (types[field.name], list(_variants(field.type)))
+    return found
+
+
+def _refused(value: Any, type: Any) -> bool:
+    try:
+        msgspec.convert(value, type)
+    except msgspec.ValidationError:
+        return True
+    return False
+
+
+def _wrong_fields(operation: Operation) -> Iterator[tuple[str, Any]]:
+    """Fields of a body with a value that they may not have: wrong type, unknown word, too long, out of range."""
+    for name, (type, variants) in _fields(operation.body).items():
+        candidates = list(_WRONG_VALUES)
+        for variant in variants:
+            if isinstance(variant, models.LiteralType):
+                candidates.append("no-such-word")
+            if isinstance(variant, models.StrType) and variant.max_length is not None:
+                candidates.append("x" * (variant.max_length + 1))
+            if isinstance(variant, models.IntType):
+                candidates += [limit + 1 for limit in (variant.le,) if limit is not None]
+                candidates += [limit - 1 for limit in (variant.ge,) if limit is not None]
+        yield from ((name, value) for value in candidates if _refused(value, type))
+
+
+def _wrong_queries(operation: Operation) -> Iterator[tuple[str, str]]:
+    """The same for query parameters, which are text."""
+    for name, (_, variants) in _fields(operation.query).items():
+        for variant in variants:
+            inner = variant.item_type if isinstance(variant, models.ListType) else variant
+            if isinstance(inner, models.LiteralType):
+                yield name, "no-such-word"
+            elif isinstance(inner, models.BoolType):
+                yield name, "maybe"
+            elif isinstance(inner, models.StrType) and inner.max_length is not None:
+                yield name, "x" * (inner.max_length + 1)
+            elif isinstance(inner, models.IntType):
+                yield name, "abc"
+                yield from ((name, str(n + 1)) for n in (inner.le,) if n is not None)
+                yield from ((name, str(n - 1)) for n in (inner.ge,) if n is not None)
+        if name == "page":
+            yield from ((name, token) for token in _WRONG_TOKENS)
+        if all(isinstance(variant, models.StrType | models.NoneType) for variant in variants):
+            yield name, "with\0nul"
+
+
+def _prepared(world: World, operation: Operation) -> Sample:
+    sample = sample_of(operation)
+    if sample.before is not None:
+        sample.before(world, world.home)
+    return sample
+
+
+@pytest.mark.parametrize("operation", WITH_BODY, ids=lambda operation: operation.id)
+def test_bad_bodies(world: World, operation: Operation) -> None:
+    sample = _prepared(world, operation)
+    before = world.digest()
+    wrong = []
+
+    def check(label: str, answer: httpx.Response, status: int, names: str) -> None:
+        if trouble := complaint(answer, status, names):
+            wrong.append(f"{label}: {trouble}")
+
+    raw = [b"{", b"\xff\xfe", b"nul", b'"text"', b"7", b"[" * 100_000]
+    for name, (_, variants) in _fields(operation.body).items():
+        if any(isinstance(variant, models.StrType) for variant in variants):
+            raw += [b'{"%s": "%s"}' % (name.encode(), text) for text in (b"\xff", b"\\ud800", b"\\u0000")]
+    if not operation.body_optional:
+        raw.append(b"")
+    for content in raw:
+        headers = {"content-type": "application/json"}
+        answer = send(world, "admin", operation, world.home, content=content, headers=headers)
+        check(repr(content[:40]), answer, 400, "")
+    given = sample.body_for(world.home)
+    if isinstance(given, dict) or given is None:
+        for name, value in _wrong_fields(operation):
+            answer = send(world, "admin", operation, world.home, json={**(given or {}), name: value})
+            check(f"{name}={str(value)[:40]!r}", answer, 400, name)
+    too_large = {"content-length": str(operation.body_limit + 1)}
+    answer = send(world, "admin", operation, world.home, content=b"{}", headers=too_large)
+    check("declared too large", answer, 413, "body")
+    if world.digest() != before:
+        wrong.append("something was changed")
+    assert not wrong, "\n".join([operation.source, *wrong])
+
+
+@pytest.mark.parametrize("operation", WITH_QUERY, ids=lambda operation: operation.id)
+def test_bad_queries(world: World, operation: Operation) -> None:
+    sample = _prepared(world, operation)
+    before = world.digest()
+    wrong = []
+    for name, value in _wrong_queries(operation):
+        answer = send(world, "admin", operation, world.home, params={**sample.query, name: value})
+        if trouble := complaint(answer, 400, name):
+            wrong.append(f"{name}={value[:40]!r}: {trouble}")
+    if world.digest() != before:
+        wrong.append("something was changed")
+    assert not wrong, "\n".join([operation.source, *wrong])
+
+
+def test_a_body_larger_than_it_may_be_in_pieces(world: World) -> None:
+    operation = TABLE["createSpace"]
+
+    async def pieces():
+        for _ in range(operation.body_limit // 65536 + 2):
+            yield b" " * 65536
+
+    answer = send(world, "admin", operation, world.home, content=pieces())
+    assert complaint(answer, 413, "body") is None
+
+
+def test_tokens_that_prove_nothing(world: World) -> None:
+    for header in ("Bearer no-such-token", "Bearer ", "Bearer", "Basic YTpi", "Bearer " + "x" * 5000):
+        answer = world.call("nobody", "GET", "/user", headers={"authorization": header})
+        assert complaint(answer, 401, "Authorization") is None, header
+        assert answer.headers["www-authenticate"] == "Bearer"
+
+
+def test_addresses_and_methods_that_are_not_there(world: World) -> None:
+    for path in ("/nothing", "/orgs/x/y/z", "/orgs/%00", "/spaces/" + "x" * 3000, "/spaces/%ff"):
+        assert complaint(world.call("admin", "GET", path), 404) is None, path
+    answer = world.call("admin", "DELETE", "/user")
+    assert complaint(answer, 405, "DELETE") is None
+    assert answer.headers["allow"]
