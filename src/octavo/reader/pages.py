@@ -6,11 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from markupsafe import Markup
-
 from ..content import get_body, read_source, resolve, resolve_all
-from ..core.document import Document
-from ..core.document.html import Asset, Context, Target, emoji, render
+from ..core.document import Block, Document
+from ..core.document.html import Asset, Context, Html, Target, emoji, render
 from ..core.document.urls import safe_url
 from ..core.expressions import ExpressionError, is_true, text_of
 from ..core.pages import Page
@@ -124,8 +122,15 @@ class PageBuilder:
             search=lambda query: f"{search}?q={quote(query or '')}",
         )
 
-    def body(self, page: Page) -> Any:
+    def body(self, page: Page) -> Html:
         document = resolve_all(self._state, read_source(self._tx, page.body), page.file_path)
+        if not document.nodes:
+            # An empty page shows what is below it.
+            document.nodes = [
+                Block("content-ref", {"ref": {"kind": "page", "page": child.id}})
+                for child in self._state.children.get(page.id, [])
+                if child.kind in ("document", "group") and not child.hidden
+            ]
         return render(document, self._context(page))
 
     # --- the view -----------------------------------------------------------------------------------------
@@ -181,12 +186,11 @@ class PageBuilder:
         state = self._state
         drawn = self.body(page)
         layout = page.layout
-        body = drawn.body if page.body and str(drawn.body).strip() else self._cards(page)
         previous, following = self._neighbours(page) if layout.pagination else (None, None)
         moment = datetime.fromtimestamp(page.updated_at / 1000, UTC)
         return PageView(
             title=page.title,
-            body=body,
+            body=drawn.body,
             outline=drawn.outline if layout.outline else (),
             description=page.description if layout.description else None,
             emoji=emoji(page.emoji) if page.emoji else None,
@@ -230,19 +234,6 @@ class PageBuilder:
             return Crumb(title=shown[n].link_title or shown[n].title, href=self.href(shown[n]))
 
         return crumb(place - 1), crumb(place + 1)
-
-    def _cards(self, page: Page) -> Markup:
-        """An empty page shows what is below it."""
-        rows = Markup("").join(
-            Markup('<li><a href="{}"><strong>{}</strong>{}</a></li>').format(
-                self.href(child),
-                child.title,
-                Markup("<span>{}</span>").format(child.description) if child.description else "",
-            )
-            for child in self._state.children.get(page.id, [])
-            if child.kind == "document" and not child.hidden
-        )
-        return Markup('<ul class="children">{}</ul>').format(rows) if rows else Markup("")
 
     def markdown(self, page: Page) -> str:
         """The page's source as it was written."""
