@@ -20,7 +20,7 @@ from .content import (
 )
 from .errors import BadRequest, NotFound
 from .kit.context import Context
-from .kit.fetch import Fetcher
+from .kit.fetch import Fetcher, FetchError
 from .orgs import get_organization
 from .sites import create_site, find_site_of_space, get_site, published_url, set_published
 from .spaces import get_space, insert_space, require_collection
@@ -54,6 +54,13 @@ def bring(
     Raises BadRequest for a source that cannot be read, NotFound for a space or collection that is not there.
     """
     fetcher = Fetcher(context.settings.allow_private_fetch)
+
+    def allow(url: str) -> str:
+        try:
+            return fetcher.check_url(url).addresses[0]
+        except FetchError as error:
+            raise ValueError(error.message) from None
+
     with context.db.read() as tx:
         org = get_organization(tx, organization_id)
         if space_id is not None and get_space(tx, space_id).organization_id != organization_id:
@@ -61,9 +68,7 @@ def bring(
         if collection_id is not None:
             require_collection(tx, organization_id, collection_id)
     try:
-        with open_source(
-            where, allow_url=lambda url: fetcher.check_url(url).addresses[0], local=True
-        ) as source:
+        with open_source(where, allow_url=allow, local=True) as source:
             if space_id is None:
                 space_id = _new_space(context, source, organization_id, collection_id, title, author)
             git = {"oid": source.commit, "message": "", "createdByService": False} if source.commit else None

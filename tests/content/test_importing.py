@@ -1,0 +1,164 @@
+"""Imports into spaces: what one revision holds, what a second import writes, what comes out again."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from octavo.bringing import bring, export_space
+from octavo.content import list_items, list_pages, main_base
+from octavo.errors import BadRequest, NotFound
+
+
+def write(folder: Path, files: dict[str, str | bytes]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+HANDBOOK = {
+    "SUMMARY.md": "# Contents\n\n- [Home](README.md)\n- [Guide](guide.md)\n  - [Deep](guide/deep.md)\n\n## Part\n\n* [Last](last.md)\n",
+    "README.md": "# Home\n\nHello.\n",
+    "guide.md": "---\ndescription: How\nunknown: kept\n---\n\n# Guide\n\nOne.\r\nTwo.  \n",
+    "guide/deep.md": "\ufeff# Deep\n\nNo newline at the end",
+    "last.md": "Without a title.\n",
+    ".gitbook/vars.yaml": "name: Octavo\nlimit: 3\n",
+    ".gitbook/includes/note.md": "Noted.\n",
+    ".gitbook/assets/a b.png": b"\x89PNG\r\n\x1a\n" + bytes(8) + b"\x00\x00\x00\x02\x00\x00\x00\x03",
+    "unlisted.md": "# Unlisted\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write(tmp_path / "source", HANDBOOK)
+
+
+def state(world, space):
+    with world.context.db.read() as tx:
+        base = main_base(tx, space)
+        return base, {page.title: page for page in list_pages(tx, base)}
+
+
+def bring_in(world, folder, **options):
+    return bring(world.context, str(folder), organization_id=world.home["organizationId"], **options).outcome
+
+
+def rows(world, table):
+    with world.context.db.read() as tx:
+        return tx.value(f"SELECT count(*) FROM {table}")
+
+
+def test_everything_is_there_and_comes_back_byte_for_byte(world, folder, tmp_path):
+    outcome = bring_in(world, folder)
+    base, pages = state(world, outcome.space)
+    assert list(pages) == ["Home", "Guide", "Part", "Last", "Deep"] or set(pages) == {
+        "Home", "Guide", "Part", "Last", "Deep",
+    }  # fmt: skip
+    assert pages["Guide"].description == "How"
+    assert pages["Deep"].parent == pages["Guide"].id
+    assert pages["Part"].kind == "group"
+    assert [(p.path, p.code) for p in outcome.problems] == [("unlisted.md", "not_listed")]
+    with world.context.db.read() as tx:
+        picture = next(i for i in list_items(tx, base, "file") if i.name == "a b.png")
+        assert (picture.width, picture.height, picture.content_type) == (2, 3, "image/png")
+        assert {i.name: i.content for i in list_items(tx, base, "variable")} == {
+            "name": '"Octavo"',
+            "limit": "3",
+        }
+    export_space(world.context, outcome.space, tmp_path / "out")
+    assert files_of(tmp_path / "out") == files_of(folder)
+
+
+def test_the_same_again_makes_no_revision(world, folder):
+    first = bring_in(world, folder)
+    again = bring_in(world, folder, space_id=first.space)
+    assert (again.revision, again.changed) == (first.revision, 0)
+
+
+def test_one_changed_page_writes_one_row(world, folder):
+    first = bring_in(world, folder)
+    before = rows(world, "page_versions"), rows(world, "item_versions")
+    write(folder, {"last.md": "Changed.\n"})
+    again = bring_in(world, folder, space_id=first.space)
+    assert again.changed == 1
+    assert (rows(world, "page_versions"), rows(world, "item_versions")) == (before[0] + 1, before[1])
+
+
+def test_pages_that_persist_keep_their_ids(world, folder):
+    first = bring_in(world, folder)
+    _, before = state(world, first.space)
+    text = "Without a title, but with many more words than before, so that it is known again by them.\n"
+    write(folder, {"last.md": text})
+    bring_in(world, folder, space_id=first.space)
+    (folder / "last.md").rename(folder / "moved.md")
+    (folder / "guide.md").rename(folder / "manual.md")
+    write(folder, {
+        "moved.md": text + "One line is new.\n",
+        "SUMMARY.md": "# Contents\n\n- [Home](README.md)\n- [Guide](manual.md)\n  - [Deep](guide/deep.md)\n- [Last](moved.md)\n",
+    })  # fmt: skip
+    bring_in(world, folder, space_id=first.space)
+    _, after = state(world, first.space)
+    for title in ("Home", "Guide", "Deep", "Last"):
+        assert after[title].id == before[title].id, title
+    assert after["Guide"].file_path == "manual.md"
+    assert "Part" not in after
+
+
+def test_a_new_order_moves_only_what_moved(world, folder):
+    first = bring_in(world, folder)
+    summary = HANDBOOK["SUMMARY.md"].replace("- [Home](README.md)\n", "")
+    write(folder, {"SUMMARY.md": summary.replace("## Part", "- [Home](README.md)\n\n## Part")})
+    before = rows(world, "page_versions")
+    bring_in(world, folder, space_id=first.space)
+    base, _ = state(world, first.space)
+    with world.context.db.read() as tx:
+        top = [page.title for page in list_pages(tx, base) if page.parent is None]
+    assert top == ["Guide", "Home", "Part"]
+    assert rows(world, "page_versions") == before + 1
+
+
+def test_a_page_taken_out_is_gone_and_its_old_revision_still_has_it(world, folder):
+    first = bring_in(world, folder)
+    write(folder, {"SUMMARY.md": "* [Home](README.md)\n"})
+    bring_in(world, folder, space_id=first.space)
+    _, pages = state(world, first.space)
+    assert list(pages) == ["Home"]
+    space = f"/spaces/{first.space}"
+    assert len(world.get("admin", f"{space}/revisions/{first.revision}/pages")["pages"]) == 3
+
+
+def test_what_cannot_be_read_is_refused_and_leaves_nothing(world, tmp_path):
+    before = world.digest()
+    with pytest.raises(BadRequest, match="does not exist"):
+        bring_in(world, tmp_path / "nothing")
+    with pytest.raises(NotFound):
+        bring_in(world, tmp_path, space_id=world.away["spaceId"])
+    with pytest.raises(NotFound):
+        bring_in(world, tmp_path, collection_id=world.away["collectionId"])
+    with pytest.raises(BadRequest, match="private|public|refused|address"):
+        bring_in(world, "http://127.0.0.1:9/repository.git")
+    assert world.digest() == before
+
+
+def test_bad_front_matter_names_path_and_line(world, tmp_path):
+    folder = write(tmp_path / "bad", {"README.md": "---\ndescription: [open\nicon: x\n---\n\n# Home\n"})
+    outcome = bring_in(world, folder)
+    problem = next(p for p in outcome.problems if p.code == "front_matter")
+    assert problem.path == "README.md"
+    assert problem.line > 1
+
+
+@pytest.mark.parametrize("name", ["elsa-guides", "phantasma-phoenix"])
+def test_corpora_come_back_byte_for_byte(world, corpora, tmp_path, name):
+    outcome = bring_in(world, corpora / name)
+    export_space(world.context, outcome.space, tmp_path / "out")
+    given = {path: data for path, data in files_of(corpora / name).items() if not path.startswith(".git/")}
+    assert files_of(tmp_path / "out") == given
+    shutil.rmtree(tmp_path / "out")

@@ -1,0 +1,142 @@
+"""What visitors get: pages, files, refusals; through the reader's own ASGI application."""
+
+import asyncio
+import re
+
+import httpx
+import pytest
+
+from octavo.bringing import bring
+from octavo.reader import reader_app
+
+FILES = {
+    "SUMMARY.md": "* [Home](README.md)\n* [Guide](guide.md)\n* [Hidden](hidden.md)\n* [Beta](beta.md)\n",
+    "README.md": "# Home\n\nSee [the guide](guide.md#there) and [nothing](nope.md).\n\n![A](.gitbook/assets/a.png)\n",
+    "guide.md": "---\ndescription: All of it\n---\n\n# Guide\n\n## There\n\nText.\n",
+    "hidden.md": "---\nhidden: true\n---\n\n# Hidden\n\nStill here.\n",
+    "beta.md": "---\nif: visitor.claims.beta\n---\n\n# Beta\n\nFor few.\n",
+    ".gitbook/assets/a.png": b"\x89PNG\r\n\x1a\n" + bytes(8) + b"\x00\x00\x00\x02\x00\x00\x00\x03",
+    ".gitbook/assets/evil.svg": "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>",
+}
+
+
+class Visitor:
+    def __init__(self, context):
+        self._app = reader_app(context)
+
+    def get(self, path, **headers):
+        async def ask():
+            transport = httpx.ASGITransport(app=self._app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
+                return await client.get(path, headers=headers)
+
+        return asyncio.run(ask())
+
+
+@pytest.fixture
+def site(world, tmp_path):
+    for name, content in FILES.items():
+        path = tmp_path / "source" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    brought = bring(
+        world.context,
+        str(tmp_path / "source"),
+        organization_id=world.home["organizationId"],
+        title="Handbook",
+        publish=True,
+    )
+    base = re.sub(r"^https?://[^/]+", "", brought.site_url)
+    return Visitor(world.context), base, brought.outcome.space
+
+
+def test_pages_navigation_and_links(site):
+    visitor, base, _ = site
+    page = visitor.get(base)
+    assert page.status_code == 200
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert f'href="{base}guide#there"' in page.text
+    assert "nope.md" not in page.text
+    assert visitor.get(f"{base}guide").status_code == 200
+    assert "All of it" in visitor.get(f"{base}guide").text
+
+
+def test_one_address_for_each_page(site):
+    visitor, base, _ = site
+    for spelling in ("readme", "Guide", "guide/"):
+        answer = visitor.get(base + spelling)
+        assert answer.status_code == 307
+        assert answer.headers["location"] in (base, f"{base}guide")
+
+
+def test_hidden_pages_are_reachable_but_not_told(site):
+    visitor, base, _ = site
+    assert "Hidden" not in visitor.get(base).text
+    assert visitor.get(f"{base}hidden").status_code == 200
+    for told in ("sitemap.xml", "llms.txt", "~search.json?q=hidden"):
+        assert "hidden" not in visitor.get(base + told).text.replace('"query":"hidden"', "")
+
+
+def test_pages_on_condition_are_not_there(site):
+    visitor, base, _ = site
+    everything = [visitor.get(base + p).text for p in ("", "sitemap.xml", "llms.txt", "~search.json?q=beta")]
+    assert all("For few" not in text and "/beta" not in text for text in everything)
+    assert visitor.get(f"{base}beta").status_code == 404
+    assert visitor.get(f"{base}beta.md").status_code == 404
+
+
+def test_files_of_the_space_and_no_others(site, world):
+    visitor, base, space = site
+    picture = re.search(r'src="([^"]+a\.png)"', visitor.get(base).text)
+    assert picture is not None
+    answer = visitor.get(picture[1])
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "image/png"
+    listed = world.get("admin", f"/spaces/{space}/content/files")["items"]
+    svg = next(item for item in listed if item["name"] == "evil.svg")
+    answer = visitor.get(f"{base}~files/{svg['id']}/evil.svg")
+    assert "attachment" in answer.headers["content-disposition"]
+    assert "sandbox" in answer.headers["content-security-policy"]
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    foreign = world.get("stranger", world.away.path("/spaces/{spaceId}/content/files"))["items"]
+    for item in foreign:
+        assert visitor.get(f"{base}~files/{item['id']}/{item['name']}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["..%2f..%2fetc%2fpasswd", "%2e%2e/%2e%2e/x", "%252e%252e/x", "~files/../../x", "a%00b", "a\\b", "//x"],
+)
+def test_odd_paths_lead_nowhere(site, path):
+    visitor, base, _ = site
+    assert visitor.get(base + path).status_code == 404
+
+
+def test_only_published_and_open_sites(site, world):
+    visitor, base, space = site
+    organization = world.home["organizationId"]
+    found = world.get("admin", f"/orgs/{organization}/sites?space={space}")["items"][0]
+    address = f"/orgs/{organization}/sites/{found['id']}"
+    assert visitor.get(base).status_code == 200
+    assert "published" not in world.post("admin", f"{address}/unpublish")["urls"]
+    assert visitor.get(base).status_code == 404
+    world.post("admin", f"{address}/publish")
+    assert visitor.get(base).status_code == 200
+    with world.context.db.write() as tx:
+        tx.run("UPDATE sites SET visibility = 'share-link' WHERE id = :id", id=found["id"])
+    assert visitor.get(base).status_code == 404
+
+
+def test_markdown_and_caching(site):
+    visitor, base, _ = site
+    assert visitor.get(f"{base}guide.md").text == FILES["guide.md"]
+    first = visitor.get(f"{base}guide")
+    again = visitor.get(f"{base}guide", **{"if-none-match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_pages_run_nothing_of_their_own(site):
+    visitor, base, _ = site
+    policy = visitor.get(base).headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "'unsafe-inline'" not in policy

@@ -1,0 +1,81 @@
+"""A process killed in the middle of an import leaves the whole revision or none of it."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from octavo.access import find_user_by_email
+from octavo.app import close_context, open_context
+from octavo.bootstrap import token_for
+from octavo.content import list_items, list_pages, main_base
+from octavo.orgs import create_organization
+from octavo.settings import load
+from octavo.spaces import insert_space
+
+PAGES = 400
+OCTAVO = Path(sys.executable).with_name("octavo")
+
+
+@pytest.fixture
+def source(tmp_path):
+    folder = tmp_path / "source"
+    folder.mkdir()
+    entries = []
+    for n in range(PAGES):
+        (folder / f"page-{n}.md").write_text(f"# Page {n}\n\n" + f"Words of page {n}. " * 200)
+        entries.append(f"* [Page {n}](page-{n}.md)")
+    (folder / "SUMMARY.md").write_text("\n".join(entries) + "\n")
+    return folder
+
+
+def test_killed_import_is_whole_or_nothing(database_url, tmp_path, source):
+    data = tmp_path / "data"
+    environ = {**os.environ, "OCTAVO_DATA": str(data), "OCTAVO_DATABASE_URL": database_url}
+    settings = load(environ={"OCTAVO_DATA": str(data), "OCTAVO_DATABASE_URL": database_url})
+    context = open_context(settings)
+    token_for(context, email="a@example.com")
+    with context.db.write() as tx:
+        user = find_user_by_email(tx, "a@example.com")
+        assert user is not None
+        org = create_organization(tx, user.id, "Acme").id
+        space = insert_space(tx, organization_id=org, collection_id=None, title="Space", created_by=None).id
+    close_context(context)
+    command = [str(OCTAVO), "import", str(source), "--org", org, "--space", space, "--quiet"]
+    started = time.monotonic()
+    whole = subprocess.run(command, env=environ, capture_output=True, check=True, text=True)
+    took = time.monotonic() - started
+    assert f'"pages": {PAGES}' in whole.stdout
+    chance = random.Random(7)
+    killed = 0
+    for n in range(6):
+        for path in source.glob("page-*.md"):
+            path.write_text(path.read_text() + f"Round {n}.\n")
+        process = subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL)
+        time.sleep(took * chance.uniform(0.45, 0.98))
+        if process.poll() is None:
+            os.kill(process.pid, signal.SIGKILL)
+            killed += 1
+        process.wait()
+        context = open_context(settings)
+        with context.db.read() as tx:
+            base = main_base(tx, space)
+            pages = list_pages(tx, base)
+            bodies = {tx.value("SELECT count(*) FROM bodies WHERE hash = :h", h=page.body) for page in pages}
+            versions = tx.value(
+                "SELECT count(DISTINCT from_seq) FROM page_versions WHERE line_id = :line AND to_seq > :seq",
+                line=base.layers[0].line_id,
+                seq=base.layers[0].sequence,
+            )
+            assert len(list_items(tx, base, "source")) == 1
+        close_context(context)
+        assert len(pages) == PAGES
+        assert bodies == {1}
+        # All pages changed in every round: a state with pages of two rounds would be a torn one.
+        assert versions == 1
+    assert killed, "no process was killed in time"
