@@ -69,6 +69,13 @@ class Served:
         self.process.send_signal(number)
         return self.process.wait(timeout=10)
 
+    def left_behind(self, seconds: float = 3.0) -> list[str]:
+        """What still runs when it was given some time to see that the server is gone."""
+        until = time.monotonic() + seconds
+        while (running := self.processes()) and time.monotonic() < until:
+            time.sleep(0.05)
+        return running
+
     def processes(self) -> list[str]:
         """The command lines of all processes of its group that still run."""
         found = []

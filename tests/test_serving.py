@@ -28,7 +28,7 @@ def test_it_answers_and_stops(sqlite_world: World, tmp_path: Path, workers: int,
         started = time.monotonic()
         assert served.stop(number) == 0
         assert time.monotonic() - started < 5
-        assert served.processes() == []
+        assert served.left_behind() == []
     assert "Traceback" not in served.output.read_text()
 
 
@@ -36,7 +36,7 @@ def test_a_kept_open_connection_does_not_hold_up_the_stop(sqlite_world: World, t
     with serving(sqlite_world.install(tmp_path / "data")) as served, httpx.Client() as client:
         assert client.get(f"{served.url}/healthz").status_code == 200
         assert served.stop() == 0
-        assert served.processes() == []
+        assert served.left_behind() == []
 
 
 def test_the_first_start_makes_an_administrator(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def test_the_public_client_reads_and_writes(
     assert found["space"] == {
         "title": "Handbook",
         "pages": [
-            ["document", ""],
+            ["document", "readme"],
             ["document", "writing"],
             ["group", "running-it"],
             ["document", "running-it/install"],
