@@ -13,8 +13,9 @@ from serving import Served, serving
 from world import World
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
+@pytest.mark.parametrize(
+    ("number", "workers"), [(signal.SIGTERM, 1), (signal.SIGTERM, 2), (signal.SIGINT, 1)]
+)
 def test_it_answers_and_stops(sqlite_world: World, tmp_path: Path, workers: int, number: int) -> None:
     world = sqlite_world
     with serving(world.install(tmp_path / "data"), "--workers", str(workers)) as served:
