@@ -22,7 +22,7 @@ import pytest
 from octavo.kit.db import Database, open_database
 from octavo.kit.migrations import load_migrations, migrate
 from tools import browser, public_api  # noqa: F401
-from world import postgresql_world, sqlite_world, world  # noqa: F401
+from world import _postgresql_once, _sqlite_once, sqlite_world, world  # noqa: F401
 
 _run: dict[str, str] = {}
 _stops: list[Callable[[], None]] = []

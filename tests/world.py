@@ -95,6 +95,7 @@ class World:
         for place in (self.home, self.away):
             furnish(self, place)
         self._written = True
+        self.renew()
 
     # --- opening and closing --------------------------------------------------------------------------
 
@@ -132,6 +133,14 @@ class World:
         for stop in self._app.on_shutdown:
             stop()  # type: ignore[call-arg]
         close_context(self.context)
+
+    def install(self, data: Path) -> Path:
+        """Puts the furnished installation into a data folder that ``octavo serve`` can open (SQLite alone)."""
+        assert self.context.db.engine == "sqlite"
+        data.mkdir(parents=True, exist_ok=True)
+        shutil.copy(self._folder / "furnished.db", data / "octavo.db")
+        shutil.copytree(self._folder / "files", data / "files")
+        return data
 
     # --- calling --------------------------------------------------------------------------------------
 
@@ -270,19 +279,25 @@ def _postgresql_world(folder: Path, databases: PostgresDatabases) -> World:
 @pytest.fixture(params=["sqlite", "postgresql"])
 def world(request: pytest.FixtureRequest) -> World:
     """The furnished world on each engine, as new."""
-    furnished: World = request.getfixturevalue(f"{request.param}_world")
+    furnished: World = request.getfixturevalue(f"_{request.param}_once")
     return furnished.renew()
 
 
+@pytest.fixture
+def sqlite_world(_sqlite_once: World) -> World:
+    """The furnished world on SQLite alone, as new, for what does not depend on the engine."""
+    return _sqlite_once.renew()
+
+
 @pytest.fixture(scope="session")
-def sqlite_world(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[World]:
+def _sqlite_once(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[World]:
     made = _sqlite_world(tmp_path_factory.mktemp("world"), sqlite_template)
     yield made
     made.close()
 
 
 @pytest.fixture(scope="session")
-def postgresql_world(
+def _postgresql_once(
     tmp_path_factory: pytest.TempPathFactory, postgres_databases: PostgresDatabases
 ) -> Iterator[World]:
     made = _postgresql_world(tmp_path_factory.mktemp("world"), postgres_databases)

@@ -62,7 +62,7 @@ class PageCover(Struct, rename="camel"):
     height: int | UnsetType = UNSET
 
 
-class DocumentPage(Struct, rename="camel"):
+class DocumentPage(Struct, rename="camel", tag_field="type", tag="document"):
     id: str
     title: str
     slug: str
@@ -75,7 +75,6 @@ class DocumentPage(Struct, rename="camel"):
     hidden: bool
     no_index: bool
     no_robots_index: bool
-    type: Literal["document"] = "document"
     kind: Literal["sheet"] = "sheet"
     emoji: str | UnsetType = UNSET
     icon: str | UnsetType = UNSET
@@ -90,7 +89,7 @@ class DocumentPage(Struct, rename="camel"):
     document: Raw | UnsetType = UNSET
 
 
-class GroupPage(Struct, rename="camel"):
+class GroupPage(Struct, rename="camel", tag_field="type", tag="group"):
     id: str
     title: str
     slug: str
@@ -101,33 +100,30 @@ class GroupPage(Struct, rename="camel"):
     hidden: bool
     no_index: bool
     no_robots_index: bool
-    type: Literal["group"] = "group"
     kind: Literal["group"] = "group"
     emoji: str | UnsetType = UNSET
     icon: str | UnsetType = UNSET
 
 
-class LinkPage(Struct, rename="camel"):
+class LinkPage(Struct, rename="camel", tag_field="type", tag="link"):
     id: str
     title: str
     target: dict[str, Any]
     created_at: str
     updated_at: str
     hidden: bool
-    type: Literal["link"] = "link"
     kind: Literal["link"] = "link"
     emoji: str | UnsetType = UNSET
     icon: str | UnsetType = UNSET
     href: str | UnsetType = UNSET
 
 
-class ComputedPage(Struct, rename="camel"):
+class ComputedPage(Struct, rename="camel", tag_field="type", tag="computed"):
     id: str
     title: str
     computed: dict[str, Any]
     created_at: str
     updated_at: str
-    type: Literal["computed"] = "computed"
     emoji: str | UnsetType = UNSET
     icon: str | UnsetType = UNSET
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from document_strategies import documents
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from document_strategies import documents
 from octavo.core.document import Block, Document, Fragment, from_json, read, to_json, walk, write
 from octavo.core.document.writer import comparable
 

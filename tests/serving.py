@@ -1,0 +1,106 @@
+"""Octavo as a process of its own, the way a person starts it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+_START_SECONDS = 60
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on just now."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()
+
+
+class Served:
+    """A running ``octavo serve``: where it answers, and its process, which leads a group of its own."""
+
+    def __init__(self, data: Path, *arguments: str, **environment: str) -> None:
+        port, reader_port = free_ports(2)
+        self.url = f"http://127.0.0.1:{port}"
+        self.reader_url = f"http://127.0.0.1:{reader_port}"
+        self.output = data.parent / f"{data.name}.log"
+        command = [str(Path(sys.executable).parent / "octavo"), "serve", "--data", str(data)]
+        command += ["--port", str(port), "--reader-port", str(reader_port), *arguments]
+        settings = {"OCTAVO_URL": self.url, "OCTAVO_SITES_URL": self.reader_url, **environment}
+        with self.output.open("w") as output:
+            self.process = subprocess.Popen(
+                command,
+                env={**os.environ, **settings},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def wait_until_ready(self) -> None:
+        until = time.monotonic() + _START_SECONDS
+        while time.monotonic() < until:
+            assert self.process.poll() is None, (
+                f"ended with {self.process.returncode}: {self.output.read_text()}"
+            )
+            try:
+                if httpx.get(f"{self.url}/readyz").status_code == 200:
+                    return
+            except httpx.TransportError:
+                pass
+            time.sleep(0.05)
+        raise AssertionError(f"not ready after {_START_SECONDS} seconds: {self.output.read_text()}")
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Sends the signal and gives the exit code; raises subprocess.TimeoutExpired after ten seconds."""
+        self.process.send_signal(number)
+        return self.process.wait(timeout=10)
+
+    def left_behind(self, seconds: float = 3.0) -> list[str]:
+        """What still runs when it was given some time to see that the server is gone."""
+        until = time.monotonic() + seconds
+        while (running := self.processes()) and time.monotonic() < until:
+            time.sleep(0.05)
+        return running
+
+    def processes(self) -> list[str]:
+        """The command lines of all processes of its group that still run."""
+        found = []
+        for entry in Path("/proc").glob("[0-9]*"):
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                if int(fields[2]) == self.process.pid and fields[0] != "Z":
+                    found.append((entry / "cmdline").read_text().replace("\0", " "))
+            except (OSError, ValueError):  # it ended meanwhile
+                continue
+        return found
+
+
+@contextmanager
+def serving(data: Path, *arguments: str, **environment: str) -> Iterator[Served]:
+    """Octavo serving a data folder until the end of the block; nothing of it is left then."""
+    served = Served(data, *arguments, **environment)
+    try:
+        served.wait_until_ready()
+        yield served
+    finally:
+        if served.process.poll() is None:
+            served.process.terminate()
+            try:
+                served.process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                os.killpg(served.process.pid, signal.SIGKILL)
+                served.process.wait()

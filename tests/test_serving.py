@@ -1,0 +1,75 @@
+"""``octavo serve``: it starts, answers, and stops without leaving anything behind."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from serving import Served, serving
+from world import World
+
+
+@pytest.mark.parametrize(
+    ("number", "workers"), [(signal.SIGTERM, 1), (signal.SIGTERM, 2), (signal.SIGINT, 1)]
+)
+def test_it_answers_and_stops(sqlite_world: World, tmp_path: Path, workers: int, number: int) -> None:
+    world = sqlite_world
+    with serving(world.install(tmp_path / "data"), "--workers", str(workers)) as served:
+        assert httpx.get(f"{served.url}/healthz").text == "ok\n"
+        headers = {"authorization": f"Bearer {world.token('reader')}"}
+        answer = httpx.get(f"{served.url}/v1/user", headers=headers)
+        assert answer.json()["id"] == world.users["reader"]
+        assert httpx.get(f"{served.url}/openapi.json").json()["openapi"].startswith("3.1")
+        assert httpx.get(served.reader_url).status_code < 500
+        assert served.processes()
+        started = time.monotonic()
+        assert served.stop(number) == 0
+        assert time.monotonic() - started < 5
+        assert served.left_behind() == []
+    assert "Traceback" not in served.output.read_text()
+
+
+def test_a_kept_open_connection_does_not_hold_up_the_stop(sqlite_world: World, tmp_path: Path) -> None:
+    with serving(sqlite_world.install(tmp_path / "data")) as served, httpx.Client() as client:
+        assert client.get(f"{served.url}/healthz").status_code == 200
+        assert served.stop() == 0
+        assert served.left_behind() == []
+
+
+def test_the_first_start_makes_an_administrator(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with serving(data) as served:
+        kept = data / "admin-token"
+        assert kept.stat().st_mode & 0o777 == 0o600
+        headers = {"authorization": f"Bearer {kept.read_text().strip()}"}
+        organizations = httpx.get(f"{served.url}/v1/orgs", headers=headers).json()["items"]
+        assert [organization["permissions"]["admin"] for organization in organizations] == [True]
+        assert kept.read_text().strip() in served.output.read_text()
+        assert served.stop() == 0
+    with serving(data) as served:
+        assert len(httpx.get(f"{served.url}/v1/orgs", headers=headers).json()["items"]) == 1
+        assert kept.read_text().strip() not in served.output.read_text()
+
+
+def test_a_taken_port_is_a_message_and_no_traceback(sqlite_world: World, tmp_path: Path) -> None:
+    with serving(sqlite_world.install(tmp_path / "data")) as served:
+        port = served.url.rpartition(":")[2]
+        second = Served(tmp_path / "second", "--port", port)
+        assert second.process.wait(timeout=30) == 1
+        assert port in second.output.read_text()
+        assert "Traceback" not in second.output.read_text()
+
+
+def test_written_before_a_kill_is_there_after_it(sqlite_world: World, tmp_path: Path) -> None:
+    data = sqlite_world.install(tmp_path / "data")
+    headers = {"authorization": f"Bearer {sqlite_world.token('admin')}"}
+    with serving(data) as served:
+        made = httpx.post(f"{served.url}/v1/orgs", headers=headers, json={"title": "Kept"}).json()
+        assert served.stop(signal.SIGKILL) == -signal.SIGKILL
+    with serving(data) as served:
+        answer = httpx.get(f"{served.url}/v1/orgs/{made['id']}", headers=headers)
+        assert answer.json()["title"] == "Kept"
