@@ -4,13 +4,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.core.colour import DEFAULT_PRIMARY, Oklch, contrast, in_gamut, linear_rgb, parse_hex, readable, theme
+from octavo.core.colour import (
+    DEFAULT_PRIMARY,
+    Oklch,
+    contrast,
+    in_gamut,
+    linear_rgb,
+    parse_hex,
+    readable,
+    theme,
+)
 
 HEX = st.integers(0, 0xFFFFFF).map(lambda n: f"#{n:06x}")
 SURFACES = ("bg", "raised", "sunken", "hover")
-TEXTS = (
-    "text strong muted primary info success warning danger green blue red orange yellow purple"
-).split()
+TEXTS = ("text strong muted primary info success warning danger green blue red orange yellow purple").split()
 
 
 @settings(max_examples=60, deadline=None)
