@@ -37,7 +37,7 @@ def _squeeze(css: str) -> str:
     """Our own style sheet without comments and the spaces that only people need."""
     css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
     css = re.sub(r"\s*\n\s*", "", css)
-    return re.sub(r" ?([{};]) ?|(:|,) ", r"\1\2", css).replace(";}", "}")
+    return re.sub(r" ?([{};>]) ?|(:|,) ", r"\1\2", css).replace(";}", "}")
 
 
 def _dedent(script: str) -> str:

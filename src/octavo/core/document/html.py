@@ -640,7 +640,7 @@ class _Renderer:
         kind = name.rsplit(".", 1)[-1].upper()[:6] if "." in name else ""
         facts = " · ".join(part for part in (kind, _size(asset.size) if asset.size else "") if part)
         inside = [
-            Markup('<span class="i i-file" aria-hidden="true"></span>'),
+            Markup('<span class="i i-page" aria-hidden="true"></span>'),
             *_wrap(
                 "span",
                 [*_wrap("span", [name], class_="file-name"), *_wrap("small", [facts])],

@@ -1,0 +1,660 @@
+"""HTML of documents: every block drawn well, and nothing in a document able to become more than text."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from markupsafe import Markup
+
+from octavo.core.document.formulas import mathml
+from octavo.core.document.highlighting import highlight
+from octavo.core.document.html import Asset, Context, Heading, Target, emoji, render
+from octavo.core.document.nodes import Block, Document, Fragment, Inline, Leaf, Mark, Text
+from octavo.core.document.reader import read
+from octavo.core.document.schema import BLOCKS, INLINES
+from octavo.core.document.urls import FRAME_HOSTS, player, safe_url
+
+
+def text(words: str, *marks: Mark) -> Text:
+    return Text([Leaf(words, list(marks))])
+
+
+def paragraph(*nodes: Any) -> Block:
+    return Block("paragraph", {}, [text(n) if isinstance(n, str) else n for n in nodes])
+
+
+def drawn(markdown: str, **context: Any) -> str:
+    return str(render(read(markdown), Context(**context)).body)
+
+
+def block(*nodes: Block, **context: Any) -> str:
+    return str(render(Document(list(nodes)), Context(**context)).body)
+
+
+def url(address: str) -> dict[str, str]:
+    return {"kind": "url", "url": address}
+
+
+# Text and marks
+
+
+def test_text_is_escaped_and_hard_breaks_are_breaks():
+    assert block(paragraph('<b> & "quoted"\nnext')) == "<p>&lt;b&gt; &amp; &#34;quoted&#34;<br>next</p>"
+
+
+@pytest.mark.parametrize(
+    ("mark", "tag"),
+    [
+        ("bold", "strong"), ("italic", "em"), ("code", "code"), ("keyboard", "kbd"),
+        ("strikethrough", "s"), ("superscript", "sup"), ("subscript", "sub"),
+    ],
+)  # fmt: skip
+def test_marks(mark, tag):
+    assert block(paragraph(text("x", Mark(mark)))) == f"<p><{tag}>x</{tag}></p>"
+
+
+def test_marks_nest_in_their_order():
+    assert block(paragraph(text("x", Mark("bold"), Mark("code")))) == "<p><strong><code>x</code></strong></p>"
+
+
+def test_colours_are_classes_of_a_fixed_list():
+    color = Mark("color", {"text": "$primary", "background": "yellow"})
+    assert block(paragraph(text("x", color))) == '<p><mark class="c-primary b-yellow">x</mark></p>'
+    wild = Mark("color", {"text": 'red" onclick="x', "background": {"a": 1}})
+    assert block(paragraph(text("x", wild))) == "<p>x</p>"
+
+
+def test_headings_have_anchors_of_their_own_and_make_the_outline():
+    html = render(read('## Set up\n\n### Set up\n\n## Fixed <a href="#here" id="here"></a>\n\n## Où?'))
+    assert html.outline == (
+        Heading("set-up", "Set up", 2), Heading("set-up-1", "Set up", 3),
+        Heading("here", "Fixed", 2), Heading("ou", "Où?", 2),
+    )  # fmt: skip
+    assert '<h2 id="set-up">Set up<a class="anchor" href="#set-up"' in html.body
+    assert '<h3 id="set-up-1">' in html.body
+
+
+def test_headings_inside_of_hints_tabs_and_expandables_stay_out_of_the_outline():
+    source = (
+        '{% hint style="info" %}\n## In hint\n{% endhint %}\n\n{% tabs %}\n{% tab title="A" %}\n## In tab\n'
+        "{% endtab %}\n{% endtabs %}\n\n<details>\n\n<summary>More</summary>\n\n## In more\n\n</details>\n\n"
+        "{% stepper %}\n{% step %}\n## In step\n{% endstep %}\n{% endstepper %}\n\n## Out"
+    )
+    assert [h.title for h in render(read(source)).outline] == ["In step", "Out"]
+
+
+def test_lists_tasks_quotes_dividers():
+    body = drawn("3. a\n4. b\n\n* x\n  * y\n\n- [x] done\n- [ ] open\n\n> q\n\n***")
+    assert '<ol start="3"><li>a</li><li>b</li></ol>' in body
+    assert "<ul><li>x<ul><li>y</li></ul></li></ul>" in body
+    assert body.count('type="checkbox" disabled') == 2 and body.count(" checked") == 1
+    assert "<blockquote><p>q</p></blockquote>" in body and "<hr>" in body
+
+
+# Blocks
+
+
+def test_hint():
+    body = drawn('{% hint style="warning" %}\nMind *this*.\n{% endhint %}')
+    assert body.startswith('<div class="hint warning" role="note" aria-label="Warning">')
+    assert "Mind <em>this</em>." in body
+
+
+def test_tabs_are_a_tablist_with_one_panel_shown():
+    body = drawn(
+        '{% tabs %}\n{% tab title="A" %}\none\n{% endtab %}\n{% tab title="B" %}\ntwo\n{% endtab %}\n{% endtabs %}'
+    )
+    assert body.count('role="tab"') == 2 and body.count('role="tabpanel"') == 2
+    assert body.count('aria-selected="true"') == 1 and body.count('tabindex="-1"') == 1
+    assert body.count('hidden="until-found"') == 1
+    ids = Reader(body).ids
+    for wanted in Reader(body).values("aria-controls") + Reader(body).values("aria-labelledby"):
+        assert wanted in ids
+
+
+def test_stepper_expandable_columns():
+    body = drawn("{% stepper %}\n{% step %}\nDo it\n{% endstep %}\n{% endstepper %}")
+    assert '<ol class="stepper"><li class="step">' in body
+    body = drawn("<details open>\n\n<summary>Why **so**</summary>\n\nBecause\n\n</details>")
+    assert '<details class="expandable" id="why-so" open>' in body
+    assert "<strong>so</strong>" in body and "<p>Because</p>" in body
+    body = drawn(
+        '{% columns %}\n{% column width="33.33%" %}\na\n{% endcolumn %}\n{% column %}\nb\n{% endcolumn %}\n{% endcolumns %}'
+    )
+    assert 'class="column of-4"' in body and 'class="column"' in body
+
+
+def test_code_has_title_numbers_highlighting_and_keeps_its_text():
+    body = drawn(
+        '{% code title="a.py" lineNumbers="true" overflow="wrap" %}\n```python\nif a < 1:\n    pass\n```\n{% endcode %}'
+    )
+    assert 'class="code titled wrap numbered"' in body and ">a.py<" in body and ">Python<" in body
+    assert '<span class="k">if</span>' in body
+    assert Reader(body).text_of("code") == "if a < 1:\n    pass"
+
+
+def test_marks_and_annotations_lie_over_the_highlighting():
+    line = Block(
+        "code-line", {"highlighted": True},
+        [
+            text("x = "),
+            Inline("annotation", {}, [text("len")], [Fragment("n", [paragraph("a builtin")], "annotation-body")]),
+            text("(1)", Mark("bold")),
+        ],
+    )  # fmt: skip
+    body = block(Block("code", {"syntax": "python"}, [line]))
+    assert '<span class="line lit">' in body and "<strong>" in body
+    assert Reader(body).text_of("code") == "x = len(1)"
+    assert body.endswith("<p>a builtin</p></aside>") and 'popovertarget="note-1"' in body
+
+
+def test_expandable_code_folds_what_is_beyond_its_lines():
+    lines: list[Any] = [Block("code-line", {}, [text(str(n))]) for n in range(30)]
+    body = block(Block("code", {"expandable": True, "collapsedLineCount": 12}, lines))
+    assert body.count('class="line more"') == 18 and 'class="code-more"' in body
+    assert 'class="code-more"' not in block(Block("code", {"expandable": True}, lines[:10]))
+
+
+def test_mermaid_is_shown_as_code():
+    assert "Mermaid" in drawn("```mermaid\ngraph TD; A--&gt;B\n```")
+
+
+def test_math_is_mathml_and_what_cannot_be_is_shown_as_it_is():
+    assert '<div class="math" tabindex="0"><math display="block">' in drawn("$$\na^2\n$$")
+    assert "&amp;" not in str(mathml(r"\begin{aligned} a &= b \\ c &= d \end{aligned}"))
+    assert mathml(r"\nosuchcommand x") is None
+    assert r"<code>\nosuchcommand x</code>" in block(
+        paragraph(Inline("inline-math", {"formula": r"\nosuchcommand x"}))
+    )
+
+
+def test_images_know_their_size_their_dark_side_and_load_lazily():
+    def file(ref: dict[str, Any]) -> Asset:
+        return Asset(url="/f/" + ref["url"], width=800, height=400)
+
+    image = Block(
+        "image", {"ref": url("a.png"), "refDark": url("b.png"), "alt": "A", "width": 400},
+        [], [Fragment("caption", [paragraph("Words")])],
+    )  # fmt: skip
+    body = block(
+        Block("images", {"align": "left", "withFrame": True}, [image, Block("image", {"ref": url("c.png")})]),
+        file=file,
+    )
+    assert 'class="images gallery at-left framed"' in body
+    assert 'class="only-light" src="/f/a.png" alt="A" width="400" height="200"' in body
+    assert 'class="only-dark" src="/f/b.png"' in body
+    assert 'src="/f/c.png" alt="" width="800" height="400" loading="lazy"' in body
+    assert "<figcaption>Words</figcaption>" in body
+
+
+def test_embeds_wait_for_a_click_and_only_known_players_get_a_frame():
+    body = drawn('{% embed url="https://youtu.be/abc-123" %}')
+    assert "<iframe" not in body
+    assert 'data-frame="https://www.youtube-nocookie.com/embed/abc-123"' in body
+    assert "data-frame" not in drawn('{% embed url="https://evil.example/watch" %}')
+    assert "<video" in drawn('{% embed url="https://x.example/a.mp4" %}')
+    assert drawn('{% embed url="javascript:alert(1)" %}') == ""
+
+
+@pytest.mark.parametrize(
+    ("address", "src"),
+    [
+        ("https://www.youtube.com/watch?v=abc&t=1", "https://www.youtube-nocookie.com/embed/abc"),
+        ("https://www.youtube.com/shorts/abc", "https://www.youtube-nocookie.com/embed/abc"),
+        ("https://vimeo.com/123456", "https://player.vimeo.com/video/123456?dnt=1"),
+        ("https://www.loom.com/share/0a1b", "https://www.loom.com/embed/0a1b"),
+        ("https://open.spotify.com/track/4uLU6h", "https://open.spotify.com/embed/track/4uLU6h"),
+        ("https://codepen.io/me/pen/xyz", "https://codepen.io/me/embed/xyz?default-tab=result"),
+    ],
+)
+def test_players(address, src):
+    found = player(address)
+    assert found is not None and found.src == src
+    assert any(src.startswith(host + "/") for host in FRAME_HOSTS)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://youtube.com.evil.example/watch?v=a", "https://evil.example/youtube.com/watch?v=a",
+        "https://youtu.be/a%22onload=", "javascript://youtube.com/watch?v=a", "https://user@evil.example:443/",
+        "https://www.youtube.com/watch?v=<script>", "https://vimeo.com/", "http://[::1", "data:text/html,x",
+    ],
+)  # fmt: skip
+def test_no_player_for_the_rest(address):
+    assert player(address) is None
+
+
+def test_files_references_mentions_buttons():
+    def link(ref: dict[str, Any]) -> Target | None:
+        return Target(href="/b", title="Page B", description="About B") if ref["url"] == "b.md" else None
+
+    def file(ref: dict[str, Any]) -> Asset:
+        return Asset(url="/f/r.pdf", name="r.pdf", size=2_500_000)
+
+    body = drawn('{% file src="r.pdf" %}', file=file)
+    assert 'href="/f/r.pdf" download="r.pdf"' in body and "PDF · 2.5 MB" in body
+    body = drawn('{% content-ref url="b.md" %}\n[b.md](b.md)\n{% endcontent-ref %}', link=link)
+    assert '<a class="ref" href="/b">' in body and "Page B" in body and "About B" in body
+    body = drawn('{% content-ref url="gone.md" %}\n[gone](gone.md)\n{% endcontent-ref %}', link=link)
+    assert '<div class="ref broken">' in body and "<a" not in body and "gone" in body
+    assert '<a class="mention" href="/b">Page B</a>' in drawn('[b.md](b.md "mention")', link=link)
+    assert '<span class="broken">words</span>' in drawn("[words](gone.md)", link=link)
+    button = Inline("button", {"label": "Find", "kind": "secondary", "action": "search", "query": "a&b"})
+    body = block(paragraph(button), search=lambda q: "/~search?q=" + q)
+    assert (
+        '<a class="button secondary" href="/~search?q=a&amp;b" data-action="search" data-query="a&amp;b">'
+        in body
+    )
+    assert 'aria-disabled="true"' in block(paragraph(Inline("button", {"label": "x", "kind": "primary"})))
+
+
+def test_expressions_conditions_and_reusable_contents():
+    context = {
+        "evaluate": {"a": 3.0, "b": None, "c": True, "d": "<i>"}.get,
+        "condition": lambda e: e == "yes",
+        "reusable": lambda ref: Document([paragraph("shared"), Block("reusable-content", {"ref": ref})]),
+    }
+    body = block(paragraph(*[Inline("expression", {"expression": e}) for e in "abcd"]), **context)
+    assert body == "<p>3true&lt;i&gt;</p>"
+    shown = block(
+        Block("if", {"expression": "yes"}, [paragraph("in")]),
+        Block("if", {"expression": "no"}, [paragraph("out")]),
+        **context,
+    )
+    assert shown == "<p>in</p>"
+    assert block(Block("reusable-content", {"ref": url("x")}), **context) == "<p>shared</p>"
+
+
+def test_tables_align_scroll_and_know_their_types():
+    body = drawn("| A | B |\n| :-: | --: |\n| `x` | 2 |")
+    assert 'role="region" tabindex="0"' in body
+    assert '<th scope="col" class="align-center">A</th>' in body and '<td class="align-end">2</td>' in body
+    columns = {
+        "c": {"id": "c", "title": "Done", "type": "checkbox"}, "r": {"id": "r", "title": "R", "type": "rating", "max": 5},
+        "s": {"id": "s", "title": "S", "type": "select", "options": [{"value": "v", "label": "Very", "color": "red"}]},
+        "n": {"id": "n", "title": "N", "type": "number"}, "h": {"id": "h", "title": "Hidden", "type": "text"},
+    }  # fmt: skip
+    table = Block(
+        "table",
+        {
+            "view": {
+                "type": "grid",
+                "columns": ["c", "r", "s", "n"],
+                "columnWidths": {"c": 80},
+                "hideHeader": False,
+            },
+            "definition": columns,
+            "records": {
+                "2": {"orderIndex": "b", "values": {"n": 2}},
+                "1": {"orderIndex": "a", "values": {"c": True, "r": 3, "s": ["v"], "n": 1}},
+            },
+        },
+    )
+    body = block(table)
+    assert "Hidden" not in body and '<col width="80">' in body
+    assert 'aria-label="3/5"' in body and '<span class="tag b-red c-red">Very</span>' in body
+    assert body.index(">1</td>") < body.index(">2</td>")
+
+
+def test_cards_are_one_link_over_the_whole_card():
+    source = (
+        '<table data-view="cards"><thead><tr><th></th><th data-hidden data-card-target data-type="content-ref"></th>'
+        '<th data-hidden data-card-cover data-type="image"></th></tr></thead><tbody><tr><td><strong>Start</strong></td>'
+        '<td><a href="https://x.example/">x</a></td><td><a href="c.png">c</a></td></tr></tbody></table>'
+    )
+    body = drawn(source)
+    assert '<a class="card-link" aria-label="Start" href="https://x.example/" rel="noopener"></a>' in body
+    assert 'class="card links"' in body and '<div class="card-cover"><img src="c.png"' in body
+
+
+def test_updates_prompts_openapi_unknown():
+    html = render(
+        read(
+            '{% updates format="full" %}\n{% update date="2026-11-02" tags="new,api" %}\n## Out\n{% endupdate %}\n{% endupdates %}'
+        )
+    )
+    assert html.updates and '<time datetime="2026-11-02">2 November 2026</time>' in html.body
+    assert html.body.count('class="tag"') == 2
+    body = drawn(
+        '{% prompt description="Do" openInAIProviders="claude" %}\n```\nWrite & send\n```\n{% endprompt %}'
+    )
+    assert (
+        "Write &amp; send" in body
+        and "https://claude.ai/new?q=Write%20%26%20send" in body
+        and "ChatGPT" not in body
+    )
+    operation = Block("openapi-operation", {"ref": url("x"), "path": "/a", "method": "get"})
+    assert "GET" in block(operation) and "<code>/a</code>" in block(operation)
+    assert (
+        block(operation, openapi=lambda type, data: Markup("<p>ours</p>"))
+        == '<div class="openapi"><p>ours</p></div>'
+    )
+    assert "inside" in drawn("{% nonsense %}\n\ninside\n\n{% endnonsense %}")
+
+
+def test_emoji():
+    assert emoji("1f1e9-1f1ea") == "🇩🇪"
+    assert [emoji(c) for c in ("", "zz", "d800", "110000", "3c", "0a", 5, "1-" * 40)] == [""] * 3 + [
+        "",
+        "<",
+        "",
+        "",
+        "",
+    ]
+    assert block(paragraph(Inline("emoji", {"code": "3c"}))) == '<p><span class="emoji">&lt;</span></p>'
+
+
+def test_icons_come_only_from_the_set():
+    icon = {"rocket": Markup("<svg></svg>")}.get
+    body = block(
+        paragraph(Inline("icon", {"icon": "rocket", "color": "$primary"}), Inline("icon", {"icon": "<b>"})),
+        icon=icon,
+    )
+    assert (
+        body
+        == '<p><span class="c-primary"><span class="icon" aria-hidden="true"><svg></svg></span></span></p>'
+    )
+
+
+def test_depth_costs_no_recursion():
+    node = paragraph("deep")
+    for _ in range(20_000):
+        node = Block("blockquote", {}, [node])
+    assert block(node).count("<blockquote>") == 20_000
+    inline: Any = text("deep")
+    for _ in range(5_000):
+        inline = Inline("link", {"ref": url("/a")}, [inline])
+    assert block(paragraph(inline)).count('<a href="/a">') == 5_000
+
+
+def test_highlighting_keeps_every_character():
+    for code in ("a\r\nb", "\n\nx\n", "\tif (a) {}", "", "\x00", "‮x"):
+        tokens = highlight(code, "javascript")
+        assert tokens is None or "".join(t for _, t in tokens) == code
+    assert highlight("x", "no-such-language") is None and highlight("x", "") is None
+
+
+# Nothing becomes more than text
+
+
+class Reader(HTMLParser):
+    """What a browser would make of it: every tag with its attributes, text by element, ids."""
+
+    VOID = frozenset("img input hr br col".split())
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.texts: list[tuple[tuple[str, ...], str]] = []
+        self.broken: list[str] = []
+        self.feed(html)
+        self.close()
+        self.ids = [a["id"] for _, a in self.tags if "id" in a]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if len({k for k, _ in attrs}) != len(attrs):
+            self.broken.append(f"doubled attribute in {tag}")
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open[-1] != tag:
+            self.broken.append(f"</{tag}> closes {self.open[-1:]}")
+        else:
+            self.open.pop()
+
+    def handle_comment(self, data: str) -> None:
+        self.broken.append("comment")
+
+    handle_decl = unknown_decl = handle_pi = handle_comment
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append((tuple(self.open), data))
+
+    def values(self, attribute: str) -> list[str | None]:
+        return [a[attribute] for _, a in self.tags if attribute in a]
+
+    def text_of(self, tag: str) -> str:
+        return "".join(t for where, t in self.texts if tag in where)
+
+
+TAGS = frozenset(
+    "p h2 h3 h4 h5 h6 ul ol li input div blockquote hr span a em strong code kbd s sup sub mark br pre figure figcaption "
+    "button img small video details summary section header time table colgroup col thead tbody tr th td aside math mrow "
+    "mi mn mo ms mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover mtable mtr mtd mstyle mpadded "
+    "mphantom menclose merror mmultiscripts".split()
+)
+ATTRIBUTES = frozenset(
+    "class id href src alt title width height loading decoding start type disabled checked role tabindex hidden open "
+    "scope datetime download rel target controls preload popover popovertarget aria-label aria-hidden aria-controls "
+    "aria-selected aria-labelledby aria-expanded aria-disabled data-copy data-done data-more data-less data-zoom "
+    "data-frame data-title data-action data-query display stretchy fence form mathvariant displaystyle scriptlevel "
+    "columnalign columnspacing rowspacing lspace rspace accent movablelimits linethickness mathcolor linebreak "
+    "maxsize minsize notation separator depth voffset symmetric".split()
+)
+
+
+def assert_inert(html: str) -> None:
+    found = Reader(html)
+    assert not found.broken, found.broken
+    assert not found.open, found.open
+    for tag, attributes in found.tags:
+        assert tag in TAGS, tag
+        for name, value in attributes.items():
+            assert name in ATTRIBUTES, (tag, name)
+            if name in ("href", "src"):
+                assert value is not None and safe_url(value) == value, (tag, value)
+            if name == "data-frame":
+                assert value is not None and any(value.startswith(h + "/") for h in FRAME_HOSTS), value
+    assert len(found.ids) == len(set(found.ids))
+
+
+VECTORS = [
+    "<script>alert(1)</script>", "</script><script>alert(1)</script>", "<ScRiPt>alert(1)</sCrIpT>", "<script/src=//x>",
+    "<img src=x onerror=alert(1)>", "<img src=x onerror=alert(1)//", "<svg onload=alert(1)>", "<svg/onload=alert(1)>",
+    "<svg><script>alert(1)</script></svg>", "<svg><animate onbegin=alert(1)>", "<svg><a xlink:href=javascript:alert(1)>",
+    "<svg><use href=data:image/svg+xml,x>", "<svg><foreignObject><body onload=alert(1)>", "<math><mtext></math><img onerror=x>",
+    "<math href=javascript:alert(1)>x", "<math><mi xlink:href=javascript:x>", "<body onload=alert(1)>", "<iframe src=javascript:x>",
+    "<iframe srcdoc='<script>alert(1)</script>'>", "<object data=javascript:x>", "<embed src=javascript:x>", "<base href=//evil>",
+    "<meta http-equiv=refresh content='0;url=//evil'>", "<link rel=stylesheet href=//evil>", "<style>*{display:none}</style>",
+    "<form action=//evil><input name=x>", "<button formaction=javascript:x>", "<input autofocus onfocus=alert(1)>",
+    "<details open ontoggle=alert(1)>", "<video><source onerror=alert(1)>", "<audio src=x onerror=alert(1)>",
+    "<marquee onstart=alert(1)>", "<a href=javascript:alert(1)>x</a>", "<isindex action=javascript:x>", "<noscript><p title='</noscript><img onerror=x>'>",
+    "<template><script>x</script></template>", "<xmp><script>x</script>", "<plaintext>", "<textarea></textarea><script>x</script>",
+    "<!--><script>alert(1)</script>", "<!-- --!><script>x</script>", "<![CDATA[<script>x</script>]]>", "<?php x ?>", "<!DOCTYPE x [<!ENTITY y SYSTEM 'z'>]>",
+    '"><script>alert(1)</script>', "'><script>alert(1)</script>", '" onmouseover="alert(1)', "' onmouseover='alert(1)",
+    '"/onmouseover=alert(1)//', "` onmouseover=alert(1)", '" autofocus onfocus=alert(1) x="', "x\" style=\"background:url(javascript:x)",
+    "javascript:alert(1)", "JaVaScRiPt:alert(1)", " javascript:alert(1)", "\x01javascript:alert(1)", "java\tscript:alert(1)",
+    "java\nscript:alert(1)", "java\r\nscript:alert(1)", "java\x00script:alert(1)", "javascript\t:alert(1)", "javascript:/*--></title>*/alert(1)",
+    "javascript://%0aalert(1)", "javascript&colon;alert(1)", "javascript&#58;alert(1)", "&#106;avascript:alert(1)", "&#x6A;avascript:alert(1)",
+    "&Tab;javascript:alert(1)", "vbscript:msgbox(1)", "livescript:x", "data:text/html,<script>alert(1)</script>", "data:text/html;base64,PHNjcmlwdD4=",
+    "data:image/svg+xml,<svg onload=alert(1)>", "DATA:text/html,x", "blob:https://x/y", "file:///etc/passwd", "view-source:javascript:x",
+    "feed:javascript:alert(1)", "jar:javascript:x", "mhtml:x", "ms-its:x", "filesystem:https://x", "about:blank", "ftp://x/y",
+    "\u2028javascript:alert(1)", "\ufeffjavascript:alert(1)", "\u00a0javascript:alert(1)", "java\u00adscript:alert(1)", "java\u200bscript:alert(1)",
+    "\u202ejavascript:x", "//evil.example/x", "\\\\evil.example", "/\\evil.example", "https://evil.example/\" onclick=\"x", "https://evil.example/<script>",
+    "https://e.example/'onclick='x", "mailto:a@b?subject=<script>", "tel:\"onclick=", "#\"><script>x</script>", "?q=\"><img onerror=x>",
+    "{{ 7*7 }}", "{% raw %}", "${alert(1)}", "expression(alert(1))", "url(javascript:alert(1))", "}*{background:red", "\\href{javascript:alert(1)}{x}",
+    "\\text{<img src=x onerror=alert(1)>}", "\\style{background:url(javascript:x)}{x}", "\\class{x\" onclick=\"y}{z}", "\\url{javascript:x}",
+    "\\color{red\" onmouseover=\"x}{y}", "\\unicode{x3C}script", "\\begin{array}{c\" onclick=x}a\\end{array}", "\\mathbf{</math><script>x</script>}",
+    "\x00", "\ud83d", "a" * 9000, "<" * 500, "&lt;script&gt;alert(1)&lt;/script&gt;", "\"'<>&`=/", "%3Cscript%3Ealert(1)%3C/script%3E",
+]  # fmt: skip
+
+
+def filled(kind: str, vector: str) -> Any:
+    if kind == "ref":
+        return url(vector)
+    if kind == "texts":
+        return [vector, vector]
+    if kind == "object":
+        return {
+            vector: vector,
+            "url": vector,
+            "content": vector,
+            "name": vector,
+            "method": vector,
+            "path": vector,
+        }
+    return {"text": vector, "length": {"unit": vector, "value": vector}}.get(kind, vector)
+
+
+def every_node(vector: str) -> Document:
+    """A document in which the vector stands in every field of every type, in every text and every fragment."""
+    inlines: list[Any] = [
+        text(vector),
+        text(vector, Mark(vector), Mark("color", {"text": vector, "background": vector})),
+    ]
+    for name, kind in INLINES.items():
+        data = {field: filled(f.kind, vector) for field, f in kind.data.items()}
+        fragments = [Fragment(vector, [paragraph(vector)], vector)] if kind.fragments else []
+        inlines.append(Inline(name, data, [text(vector)] if kind.children else [], fragments))
+        without = {k: v for k, v in data.items() if k not in ("action", "refDark")}
+        inlines.append(Inline(name, without, [text(vector)] if kind.children else [], fragments))
+    for action in ("ask", "search"):
+        inlines.append(
+            Inline("button", {"label": vector, "kind": "primary", "action": action, "query": vector})
+        )
+    blocks = [paragraph(*inlines)]
+    for name, block_type in BLOCKS.items():
+        data = {field: filled(f.kind, vector) for field, f in block_type.data.items()}
+        children: list[Any] = []
+        if block_type.children == "blocks":
+            children = [paragraph(*inlines), Block("heading-1", {"id": vector}, [text(vector)])]
+        elif block_type.children == "inlines":
+            children = list(inlines)
+        elif block_type.children is not None:
+            inner = BLOCKS[block_type.children]
+            inner_data = {field: filled(f.kind, vector) for field, f in inner.data.items()}
+            inside: list[Any] = list(inlines) if inner.children == "inlines" else [paragraph(vector)]
+            captions = [Fragment("caption", [paragraph(vector)])] if inner.fragments else []
+            children = [Block(inner.type, inner_data, [] if inner.void else inside, captions)] * 2
+        names = ("caption", "expandable-title", "expandable-body", vector) if block_type.fragments else ()
+        fragments = [Fragment(n, [paragraph(*inlines)], n) for n in names]
+        blocks.append(Block(name, data, children, fragments))
+        for kind_of_unknown in ("html", "text") if name == "unknown" else ():
+            blocks.append(Block(name, {"source": vector, "kind": kind_of_unknown}))
+    return Document([*blocks, *tables(vector)])
+
+
+def tables(vector: str) -> list[Block]:
+    types = (
+        "text",
+        "number",
+        "checkbox",
+        "files",
+        "users",
+        "rating",
+        "select",
+        "content-ref",
+        "image",
+        vector,
+    )
+    out = []
+    for value in (
+        vector,
+        [vector],
+        url(vector),
+        {"ref": url(vector), "objectFit": vector, "alt": vector},
+        {vector: vector},
+        True,
+    ):
+        definition: dict[str, Any] = {
+            t: {
+                "id": t, "title": vector, "type": t, "textAlignment": vector, "verticalAlignment": vector, "max": vector,
+                "options": [{"value": vector, "label": vector, "color": vector}],
+            }
+            for t in types
+        }  # fmt: skip
+        for view in (
+            {"type": "grid", "columns": list(types), "columnWidths": {"text": vector}, "hideHeader": False},
+            {
+                "type": "cards", "cardSize": vector, "columns": list(types), "targetDefinition": "content-ref",
+                "coverDefinition": "image", "coverDefinitionDark": "image",
+            },
+        ):  # fmt: skip
+            records = {vector: {"orderIndex": vector, "values": dict.fromkeys(types, value)}}
+            out.append(Block("table", {"view": view, "definition": definition, "records": records}))
+    return out
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=range(len(VECTORS)))
+def test_no_vector_gets_through_any_node(vector):
+    def link(ref: dict[str, Any]) -> Target | None:
+        address = ref.get("url")
+        return Target(
+            href=address, title=vector, description=vector, icon=vector, emoji=vector, external=True
+        )
+
+    def file(ref: dict[str, Any]) -> Asset | None:
+        address = ref.get("url")
+        return Asset(url=address, name=vector) if isinstance(address, str) else None
+
+    for context in (
+        Context(),
+        Context(
+            link=link, file=file, evaluate=lambda e: vector, condition=lambda e: True, search=lambda q: q, ask=lambda q: q,
+            reusable=lambda ref: Document([paragraph(vector)]),
+        ),
+    ):  # fmt: skip
+        assert_inert(str(render(every_node(vector), context).body))
+
+
+def wrapped(vector: str) -> list[str]:
+    """The vector in Markdown, as a person would plant it."""
+    one = vector.replace("\n", " ")
+    return [
+        vector, f"# {one}", f"[x]({one})", f"[x](<{one}>)", f"![{one}]({one})", f"[{one}][r]\n\n[r]: {one}", f"<{one}>",
+        f'<a href="{one}">x</a>', f"<a href='{one}'>x</a>", f'<img src="{one}" alt="{one}">', f"```{one}\n{vector}\n```",
+        f'{{% hint style="{one}" icon="{one}" %}}\n{vector}\n{{% endhint %}}', f'{{% embed url="{one}" %}}',
+        f'{{% file src="{one}" %}}', f'{{% content-ref url="{one}" %}}\n[{one}]({one})\n{{% endcontent-ref %}}',
+        f'{{% tabs %}}\n{{% tab title="{one}" %}}\n{vector}\n{{% endtab %}}\n{{% endtabs %}}',
+        f'{{% code title="{one}" %}}\n```\n{vector}\n```\n{{% endcode %}}', f"$$\n{vector}\n$$", f"$${one}$$", f"| {one} |\n| --- |\n| {one} |",
+        f"<table><tr><td>{vector}</td></tr></table>", f"<details><summary>{vector}</summary>\n\n{vector}\n\n</details>",
+        f'<figure><img src="{one}"><figcaption>{vector}</figcaption></figure>', f'<mark style="color:{one};">x</mark>',
+        f'<a href="{one}" class="button primary" data-icon="{one}">{one}</a>', f':{one}:', f"[^1]\n\n[^1]: {vector}", f"x\n\n{vector}\n\ny",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("vector", [v for v in VECTORS if len(v) < 600], ids=str.__repr__)
+def test_no_vector_gets_through_markdown(vector):
+    for source in wrapped(vector):
+        assert_inert(drawn(source))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [None, 1, 1.5, True, [], {}, [[]], {"url": {"a": 1}}, {"kind": "url", "url": ["javascript:x"]}, float("nan"), 10**400, "x"],
+    ids=repr,
+)  # fmt: skip
+def test_wrong_types_anywhere_are_drawn_as_nothing_worse(wrong):
+    blocks = []
+    for name, kind in BLOCKS.items():
+        children: list[Any] = []
+        if kind.children in BLOCKS:
+            inner = BLOCKS[kind.children or ""]
+            children = [Block(inner.type, dict.fromkeys(inner.data, wrong))]
+        blocks.append(Block(name, dict.fromkeys(kind.data, wrong), children))
+    blocks.append(paragraph(*[Inline(n, dict.fromkeys(k.data, wrong)) for n, k in INLINES.items()]))
+    blocks.append(
+        Block(
+            "table",
+            {
+                "view": {"type": "cards", "columns": [wrong]},
+                "definition": {"a": wrong},
+                "records": {"a": {"values": wrong}},
+            },
+        )
+    )
+    assert_inert(block(*blocks))
+
+
+@pytest.mark.parametrize(
+    "good",
+    ["https://a.example/b?c=d#e", "http://a", "mailto:a@b.c", "tel:+49", "/a/b", "../a", "a/b:c", "#x", "?q=a:b", "", "ü/ñ", "//host/x"],
+)  # fmt: skip
+def test_good_addresses_stay(good):
+    assert safe_url(good) == good
