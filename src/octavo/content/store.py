@@ -128,7 +128,8 @@ def get_revision(tx: Transaction, revision_id: str) -> RevisionRow:
 
 _PAGE = """p.page_id, p.parent_id, p.rank, p.slug, p.kind, p.title, p.body, p.file_path, p.created_at, p.updated_at,
            p.fields, p.deleted"""
-_VALID = "p.line_id = :line AND p.from_seq <= :seq AND p.to_seq > :seq"
+# The sign keeps planners from walking a whole line along its sequences instead of using the page or parent.
+_VALID = "p.line_id = :line AND +p.from_seq <= :seq AND p.to_seq > :seq"
 _COLUMNS = frozenset(
     ("id", "parent", "rank", "slug", "kind", "title", "body", "file_path", "created_at", "updated_at")
 )
@@ -325,13 +326,13 @@ def _items_where(base: Base, where: str) -> tuple[str, dict[str, Any]]:
     """A SELECT over the state as a whole (``UNION ALL`` of its layers) and its parameters."""
     top, *below = base.layers
     parts = [
-        f"""SELECT {_ITEM} FROM item_versions p WHERE p.line_id = :top AND p.from_seq <= :top_seq
+        f"""SELECT {_ITEM} FROM item_versions p WHERE p.line_id = :top AND +p.from_seq <= :top_seq
             AND p.to_seq > :top_seq AND p.deleted = 0 AND {where}"""
     ]
     parameters: dict[str, Any] = {"top": top.line_id, "top_seq": top.sequence}
     for n, layer in enumerate(below):
         parts.append(
-            f"""SELECT {_ITEM} FROM item_versions p WHERE p.line_id = :line{n} AND p.from_seq <= :seq{n}
+            f"""SELECT {_ITEM} FROM item_versions p WHERE p.line_id = :line{n} AND +p.from_seq <= :seq{n}
                 AND p.to_seq > :seq{n} AND p.deleted = 0 AND {where} AND {_NOT_ABOVE}"""
         )
         parameters |= {f"line{n}": layer.line_id, f"seq{n}": layer.sequence}

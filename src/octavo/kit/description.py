@@ -59,6 +59,34 @@ def _parameters(operation: Operation, path_names: Iterable[str]) -> list[dict[st
     return found
 
 
+def _discriminate(schema: Any, components: dict[str, Any]) -> None:
+    """Adds to every union of named objects the property that tells them apart, where one does."""
+    if isinstance(schema, list):
+        for part in schema:
+            _discriminate(part, components)
+        return
+    if not isinstance(schema, dict):
+        return
+    for part in schema.values():
+        _discriminate(part, components)
+    options = schema.get("anyOf", [])
+    names = [option.get("$ref", "").rpartition("/")[2] for option in options]
+    if len(names) < 2 or not all(name in components for name in names) or "discriminator" in schema:
+        return
+    properties = [components[name].get("properties", {}) for name in names]
+    for tag in ("type", "object", "kind", "status"):
+        values = [_only_value(entry.get(tag, {})) for entry in properties]
+        if None not in values and len(set(values)) == len(names):
+            mapping = {str(v): _REF.format(name=name) for v, name in zip(values, names, strict=True)}
+            schema["discriminator"] = {"propertyName": tag, "mapping": mapping}
+            return
+
+
+def _only_value(schema: dict[str, Any]) -> str | None:
+    values = [schema["const"]] if "const" in schema else schema.get("enum", [])
+    return values[0] if len(values) == 1 else None
+
+
 def describe(operations: Iterable[Operation], *, title: str, version: str, server: str) -> dict[str, Any]:
     """The description of these operations as a JSON object."""
     operations = list(operations)
@@ -77,6 +105,8 @@ def describe(operations: Iterable[Operation], *, title: str, version: str, serve
         },
     }
     error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    _discriminate(components, components)
+    _discriminate(schemas, components)
     paths: dict[str, Any] = {}
     for operation in operations:
         codes = {400, 404, *operation.errors, *_ALWAYS}

@@ -45,6 +45,14 @@ _REVALIDATE = "public, max-age=0, must-revalidate"
 _FOREVER = "public, max-age=31536000, immutable"
 
 
+# A book, for sites that have no icon of their own.
+_MARK = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2f55c8"/>'
+    '<path d="M8 9c4-1 6 0 8 2 2-2 4-3 8-2v13c-4-1-6 0-8 2-2-2-4-3-8-2z" fill="none" stroke="#fff" '
+    'stroke-width="2" stroke-linejoin="round"/><path d="M16 11v13" stroke="#fff" stroke-width="2"/></svg>'
+)
+
+
 class Answer(Struct, frozen=True):
     status: int
     headers: tuple[tuple[bytes, bytes], ...]
@@ -201,6 +209,8 @@ def reader_app(context: Context) -> Litestar:
         if path.startswith("/~files/"):
             grant = context.files.verify(FILE_PURPOSE, path.split("/")[2])
             return stream_file(context, grant, None) if grant else plain_not_found()
+        if path == "/favicon.ico":
+            return _answer(_MARK, "image/svg+xml", cache="public, max-age=86400")
         if path == "/healthz":
             return _answer("ok\n", _TEXT, cache="no-store")
         with context.db.read() as tx:

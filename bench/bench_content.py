@@ -1,0 +1,136 @@
+"""Import, and reading a page, in spaces of different size, through the real application in one process.
+
+CPU is that of this process. Run with the folder of a documentation repository to import it as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from octavo.access import create_token, insert_user
+from octavo.app import api_app, close_context, open_context
+from octavo.bringing import bring
+from octavo.orgs import create_organization
+from octavo.settings import load
+
+SMALL, LARGE = 100, 20_000
+READS = 100
+
+
+def make_source(folder: Path, pages: int) -> Path:
+    folder.mkdir()
+    lines, sections = [], max(1, pages // 50)
+    for s in range(sections):
+        (folder / f"section-{s}.md").write_text(f"# Section {s}\n\nWords.\n")
+        lines.append(f"* [Section {s}](section-{s}.md)")
+        for n in range(s, pages - sections, sections):
+            (folder / f"page-{n}.md").write_text(
+                f"# Page {n}\n\n## One\n\n" + f"Words of page {n}. " * 20 + "\n"
+            )
+            lines.append(f"  * [Page {n}](page-{n}.md)")
+    (folder / "SUMMARY.md").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+async def ask(app: Any, path: str, query: str, token: str) -> bytes:
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request"}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": query.encode(),
+        "headers": [(b"host", b"localhost"), (b"authorization", f"Bearer {token}".encode())],
+        "client": ("127.0.0.1", 1), "server": ("localhost", 80), "scheme": "http", "http_version": "1.1",
+        "root_path": "", "path_params": {},
+    }  # fmt: skip
+    await app(scope, receive, send)
+    if sent[0]["status"] != 200:
+        raise RuntimeError(f"{path}: {sent[0]['status']} {sent[1].get('body')!r}")
+    return bytes(sent[1]["body"])
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        context = open_context(load({"data": str(folder / "data")}, environ={}))
+        with context.db.write() as tx:
+            user = insert_user(tx, "bench@example.com", "Bench", verified=True)
+            org = create_organization(tx, user.id, "Bench").id
+            token = create_token(tx, user.id, name="bench")
+        for named in sys.argv[1:]:
+            before = time.process_time()
+            outcome = bring(context, named, organization_id=org).outcome
+            took = time.process_time() - before
+            print(
+                f"import of {named}: {outcome.pages / took:.0f} pages per CPU second ({outcome.pages} pages)"
+            )
+        spaces = {}
+        for size in (SMALL, LARGE):
+            source = make_source(folder / str(size), size)
+            before = time.process_time()
+            outcome = bring(context, str(source), organization_id=org).outcome
+            took = time.process_time() - before
+            spaces[size] = outcome.space
+            print(f"import of {size} pages: {size / took:.0f} pages per CPU second")
+        for size in (SMALL, LARGE):
+            (folder / str(size) / "page-7.md").write_text("# Page 7\n\nChanged.\n")
+            before = time.process_time()
+            outcome = bring(
+                context, str(folder / str(size)), organization_id=org, space_id=spaces[size]
+            ).outcome
+            print(
+                f"again, one of {size} pages changed: {outcome.changed} row, "
+                f"{time.process_time() - before:.2f} CPU seconds"
+            )
+        app = api_app(context)
+        asyncio.run(compare(app, spaces, token, context))
+        close_context(context)
+
+
+async def compare(app: Any, spaces: dict[int, str], token: str, context: Any) -> None:
+    """Cold reads: every page is asked for once only, so no cache helps."""
+    places: dict[int, list[tuple[str, str]]] = {}
+    for size, space in spaces.items():
+        with context.db.read() as tx:
+            line = tx.value("SELECT main_line FROM spaces WHERE id = :id", id=space)
+            rows = tx.all(
+                """SELECT p.page_id, s.slug, p.slug FROM page_versions p JOIN page_versions s
+                   ON s.line_id = p.line_id AND s.page_id = p.parent_id
+                   WHERE p.line_id = :line AND p.parent_id <> '' ORDER BY p.page_id""",
+                line=line,
+            )
+        places[size] = [(row[0], f"{row[1]}/{row[2]}") for row in rows]
+    for what in ("id", "path"):
+        ratios = []
+        # What was asked before is answered from memory: each round asks in words nobody used yet.
+        for r, evaluated in enumerate(("false", "true", "deterministic-only")):
+            cost = {}
+            for size, space in spaces.items():
+                asked = places[size]
+                picked = [asked[(r * READS + i) % len(asked)] for i in range(min(READS, len(asked)))]
+                before = time.process_time()
+                for page, path in picked:
+                    tail = f"page/{page}" if what == "id" else f"path/{path}"
+                    await ask(
+                        app,
+                        f"/v1/spaces/{space}/content/{tail}",
+                        f"format=markdown&evaluated={evaluated}",
+                        token,
+                    )
+                cost[size] = (time.process_time() - before) / len(picked)
+            ratios.append(cost[LARGE] / cost[SMALL])
+        print(f"page by {what}: in {LARGE} pages {statistics.median(ratios):.2f} times the cost in {SMALL}")
+
+
+if __name__ == "__main__":
+    main()
