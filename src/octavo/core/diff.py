@@ -1,0 +1,192 @@
+"""What changed between two states, in terms of pages, files and words.
+
+``semantic_changes`` compares sparse states and says what a reader of a change list wants to know; ``diff_text``
+compares two sources block by block and word by word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from .document.page import split_page
+from .pages import Page
+from .pieces import align, match, split
+
+
+class FieldChange(Struct, frozen=True):
+    """None is "not there"."""
+
+    before: Any
+    after: Any
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """One change of a page or item. ``target`` is ``page`` or the kind of the item; ``before`` and ``after`` are
+    the page or item (None: not there). ``fields`` are the fields an edit changed, by their name in the struct; a
+    body or content is its hash. A page both moved and edited is two changes."""
+
+    kind: Literal["created", "edited", "deleted", "moved"]
+    target: str
+    id: str
+    before: Any = None
+    after: Any = None
+    fields: dict[str, FieldChange] = {}
+
+
+class Summary(Struct, frozen=True):
+    """Numbers of changed pages and items by what happened to them."""
+
+    created: int = 0
+    edited: int = 0
+    deleted: int = 0
+    moved: int = 0
+
+
+_UNTOLD = frozenset({"id", "kind", "created_at", "updated_at"})
+_PLACE = frozenset({"parent", "rank"})
+_ORDER = ("page", "file", "variable", "reusable-content", "source")
+_KINDS = ("created", "edited", "moved", "deleted")
+
+
+def semantic_changes(
+    before_pages: Mapping[str, Page | None],
+    after_pages: Mapping[str, Page | None],
+    before_items: Mapping[str, Any] | None = None,
+    after_items: Mapping[str, Any] | None = None,
+) -> list[Change]:
+    """The changes from one state to another, each given as what may differ: an entry that is missing or None is
+    not there. Pages first, then files, variables, reusable contents, sources; within each created, edited, moved,
+    deleted, by id."""
+    changes = []
+    for id in before_pages.keys() | after_pages.keys():
+        changes += _changes("page", id, before_pages.get(id), after_pages.get(id))
+    old, new = before_items or {}, after_items or {}
+    for id in old.keys() | new.keys():
+        item = new.get(id) or old.get(id)
+        if item is not None:
+            changes += _changes(item.kind, id, old.get(id), new.get(id))
+    return sorted(changes, key=lambda change: (_rank(change.target), _KINDS.index(change.kind), change.id))
+
+
+def _rank(target: str) -> tuple[int, str]:
+    return (_ORDER.index(target) if target in _ORDER else len(_ORDER), target)
+
+
+def _changes(target: str, id: str, before: Any, after: Any) -> list[Change]:
+    if before == after:
+        return []
+    if before is None:
+        return [Change(kind="created", target=target, id=id, after=after)]
+    if after is None:
+        return [Change(kind="deleted", target=target, id=id, before=before)]
+    fields = {
+        name: FieldChange(getattr(before, name), getattr(after, name))
+        for name in before.__struct_fields__
+        if name not in _UNTOLD and getattr(before, name) != getattr(after, name)
+    }
+    if target == "page" and before.kind != after.kind:
+        fields["kind"] = FieldChange(before.kind, after.kind)
+    place = {name: fields.pop(name) for name in _PLACE & fields.keys()} if target == "page" else {}
+    found = []
+    if fields:
+        found.append(Change(kind="edited", target=target, id=id, before=before, after=after, fields=fields))
+    if place:
+        found.append(Change(kind="moved", target=target, id=id, before=before, after=after, fields=place))
+    return found
+
+
+def summarize(changes: list[Change]) -> dict[str, Summary]:
+    """Numbers for each target that changed; a page moved and edited counts in both."""
+    counts: dict[str, dict[str, int]] = {}
+    for change in changes:
+        of_target = counts.setdefault(change.target, {})
+        of_target[change.kind] = of_target.get(change.kind, 0) + 1
+    return {target: Summary(**found) for target, found in counts.items()}
+
+
+# --- texts --------------------------------------------------------------------------------------------
+
+
+class Words(Struct, frozen=True):
+    """A run of text within a changed block: those that are same or removed are the old block, joined,
+    those that are same or added the new one."""
+
+    kind: Literal["same", "added", "removed"]
+    text: str
+
+
+class BlockChange(Struct, frozen=True, kw_only=True):
+    """One block that differs. ``old_index`` and ``new_index`` number the blocks of the two bodies, None where it
+    is not there. ``words`` only for changed ones."""
+
+    kind: Literal["added", "removed", "changed", "moved"]
+    before: str | None = None
+    after: str | None = None
+    old_index: int | None = None
+    new_index: int | None = None
+    words: tuple[Words, ...] = ()
+
+
+def diff_text(before: str, after: str) -> list[BlockChange]:
+    """Changed blocks between two page sources, in the order of the new one; a removed block comes where it was.
+    Front matter and title are left out: they are fields of the page. Near linear in the lengths."""
+    old, new = split(split_page(before)[2]), split(split_page(after)[2])
+    matched = match(old, new)
+    changes: list[tuple[tuple[int, int, int], BlockChange]] = []
+    for j, i in enumerate(matched.origin):
+        text = new.pieces[j]
+        if i is None:
+            changes.append(((j, 1, j), BlockChange(kind="added", after=text, new_index=j)))
+        elif i in matched.moved:
+            change = BlockChange(kind="moved", before=old.pieces[i], after=text, old_index=i, new_index=j)
+            changes.append(((j, 1, j), change))
+        elif old.keys[i] != new.keys[j]:
+            change = BlockChange(
+                kind="changed",
+                before=old.pieces[i],
+                after=text,
+                old_index=i,
+                new_index=j,
+                words=diff_words(old.pieces[i], text),
+            )
+            changes.append(((j, 1, j), change))
+    behind = -1
+    for i, place in enumerate(matched.to):
+        if place is None:
+            changes.append(
+                ((behind + 1, 0, i), BlockChange(kind="removed", before=old.pieces[i], old_index=i))
+            )
+        elif i not in matched.moved:
+            behind = place
+    return [change for _, change in sorted(changes, key=lambda pair: pair[0])]
+
+
+_TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
+TOKENS_MAX = 20_000
+"""Blocks with more words and signs than this are told apart line by line."""
+
+
+def diff_words(before: str, after: str) -> tuple[Words, ...]:
+    """The words removed and added between two texts."""
+    old, new = _TOKEN.findall(before), _TOKEN.findall(after)
+    if max(len(old), len(new)) > TOKENS_MAX:
+        old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    runs: list[tuple[Literal["same", "added", "removed"], list[str]]] = []
+
+    def tell(kind: Literal["same", "added", "removed"], tokens: list[str]) -> None:
+        if tokens and runs and runs[-1][0] == kind:
+            runs[-1][1].extend(tokens)
+        elif tokens:
+            runs.append((kind, tokens))
+
+    i = j = 0
+    for a, b in [*align(old, new), (len(old), len(new))]:
+        tell("removed", old[i:a])
+        tell("added", new[j:b])
+        tell("same", old[a : a + 1])
+        i, j = a + 1, b + 1
+    return tuple(Words(kind, "".join(tokens)) for kind, tokens in runs)

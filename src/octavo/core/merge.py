@@ -1,0 +1,680 @@
+"""Three-way merge of what two sides changed in a space: pages, their bodies, and items.
+
+Everything is sparse: a side names what it touched, a ``Tree`` answers the few questions about the rest, so the
+cost follows the change. ``merge`` never raises for any content and never loses text: what both sides changed
+differently becomes a ``Conflict``, what had to be put right so that the result is a tree with unique slugs and
+paths becomes a ``Note``.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from hashlib import blake2b
+from typing import Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from .merge_text import TextConflict, TextMerge, merge_page_text, resolve_text
+from .pages import Page, rank_between
+
+Side = Literal["ours", "theirs"]
+T = TypeVar("T", bound=Struct)
+
+
+class Tree:
+    """What a merge asks of the state ``ours`` about pages and items that no side touched. Answers may include
+    touched ones; the merge knows better about those. This one knows of nothing: merges of whole states."""
+
+    def page(self, page_id: str) -> Page | None:
+        return None
+
+    def children(self, parents: Iterable[str | None]) -> Iterable[Page]:
+        """The children of these pages (None: the top)."""
+        return ()
+
+    def with_slug(self, parent: str | None, slug: str) -> Iterable[Page]:
+        """The children of ``parent`` with this slug."""
+        return ()
+
+    def path_taken(self, path: str) -> bool:
+        """Whether a page's file or an item stands at this path."""
+        return False
+
+
+class Conflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What both sides changed differently. JSON through and through, to be stored in a revision.
+
+    - ``field``: both changed one field of a page or item. ``field`` is its name, dotted for one element of a map
+      or set (``variables.color``, ``tags.beta``, ``layout.width``); ``place`` stands for parent and rank
+      (``[parent, rank]``), ``file`` for the bytes of a file and what describes them.
+    - ``block``: both changed one part of a text; ``base``, ``ours``, ``theirs`` are verbatim Markdown. The kept
+      one stands at offset ``at`` of the merged source; ``index`` numbers its top-level block, ``field`` is
+      ``body`` (of an item ``content``), or the front-matter key it is the value of.
+    - ``deleted``: one side deleted what the other edited: it stays. The values are the page or item, or None.
+
+    A value None is "not there". ``kept`` names the side whose version stands in the merged state until the
+    conflict is resolved. ``key`` is the same whichever side is called ours, and unique in one merge.
+    """
+
+    key: str
+    kind: Literal["field", "block", "deleted"]
+    target: str
+    """``page``, or the kind of an item."""
+    id: str
+    field: str | None = None
+    base: Any = None
+    ours: Any = None
+    theirs: Any = None
+    kept: Side = "ours"
+    at: int | None = None
+    index: int | None = None
+
+
+class Note(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What a merge put right by itself. ``before`` is what was wanted, ``after`` what it is now.
+
+    ``slug``, ``path``, ``name``: theirs got a free number. ``rank``: theirs stands behind its equal. ``order``:
+    both sides reordered, ours counts. ``cycle``: two moves would have made a circle, theirs yields. ``parent``:
+    a deleted page stays (``before`` None) because a page below it does, or a page without parent went to the top.
+    ``twin``: both added one variable or source under this name; it is one now.
+    """
+
+    kind: Literal["slug", "path", "name", "rank", "order", "cycle", "parent", "twin"]
+    target: str
+    id: str
+    before: Any = None
+    after: Any = None
+
+
+class MergeResult(Struct):
+    """The merged state of everything that a side touched (None: it is not there), new texts by their hash, and
+    what is to be known about it."""
+
+    pages: dict[str, Page | None]
+    items: dict[str, Any]
+    bodies: dict[str, str]
+    conflicts: list[Conflict]
+    notes: list[Note]
+
+
+def changes_from(side: Mapping[str, T | None], merged: Mapping[str, T | None]) -> dict[str, T | None]:
+    """What has to be written over a side (its touched entries laid over base) to get the merged state."""
+    return {key: value for key, value in merged.items() if key not in side or side[key] != value}
+
+
+class Versions(Struct):
+    """Touched pages and items of one state; an entry None, or none at all in ``base``, is "not there". A side
+    without an entry did not touch it."""
+
+    pages: Mapping[str, Page | None] = {}
+    items: Mapping[str, Any] = {}
+
+
+def merge(
+    base: Versions,
+    ours: Versions,
+    theirs: Versions,
+    *,
+    read: Callable[[str], str],
+    digest: Callable[[str], str],
+    tree: Tree | None = None,
+) -> MergeResult:
+    """Merges ``theirs`` into ``ours``. ``read`` gives the text of a hash, ``digest`` the hash of a text. Items are
+    structs with id, kind, name, path and content (see ``content.store.Item``)."""
+    return _Merge(base, ours, theirs, read, digest, tree or Tree()).run()
+
+
+_NOTHING: Any = object()
+_PAGE_SPECIAL = frozenset(
+    "id created_at updated_at parent rank body tags variables meta_links layout cover".split()
+)
+_PAGE_PLAIN = tuple(name for name in Page.__struct_fields__ if name not in _PAGE_SPECIAL)
+_FILE_FIELDS = ("content", "size", "content_type", "width", "height")
+_TEXTS = frozenset({"reusable-content", "source"})
+_MINOR = {"rank", "created_at", "updated_at"}
+"""Fields whose change does not count as an edit against a deletion."""
+
+
+class _Merge:
+    def __init__(
+        self,
+        base: Versions,
+        ours: Versions,
+        theirs: Versions,
+        read: Callable[[str], str],
+        digest: Callable[[str], str],
+        tree: Tree,
+    ) -> None:
+        self.read, self.digest, self.tree = read, digest, tree
+        self.three = _states(base.pages, ours.pages, theirs.pages)
+        self.items = _states(base.items, ours.items, theirs.items)
+        self.pages: dict[str, Page | None] = {}
+        self.out = MergeResult(self.pages, {}, {}, [], [])
+        self.keys: set[str] = set()
+
+    def run(self) -> MergeResult:
+        for page_id, (base, ours, theirs) in self.three.items():
+            self.pages[page_id] = self._one("page", page_id, base, ours, theirs, self._page)
+        self._keep_parents()
+        self._break_cycles()
+        self._number_slugs()
+        self._spread_ranks()
+        self._merge_items()
+        self._number_paths()
+        return self.out
+
+    # --- recording ---
+
+    def _conflict(
+        self,
+        kind: Literal["field", "block", "deleted"],
+        target: str,
+        id: str,
+        three: tuple[Any, Any, Any],
+        **more: Any,
+    ) -> None:
+        base, ours, theirs = (msgspec.to_builtins(value) for value in three)
+        sides = sorted(msgspec.json.encode(value) for value in (ours, theirs))
+        told = msgspec.json.encode([kind, target, id, more.get("field"), base]) + b"".join(sides)
+        key = digest = blake2b(told, digest_size=8).hexdigest()
+        number = 1
+        while key in self.keys:
+            number += 1
+            key = f"{digest}-{number}"
+        self.keys.add(key)
+        self.out.conflicts.append(
+            Conflict(key=key, kind=kind, target=target, id=id, base=base, ours=ours, theirs=theirs, **more)
+        )
+
+    def _note(self, kind: Any, target: str, id: str, before: Any, after: Any) -> None:
+        self.out.notes.append(Note(kind=kind, target=target, id=id, before=before, after=after))
+
+    # --- one page or item ---
+
+    def _one(
+        self,
+        target: str,
+        id: str,
+        base: T | None,
+        ours: T | None,
+        theirs: T | None,
+        both: Callable[[T | None, T, T], T],
+    ) -> T | None:
+        if theirs in (base, ours):
+            return ours
+        if ours == base:
+            return theirs
+        if ours is not None and theirs is not None:
+            return both(base, ours, theirs)
+        kept = theirs if ours is None else ours
+        if kept is None or base is None:
+            return kept
+        if not any(
+            getattr(kept, name) != getattr(base, name) for name in _fields(kept) if name not in _MINOR
+        ):
+            return None
+        self._conflict("deleted", target, id, (base, ours, theirs), kept="theirs" if ours is None else "ours")
+        return kept
+
+    def _field(
+        self, target: str, id: str, field: str, three: tuple[Any, Any, Any], *, gone: Any = _NOTHING
+    ) -> Any:
+        """A side that did not change yields; else ours and a conflict. ``gone`` stands for "not there" among the
+        elements of a map: there an edit beats a deletion."""
+        base, ours, theirs = three
+        if theirs in (ours, base):
+            return ours
+        if ours == base:
+            return theirs
+        kept: Side = "theirs" if ours is gone else "ours"
+        told = [None if value is _NOTHING or value is gone else value for value in three]
+        self._conflict("field", target, id, (told[0], told[1], told[2]), field=field, kept=kept)
+        return theirs if kept == "theirs" else ours
+
+    def _elements(
+        self,
+        target: str,
+        id: str,
+        field: str,
+        three: tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any]],
+    ) -> dict[str, Any]:
+        base, ours, theirs = three
+        merged = {}
+        for name in dict.fromkeys([*ours, *theirs]):
+            values = tuple(side.get(name, _NOTHING) for side in (base, ours, theirs))
+            value = self._field(target, id, f"{field}.{name}", values, gone=_NOTHING)
+            if value is not _NOTHING:
+                merged[name] = value
+        return merged
+
+    def _page(self, base: Page | None, ours: Page, theirs: Page) -> Page:
+        def three(name: str) -> tuple[Any, Any, Any]:
+            return getattr(base, name, _NOTHING), getattr(ours, name), getattr(theirs, name)
+
+        def maps(name: str, of: Callable[[Any], dict[str, Any]]) -> tuple[Any, Any, Any]:
+            before, mine, yours = three(name)
+            return {} if before is _NOTHING else of(before), of(mine), of(yours)
+
+        def settled(name: str) -> bool:
+            before, mine, yours = three(name)
+            return mine == yours or before in (mine, yours)
+
+        id, new = ours.id, {}
+        for name in _PAGE_PLAIN:
+            new[name] = self._field("page", id, name, three(name))
+        for name in ("layout", "cover"):
+            values = three(name)
+            if settled(name) or None in values or _NOTHING in values:
+                new[name] = self._field("page", id, name, values)
+            else:
+                fields = self._elements("page", id, name, maps(name, msgspec.structs.asdict))
+                new[name] = type(values[1])(**fields)
+        for name in ("variables", "meta_links"):
+            if settled(name):
+                new[name] = self._field("page", id, name, three(name))
+            else:
+                merged = self._elements("page", id, name, maps(name, lambda value: value or {}))
+                new[name] = merged if merged or name == "variables" else None
+        if settled("tags"):
+            new["tags"] = self._field("page", id, "tags", three("tags"))
+        else:
+            new["tags"] = tuple(self._elements("page", id, "tags", maps("tags", _tags)).values())
+        new["created_at"] = min(ours.created_at, theirs.created_at)
+        new["updated_at"] = max(ours.updated_at, theirs.updated_at)
+        new["parent"], new["rank"] = self._place(base, ours, theirs)
+        new["body"] = self._text("page", id, "body", three("body"))
+        return replace(ours, **new)
+
+    def _place(self, base: Page | None, ours: Page, theirs: Page) -> tuple[str | None, str]:
+        mine, yours = (ours.parent, ours.rank), (theirs.parent, theirs.rank)
+        if base is None:
+            if ours.parent != theirs.parent:
+                self._conflict("field", "page", ours.id, (None, mine, yours), field="place")
+            return mine
+        before = (base.parent, base.rank)
+        if yours in (mine, before):
+            return mine
+        if mine == before:
+            return yours
+        if ours.parent == base.parent != theirs.parent:
+            return yours
+        if theirs.parent == base.parent != ours.parent:
+            return mine
+        if ours.parent == theirs.parent:
+            self._note("order", "page", ours.id, list(yours), list(mine))
+        else:
+            self._conflict("field", "page", ours.id, (before, mine, yours), field="place")
+        return mine
+
+    def _text(self, target: str, id: str, field: str, hashes: tuple[Any, Any, Any]) -> str | None:
+        """The hash of the merged text; conflicts in it are recorded with where they stand."""
+        base, ours, theirs = (None if value is _NOTHING else value for value in hashes)
+        if theirs in (ours, base):
+            return ours
+        if ours == base:
+            return theirs
+        old = self.read(base) if base else ""
+        if ours is None or theirs is None:
+            kept = theirs or ours or ""
+            text = self.read(kept)
+            merged = TextMerge(text, [])
+            values = (old or None, text if ours else None, text if theirs else None)
+            self._conflict(
+                "block", target, id, values, field=field, kept="ours" if ours else "theirs", at=0, index=0
+            )
+            return kept
+        mine, yours = self.read(ours), self.read(theirs)
+        merged = merge_page_text(old, mine, yours, fields=target == "page")
+        for found in merged.conflicts:
+            self._conflict(
+                "block",
+                target,
+                id,
+                (found.base, found.ours, found.theirs),
+                field=found.key or field,
+                kept=found.kept,
+                at=found.at,
+                index=found.index,
+            )
+        if merged.text == mine:
+            return ours
+        if merged.text == yours:
+            return theirs
+        made = self.digest(merged.text)
+        self.out.bodies[made] = merged.text
+        return made
+
+    # --- the tree ---
+
+    def _find(self, page_id: str) -> Page | None:
+        if page_id not in self.pages:
+            return self.tree.page(page_id)
+        return self.pages[page_id]
+
+    def _children(self, parents: Iterable[str | None]) -> list[Page]:
+        """Children nobody touched."""
+        wanted = list(parents)
+        return [page for page in self.tree.children(wanted) if page.id not in self.three] if wanted else []
+
+    def _keep_parents(self) -> None:
+        """Deleting a page does not take away the way to a page that stays."""
+        gone = [id for id, page in self.pages.items() if page is None and self.three[id][1] is not None]
+        waiting = [page for page in self.pages.values() if page is not None] + self._children(gone)
+        while waiting:
+            page = waiting.pop()
+            parent = page.parent
+            if parent is None or parent not in self.pages or self.pages[parent] is not None:
+                continue
+            base, ours, theirs = self.three[parent]
+            kept = ours or theirs or base
+            if kept is None:
+                self.pages[page.id] = replace(page, parent=None)
+                self._note("parent", "page", page.id, parent, None)
+                continue
+            self.pages[parent] = kept
+            self._note("parent", "page", parent, None, kept.parent)
+            waiting.append(kept)
+            # Its other children were deleted too and stay so, unless they are in the list themselves.
+
+    def _break_cycles(self) -> None:
+        """Moves of theirs that make a circle with moves of ours go back to where ours has the page."""
+        if not any(base and ours and base.parent != ours.parent for base, ours, _ in self.three.values()):
+            return
+        moved = {
+            id
+            for id, page in self.pages.items()
+            if page is not None and (ours := self.three[id][1]) is not None and ours.parent != page.parent
+        }
+        safe: set[str] = set()
+        for id in sorted(moved):
+            while circle := self._circle(id, safe):
+                # One of them moved, unless ours was no tree to begin with.
+                yielding = max(moved.intersection(circle) or self.pages.keys() & circle)
+                page, ours = self.pages[yielding], self.three[yielding][1]
+                if page is None or ours is None:
+                    break
+                parent = ours.parent if yielding in moved else None
+                moved.discard(yielding)
+                self.pages[yielding] = replace(page, parent=parent, rank=ours.rank)
+                self._note("cycle", "page", yielding, [page.parent, page.rank], [parent, ours.rank])
+
+    def _circle(self, page_id: str, safe: set[str]) -> list[str]:
+        """The pages of the circle that the way up from here ends in; none when it ends at the top."""
+        way: dict[str, None] = {}
+        here: str | None = page_id
+        while here is not None and here not in safe:
+            if here in way:
+                found = list(way)
+                return found[found.index(here) :]
+            way[here] = None
+            page = self._find(here)
+            here = page.parent if page is not None else None
+        safe.update(way)
+        return []
+
+    def _newcomers(self, seat: Callable[[Any], Any]) -> tuple[set[Any], list[Page]]:
+        """Seats that pages have as ours has them, and the pages whose seat comes from theirs, by id."""
+        seats, new = set(), []
+        for id, page in sorted(self.pages.items()):
+            if page is None:
+                continue
+            ours = self.three[id][1]
+            if ours is not None and seat(ours) == seat(page):
+                seats.add(seat(page))
+            else:
+                new.append(page)
+        return seats, new
+
+    def _number_slugs(self) -> None:
+        seats, new = self._newcomers(lambda page: (page.parent, page.slug))
+
+        def taken(parent: str | None, slug: str) -> bool:
+            return (parent, slug) in seats or any(
+                other.id not in self.three for other in self.tree.with_slug(parent, slug)
+            )
+
+        for page in new:
+            if not page.slug:
+                continue
+            slug = _free(page.slug, "{}-{}", partial(taken, page.parent))
+            seats.add((page.parent, slug))
+            if slug != page.slug:
+                self.pages[page.id] = replace(page, slug=slug)
+                self._note("slug", "page", page.id, page.slug, slug)
+
+    def _spread_ranks(self) -> None:
+        """Ranks stay different among siblings, or nothing could be put between them."""
+        seats, new = self._newcomers(lambda page: (page.parent, page.rank))
+        all_ranks: dict[str | None, list[str]] = {}
+        for page in new:
+            parent, rank = page.parent, page.rank
+            if (parent, rank) in seats:
+                if parent not in all_ranks:
+                    siblings = [found for found in self.pages.values() if found and found.parent == parent]
+                    all_ranks[parent] = sorted(other.rank for other in siblings + self._children([parent]))
+                ranks = all_ranks[parent]
+                above = bisect_right(ranks, rank)
+                rank = rank_between(rank, ranks[above] if above < len(ranks) else None)
+                ranks.insert(above, rank)
+                self.pages[page.id] = replace(page, rank=rank)
+                self._note("rank", "page", page.id, page.rank, rank)
+            seats.add((parent, rank))
+
+    # --- items ---
+
+    def _merge_items(self) -> None:
+        self._join_twins()
+        for id, (base, ours, theirs) in self.items.items():
+            if id not in self.out.items:
+                kind = (ours or theirs or base).kind
+                self.out.items[id] = self._one(kind, id, base, ours, theirs, self._item)
+        self._number_names()
+
+    def _join_twins(self) -> None:
+        """Variables and sources are known by name: what both sides added is one item, the older of the two."""
+        added: dict[tuple[str, str], str] = {}
+        for id, (base, ours, theirs) in self.items.items():
+            if base is None and ours is not None and theirs is None and (name := _twin_name(ours)):
+                added[ours.kind, name] = id
+        for id, (base, ours, theirs) in sorted(self.items.items()):
+            if base is not None or ours is not None or theirs is None:
+                continue
+            name = _twin_name(theirs)
+            other = added.get((theirs.kind, name)) if name else None
+            if other is None:
+                continue
+            mine = self.items[other][1]
+            first, second = sorted((id, other))
+            self.out.items[first] = self._item(None, replace(mine, id=first), replace(theirs, id=first))
+            self.out.items[second] = None
+            self._note("twin", theirs.kind, first, second, first)
+
+    def _item(self, base: Any, ours: Any, theirs: Any) -> Any:
+        kind, id, new = ours.kind, ours.id, {}
+        names = [name for name in _fields(ours) if name not in ("id", "kind", "created_at")]
+        if kind == "file":
+            of_file = [name for name in _FILE_FIELDS if name in names]
+            values = tuple(
+                {name: getattr(item, name) for name in of_file} if item is not None else _NOTHING
+                for item in (base, ours, theirs)
+            )
+            new.update(self._field(kind, id, "file", values))  # type: ignore[arg-type]
+            names = [name for name in names if name not in of_file]
+        for name in names:
+            values = (getattr(base, name, _NOTHING), getattr(ours, name), getattr(theirs, name))
+            if name == "content" and kind in _TEXTS:
+                new[name] = self._text(kind, id, name, values)
+            elif name == "size" and kind in _TEXTS:
+                continue
+            else:
+                new[name] = self._field(kind, id, name, values)
+        if kind in _TEXTS and "size" in names:
+            made = self.out.bodies.get(new["content"])
+            holder = theirs if new["content"] == theirs.content else ours
+            new["size"] = len(made.encode()) if made is not None else holder.size
+        new["created_at"] = min(ours.created_at, theirs.created_at)
+        return replace(ours, **new)
+
+    def _number_names(self) -> None:
+        """A variable of theirs whose name ours has given to another one gets a number."""
+        seats = {
+            item.name
+            for id, item in self.out.items.items()
+            if item is not None and item.kind == "variable" and self._as_ours(id, "name")
+        }
+        for id, item in sorted(self.out.items.items()):
+            if item is None or item.kind != "variable" or self._as_ours(id, "name"):
+                continue
+            name = _free(item.name, "{}_{}", seats.__contains__)
+            seats.add(name)
+            if name != item.name:
+                self.out.items[id] = replace(item, name=name)
+                self._note("name", item.kind, id, item.name, name)
+
+    def _as_ours(self, id: str, field: str) -> bool:
+        item, ours = self.out.items[id], self.items[id][1]
+        return ours is not None and getattr(ours, field) == getattr(item, field)
+
+    def _number_paths(self) -> None:
+        """One file stands at one path, whether a page's or an item's."""
+        seats, new = self._newcomers(lambda page: page.file_path)
+        for id, item in sorted(self.out.items.items()):
+            if item is not None and item.path is not None and self._as_ours(id, "path"):
+                seats.add(item.path)
+        old = self._old_paths()
+        for page in new:
+            self._seat_path(page, "file_path", "page", seats, old, self.pages)
+        for id, item in sorted(self.out.items.items()):
+            if item is not None and not self._as_ours(id, "path"):
+                self._seat_path(item, "path", item.kind, seats, old, self.out.items)
+
+    def _old_paths(self) -> set[str | None]:
+        """Where ours has what a side touched: ``path_taken`` may know these, but they may be free now."""
+        pages = {ours.file_path for _, ours, _ in self.three.values() if ours is not None}
+        return pages | {ours.path for _, ours, _ in self.items.values() if ours is not None}
+
+    def _seat_path(
+        self, entry: Any, field: str, target: str, seats: set[Any], old: set[str | None], into: dict[str, Any]
+    ) -> None:
+        path = getattr(entry, field)
+        if path is None:
+            return
+
+        def taken(candidate: str) -> bool:
+            return candidate in seats or (candidate not in old and self.tree.path_taken(candidate))
+
+        stem, ending = posixpath.splitext(path)
+        free = _free(stem, "{}-{}", lambda found: taken(found + ending)) + ending
+        seats.add(free)
+        if free != path:
+            into[entry.id] = replace(entry, **{field: free})
+            self._note("path", target, entry.id, path, free)
+
+
+def _free(wanted: str, form: str, taken: Callable[[str], bool]) -> str:
+    """``wanted``, or with the first free number in it."""
+    free, number = wanted, 0
+    while taken(free):
+        number += 1
+        free = form.format(wanted, number)
+    return free
+
+
+def _states(
+    base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]
+) -> dict[str, tuple[Any, Any, Any]]:
+    found = {}
+    for id in sorted({*base, *ours, *theirs}):
+        before = base.get(id)
+        found[id] = (before, ours.get(id, before), theirs.get(id, before))
+    return found
+
+
+def _fields(value: Struct) -> tuple[str, ...]:
+    return value.__struct_fields__
+
+
+def _tags(tags: Iterable[Any]) -> dict[str, Any]:
+    """Tags by their slug; a tag is that slug or an object with it."""
+    return {str(tag.get("tag")) if isinstance(tag, dict) else str(tag): tag for tag in tags}
+
+
+def _twin_name(item: Any) -> str | None:
+    if item.kind == "variable":
+        return item.name
+    return item.path if item.kind == "source" else None
+
+
+# --- resolving ----------------------------------------------------------------------------------------
+
+
+class Edited(Struct, frozen=True):
+    """A resolution that is neither side's: the value, or the text, to take instead."""
+
+    value: Any
+
+
+Choice = Literal["ours", "theirs", "base"] | Edited
+
+
+def chosen(conflict: Conflict, choice: Choice) -> Any:
+    return choice.value if isinstance(choice, Edited) else getattr(conflict, choice)
+
+
+def resolve_field(entry: T, conflict: Conflict, choice: Choice) -> T | None:
+    """The page or item with a ``field`` or ``deleted`` conflict settled; None: it is to be deleted. Raises
+    msgspec.ValidationError for an edited value the field cannot have."""
+    value = chosen(conflict, choice)
+    if conflict.kind == "deleted":
+        if value is None:
+            return None
+        return (
+            msgspec.convert(value, type(entry)) if choice == "base" or isinstance(choice, Edited) else entry
+        )
+    name, _, element = (conflict.field or "").partition(".")
+    if name == "place":
+        parent, rank = value or (None, getattr(entry, "rank", ""))
+        return replace(entry, parent=parent, rank=rank)
+    if name == "file":
+        return replace(entry, **(value or {}))
+    if element:
+        value = _with_element(getattr(entry, name), name, element, value)
+    types = {field.name: field.type for field in msgspec.structs.fields(type(entry))}
+    return replace(entry, **{name: msgspec.convert(value, types[name])})
+
+
+def _with_element(held: Any, name: str, element: str, value: Any) -> Any:
+    plain = _tags(held) if name == "tags" else dict(msgspec.to_builtins(held) or {})
+    if value is None:
+        plain.pop(element, None)
+    else:
+        plain[element] = value
+    return list(plain.values()) if name == "tags" else plain
+
+
+class Resolution(Struct):
+    """``others`` are the conflicts of the same text that are still open, where they stand now; ``applied`` is
+    False when the text was edited there and has nothing to replace any more."""
+
+    text: str
+    others: list[Conflict]
+    applied: bool
+
+
+def resolve(text: str, conflict: Conflict, choice: Choice, others: Iterable[Conflict] = ()) -> Resolution:
+    """The merged source with one ``block`` conflict settled."""
+    rest = list(others)
+    done = resolve_text(text, _as_text(conflict), chosen(conflict, choice), map(_as_text, rest))
+    moved = [replace(other, at=place.at) for other, place in zip(rest, done.others, strict=True)]
+    return Resolution(done.text, moved, done.applied)
+
+
+def _as_text(conflict: Conflict) -> TextConflict:
+    return TextConflict(
+        conflict.at or 0, conflict.base, conflict.ours, conflict.theirs, conflict.kept, conflict.index or 0
+    )

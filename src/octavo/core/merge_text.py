@@ -1,0 +1,389 @@
+"""Three-way merge of Markdown texts, block by block.
+
+``ours`` is the order that is kept; what theirs did to base (delete, move, insert, edit) is done to it. Blocks,
+list items and table rows nobody touched keep their bytes. Where both sides edited one block differently the text
+keeps one version and a ``TextConflict`` holds all three, so no line of either side is ever lost.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from .document.page import split_page
+from .pieces import Cut, Match, align, cells, inner, match, split
+
+T = TypeVar("T")
+
+
+class TextConflict(Struct, frozen=True):
+    """One place both sides changed. ``base``, ``ours``, ``theirs`` are verbatim, None where that side has
+    nothing; the version of ``kept`` ("ours" or "theirs") stands in the merged text at offset ``at``. ``index`` is
+    the number of the top-level block it is in; ``key`` the front-matter key, if it is one."""
+
+    at: int
+    base: str | None
+    ours: str | None
+    theirs: str | None
+    kept: str = "ours"
+    index: int = 0
+    key: str | None = None
+
+
+class TextMerge(Struct):
+    text: str
+    conflicts: list[TextConflict]
+
+
+def merge_text(base: str, ours: str, theirs: str) -> TextMerge:
+    """Merges texts without front matter. Works for any texts; equal and one-sided changes merge silently."""
+    settled = pick(base, ours, theirs)
+    if settled is not None:
+        return TextMerge(settled, [])
+    return _merge_cuts(split(base), split(ours), split(theirs), top=True)
+
+
+def merge_page_text(base: str, ours: str, theirs: str, *, fields: bool = True) -> TextMerge:
+    """Merges whole page files. With ``fields`` the title and the front-matter keys that are fields of the page
+    keep ours without a conflict: the page's fields conflict then, and the head is written from them."""
+    settled = pick(base, ours, theirs)
+    if settled is not None:
+        return TextMerge(settled, [])
+    fronts, titles, bodies = zip(*(split_page(text) for text in (base, ours, theirs)), strict=True)
+    head = _merge_front(fronts[0], fronts[1], fronts[2], fields)
+    title = pick(*titles)
+    if title is None:
+        title = titles[1]
+        if not fields:
+            head.conflicts.append(_leaf(titles[0], titles[1], titles[2], at=len(head.text)))
+            title = title or titles[2]
+    before = head.text + title
+    body = merge_text(*bodies)
+    if before and title and not title.endswith(("\n", "\r")) and body.text:
+        before += "\n\n"
+    moved = [replace(conflict, at=conflict.at + len(before)) for conflict in body.conflicts]
+    return TextMerge(before + body.text, head.conflicts + moved)
+
+
+def pick(base: T, ours: T, theirs: T) -> T | None:
+    """What the three agree on: a side that did not change yields. None when both changed differently."""
+    if theirs in (ours, base):
+        return ours
+    return theirs if ours == base else None
+
+
+def _leaf(base: str, ours: str, theirs: str, *, at: int = 0, key: str | None = None) -> TextConflict:
+    kept = "ours" if ours else "theirs"
+    return TextConflict(at, base or None, ours or None, theirs or None, kept, key=key)
+
+
+# --- blocks -------------------------------------------------------------------------------------------
+
+
+class _Node:
+    """A piece of the merged text: where it stands in each version (None: nowhere), what it says, what follows."""
+
+    __slots__ = ("after", "base", "before", "conflicts", "ours", "text", "theirs")
+
+    def __init__(self, base: int | None, ours: int | None, theirs: int | None, text: str = "") -> None:
+        self.base, self.ours, self.theirs, self.text = base, ours, theirs, text
+        self.conflicts: list[TextConflict] = []
+        self.before: _Node = self
+        self.after: _Node = self
+
+    def insert(self, node: _Node) -> None:
+        """Puts ``node`` right behind this one."""
+        node.before, node.after = self, self.after
+        self.after.before = node
+        self.after = node
+
+    def remove(self) -> None:
+        self.before.after, self.after.before = self.after, self.before
+
+
+def _merge_cuts(base: Cut, ours: Cut, theirs: Cut, *, top: bool = False) -> TextMerge:
+    to_ours, to_theirs = match(base, ours), match(base, theirs)
+    # A ring: ``start`` stands before the first piece and behind the last.
+    start = _Node(-1, -1, -1)
+    of_ours = [_Node(to_ours.origin[j], j, None, text) for j, text in enumerate(ours.pieces)]
+    for node in of_ours:
+        start.before.insert(node)
+    of_theirs: list[_Node | None] = [None] * len(theirs.pieces)
+    for i in range(len(base.pieces)):
+        _settle(i, base, ours, theirs, to_ours, to_theirs, of_ours, of_theirs)
+    for j, k in _same_insertions(ours, theirs, to_ours, to_theirs):
+        of_ours[j].theirs = k
+        of_theirs[k] = of_ours[j]
+    _arrange(start, theirs, to_ours, to_theirs, of_theirs)
+    return _join(start, base, ours, theirs, top)
+
+
+def _settle(
+    i: int,
+    base: Cut,
+    ours: Cut,
+    theirs: Cut,
+    to_ours: Match,
+    to_theirs: Match,
+    of_ours: list[_Node],
+    of_theirs: list[_Node | None],
+) -> None:
+    """What becomes of one piece of base: deleted, one version, or a merge of two."""
+    j, k = to_ours.to[i], to_theirs.to[i]
+    if j is not None and k is not None:
+        node = of_ours[j]
+        node.theirs, of_theirs[k] = k, node
+        said = (base.keys[i], ours.keys[j], theirs.keys[k])
+        if said[2] != said[0]:
+            merged = (
+                TextMerge(theirs.pieces[k], [])
+                if said[1] == said[0]
+                else _merge_piece(base.pieces[i], ours.pieces[j], theirs.pieces[k], base.kind)
+            )
+            node.text, node.conflicts = merged.text, merged.conflicts
+        elif said[1] == said[0]:
+            # Nobody changed what it says; a new form of it still counts.
+            settled = pick(base.pieces[i], ours.pieces[j], theirs.pieces[k])
+            node.text = node.text if settled is None else settled
+    elif j is not None and k is None:
+        node = of_ours[j]
+        if ours.keys[j] == base.keys[i]:
+            node.remove()
+        else:
+            node.conflicts = [TextConflict(0, base.pieces[i], node.text, None)]
+    elif k is not None and theirs.keys[k] != base.keys[i]:
+        node = _Node(i, None, k, theirs.pieces[k])
+        node.conflicts = [TextConflict(0, base.pieces[i], None, node.text, "theirs")]
+        of_theirs[k] = node
+
+
+def _same_insertions(ours: Cut, theirs: Cut, to_ours: Match, to_theirs: Match) -> list[tuple[int, int]]:
+    """New pieces that both sides put at the same place."""
+    mine, yours = _inserted(ours, to_ours), _inserted(theirs, to_theirs)
+    return [
+        (mine[slot][a][0], yours[slot][b][0])
+        for slot in mine.keys() & yours.keys()
+        for a, b in align([key for _, key in mine[slot]], [key for _, key in yours[slot]])
+    ]
+
+
+def _inserted(cut: Cut, matched: Match) -> dict[int, list[tuple[int, str]]]:
+    """New pieces (index, key) by the piece of base they stand behind."""
+    slots: dict[int, list[tuple[int, str]]] = {}
+    behind = -1
+    for j, origin in enumerate(matched.origin):
+        if origin is None:
+            slots.setdefault(behind, []).append((j, cut.keys[j]))
+        else:
+            behind = origin
+    return slots
+
+
+def _arrange(
+    start: _Node, theirs: Cut, to_ours: Match, to_theirs: Match, of_theirs: list[_Node | None]
+) -> None:
+    """Puts what theirs inserted or moved where it stands there, behind what ours inserted at the same place."""
+    behind = start
+    for k, text in enumerate(theirs.pieces):
+        node, i = of_theirs[k], to_theirs.origin[k]
+        if node is None and i is not None:
+            continue  # deleted by ours
+        if node is None or node.ours is None:
+            node = node or _Node(None, None, k, text)
+            while behind.after is not start and behind.after.base is None and behind.after.theirs is None:
+                behind = behind.after
+            behind.insert(node)
+        elif i is not None and i in to_theirs.moved and i not in to_ours.moved and node is not behind:
+            node.remove()
+            behind.insert(node)
+        behind = node
+
+
+def _join(start: _Node, base: Cut, ours: Cut, theirs: Cut, top: bool) -> TextMerge:
+    opened = _merge_leaf(base.open, ours.open, theirs.open, ours.kind)
+    parts, conflicts = [opened.text], opened.conflicts
+    at = len(opened.text)
+    node, index = start, 0
+    while True:
+        last, node = node, node.after
+        gap = _gap(last, node, start, base, ours, theirs)
+        parts += (gap, node.text)
+        at += len(gap)
+        for conflict in node.conflicts:
+            conflicts.append(replace(conflict, at=conflict.at + at, index=index if top else 0))
+        at += len(node.text)
+        index += 1
+        if node is start:
+            break
+    closed = _merge_leaf(base.close, ours.close, theirs.close, ours.kind)
+    conflicts += [replace(conflict, at=conflict.at + at) for conflict in closed.conflicts]
+    return TextMerge("".join(parts) + closed.text, conflicts)
+
+
+def _gap(last: _Node, node: _Node, start: _Node, base: Cut, ours: Cut, theirs: Cut) -> str:
+    """What stands between two pieces: as in a version where they are neighbours."""
+    at_end = node is start
+    places = (
+        (base, last.base, len(base.pieces) if at_end else node.base),
+        (ours, last.ours, len(ours.pieces) if at_end else node.ours),
+        (theirs, last.theirs, len(theirs.pieces) if at_end else node.theirs),
+    )
+    found = [cut.gaps[b] if a is not None and b == a + 1 else None for cut, a, b in places]
+    if None not in found:
+        settled = pick(*found)
+        return (found[1] if settled is None else settled) or ""
+    for gap in (found[1], found[2]):
+        if gap is not None:
+            return gap
+    if at_end:
+        return pick(base.gaps[-1], ours.gaps[-1], theirs.gaps[-1]) or ours.gaps[-1]
+    if last is start:
+        return ours.gaps[0]
+    needed = ours.between.count("\n")
+    own = [cut.gaps[b] for cut, _, b in places if b]
+    return next((gap for gap in own if gap.count("\n") >= needed and not gap.strip()), ours.between)
+
+
+def _merge_piece(base: str, ours: str, theirs: str, kind: str) -> TextMerge:
+    """One piece that both sides edited."""
+    settled = pick(base, ours, theirs)
+    if settled is not None:
+        return TextMerge(settled, [])
+    if kind == "rows":
+        row = _merge_row(base, ours, theirs)
+        if row is not None:
+            return TextMerge(row, [])
+    cuts = inner(base), inner(ours), inner(theirs)
+    if cuts[0] and cuts[1] and cuts[2] and cuts[0].kind == cuts[1].kind == cuts[2].kind:
+        return _merge_cuts(cuts[0], cuts[1], cuts[2])
+    return TextMerge(ours, [_leaf(base, ours, theirs)])
+
+
+def _merge_leaf(base: str, ours: str, theirs: str, kind: str) -> TextMerge:
+    """The frame around pieces: a tag with its attributes, the head of a table."""
+    settled = pick(base, ours, theirs)
+    if settled is None and kind == "rows":
+        settled = _merge_table_head(base, ours, theirs)
+    if settled is not None:
+        return TextMerge(settled, [])
+    return TextMerge(ours or theirs, [_leaf(base, ours, theirs)])
+
+
+def _merge_table_head(base: str, ours: str, theirs: str) -> str | None:
+    heads = [text.split("\n", 1) for text in (base, ours, theirs)]
+    names = _merge_row(heads[0][0], heads[1][0], heads[2][0])
+    lines = _merge_row(*(re.sub("-+", "---", head[1].rstrip("\r\n")) for head in heads))
+    if names is None or lines is None:
+        return None
+    end = ours[len(ours.rstrip("\r\n")) :]
+    return f"{names.rstrip()}{end}{lines}{end}"
+
+
+def _merge_row(base: str, ours: str, theirs: str) -> str | None:
+    """A row of a pipe table cell by cell, when no side changed the number of its cells and no cell twice."""
+    rows = [cells(text) for text in (base, ours, theirs)]
+    if not len(rows[0]) == len(rows[1]) == len(rows[2]):
+        return None
+    merged = [pick(*three) for three in zip(*rows, strict=True)]
+    if None in merged:
+        return None
+    if merged == rows[1]:
+        return ours
+    if merged == rows[2]:
+        return theirs
+    return "| " + " | ".join(cell or "" for cell in merged) + " |"
+
+
+# --- front matter -------------------------------------------------------------------------------------
+
+FIELD_KEYS = frozenset(
+    "title description icon emoji hidden if vars tags cover coverY coverHeight layout noIndex noRobotsIndex".split()
+)
+"""Front-matter keys that are fields of the page."""
+_KEY = re.compile(r"([^\s#:\-][^:\r\n]*?)[ \t]*:(?=\s|$)")
+
+
+def _entries(front: str) -> dict[str, str]:
+    """Front matter by top-level key; comments go with the key they follow."""
+    found: dict[str, str] = {}
+    key = ""
+    for line in front.splitlines(keepends=True)[1:-1]:
+        if head := _KEY.match(line):
+            key = head[1]
+        found[key] = found.get(key, "") + line
+    return found
+
+
+def _merge_front(base: str, ours: str, theirs: str, fields: bool) -> TextMerge:
+    settled = pick(base, ours, theirs)
+    if settled is not None:
+        return TextMerge(settled, [])
+    olds, mine, yours = _entries(base), _entries(ours), _entries(theirs)
+    frame = ours or theirs
+    parts = [frame[: len(frame) - len("".join(frame.splitlines(keepends=True)[1:]))]]
+    at = len(parts[0])
+    conflicts: list[TextConflict] = []
+    for key in _order(mine, yours):
+        three = olds.get(key, ""), mine.get(key, ""), yours.get(key, "")
+        text = pick(*three)
+        if text is None:
+            text = three[1]
+            if not fields or key not in FIELD_KEYS:
+                conflicts.append(_leaf(three[0], three[1], three[2], at=at, key=key))
+                text = three[1] or three[2]
+        parts.append(text)
+        at += len(text)
+    parts.append(frame.splitlines(keepends=True)[-1])
+    return TextMerge("".join(parts), conflicts)
+
+
+def _order(first: Iterable[str], second: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys([*first, *second]))
+
+
+# --- resolving ----------------------------------------------------------------------------------------
+
+
+class Resolved(Struct):
+    """``others`` are the remaining conflicts where they stand now. ``applied`` is False when the place is not
+    there any more because the text was edited; the text is then unchanged."""
+
+    text: str
+    others: list[TextConflict]
+    applied: bool
+
+
+def resolve_text(
+    text: str, conflict: TextConflict, choice: str | None, others: Iterable[TextConflict] = ()
+) -> Resolved:
+    """Puts ``choice`` (a version of the conflict, or any text; None: nothing) where the kept version stands."""
+    kept = (conflict.ours if conflict.kept == "ours" else conflict.theirs) or ""
+    at = _find(text, kept, conflict.at)
+    if at is None:
+        return Resolved(text, list(others), False)
+    end = at + len(kept)
+    start = at
+    if not choice:
+        # The piece goes, and with it the gap behind it; at the end, the one before it.
+        after = len(text) - len(text[end:].lstrip("\r\n"))
+        if after < len(text):
+            end = after
+        else:
+            start = len(text[:at].rstrip("\r\n"))
+    put = choice or ""
+    shift = len(put) - (end - start)
+    moved = [replace(other, at=other.at + shift) if other.at > at else other for other in others]
+    return Resolved(text[:start] + put + text[end:], moved, True)
+
+
+def _find(text: str, kept: str, at: int) -> int | None:
+    """Where ``kept`` stands nearest to ``at``."""
+    if text.startswith(kept, at):
+        return at
+    below, above = text.rfind(kept, 0, at + len(kept)), text.find(kept, at)
+    found = [place for place in (below, above) if place >= 0]
+    return min(found, key=lambda place: (abs(place - at), place)) if found else None
