@@ -144,7 +144,9 @@ def _side(dark: bool, primary: Oklch, tint: Oklch, semantic: dict[str, Oklch]) -
             Oklch(0.255 if dark else 0.968, min(base.c, 0.16) * (0.2 if dark else 0.11) * softness, base.h)
         )
         edge = in_gamut(Oklch(0.37 if dark else 0.885, min(base.c, 0.16) * (0.32 if dark else 0.28), base.h))
-        start = Oklch(max(base.l, 0.72) if dark else min(base.l, 0.55), base.c * (0.85 if dark else 1), base.h)
+        start = Oklch(
+            max(base.l, 0.72) if dark else min(base.l, 0.55), base.c * (0.85 if dark else 1), base.h
+        )
         out[f"{name}-soft"] = soft
         out[f"{name}-edge"] = edge
         out[name] = readable(start, *surfaces, soft)
@@ -182,7 +184,8 @@ class Theme(Struct, frozen=True):
     def css(self) -> Markup:
         """One rule that sets the tokens; which side applies is up to ``color-scheme``."""
         pairs = "".join(
-            f"--{name}:light-dark({colour.css()},{self.dark[name].css()});" for name, colour in self.light.items()
+            f"--{name}:light-dark({colour.css()},{self.dark[name].css()});"
+            for name, colour in self.light.items()
         )
         return Markup(f":root{{{pairs}}}")  # noqa: S704 - names of ours and numbers
 
