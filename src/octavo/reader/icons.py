@@ -33,7 +33,7 @@ def icon(name: str) -> Markup | None:
     """
     name = name.strip().lower().removeprefix("fa-")
     style, _, rest = name.partition("/")
-    styles = _STYLES
+    styles: tuple[str, ...] = _STYLES
     if rest and style in _STYLES:
         styles, name = (style,), rest
     if not _NAME.fullmatch(name):
