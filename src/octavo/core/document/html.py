@@ -94,7 +94,7 @@ class Context(Struct, frozen=True, kw_only=True):
     ``evaluate(expression)`` the value of an inline expression and ``condition(expression)`` whether a
     conditional block shows; ``reusable(ref)`` the document of a reusable content; ``openapi(type, data)`` the
     HTML of an API block; ``search(query)`` and ``ask(query)`` the pages behind buttons (None: no such page).
-    ``copy_providers`` offers prompts to assistants by their address, ``{}`` standing for the text.
+    ``new_tab`` opens other hosts in a new tab; without ``anchors`` headings carry no link to themselves.
     """
 
     link: Callable[[Data], Target | None] = _link
@@ -245,7 +245,7 @@ _ASSISTANTS = {
 _PROMPT_URL_MAX = 6000
 
 
-def _marked(leaf: Leaf | None, marks: Sequence[Mark], inside: str) -> Markup:
+def _marked(marks: Sequence[Mark], inside: str) -> Markup:
     """Text in its marks, the first one outermost."""
     opening, closing = [], []
     for mark in marks:
@@ -314,7 +314,7 @@ class _Renderer:
                 write(escape(piece))  # a Markup stays as it is
             elif isinstance(piece, Text):
                 for leaf in piece.leaves:
-                    write(_hard_breaks(_marked(leaf, leaf.marks, leaf.text)))
+                    write(_hard_breaks(_marked(leaf.marks, leaf.text)))
             elif isinstance(piece, Block):
                 draw = _BLOCKS.get(piece.type)
                 if draw is not None:
@@ -533,22 +533,23 @@ class _Renderer:
                     "code",
                     bool(title) and "titled",
                     data.get("overflow") == "wrap" and "wrap",
-                    numbered and (_wide_numbers(len(lines)) or "numbered"),
+                    numbered and "numbered",
+                    numbered and len(lines) > 999 and "digits-4",
                     folds and "folds",
                     data.get("fullWidth") is True and "wide",
                 ),
             ),
             *(_wrap("figcaption", bar) if bar else ()),
-            copy[0], *copy[1:],
+            *copy,
             *_wrap("pre", _wrap("code", body), tabindex="0", aria_label=name or None),
             *more,
             _end("figure"),
         ]  # fmt: skip
 
     def _lines(self, lines: list[Block], syntax: str, shown: int) -> list[Piece]:
-        texts = [plain_text_of_line(line) for line in lines]
+        texts = [_line_text(line) for line in lines]
         tokens = highlight("\n".join(texts), syntax)
-        rows = split_tokens(tokens, texts) if tokens is not None else [[("", t)] for t in texts]
+        rows = _split(tokens, texts) if tokens is not None else [[("", t)] for t in texts]
         out: list[Piece] = []
         last = len(lines) - 1
         for number, (line, row) in enumerate(zip(lines, rows, strict=True)):
@@ -571,7 +572,7 @@ class _Renderer:
                     marks = [m for m in leaf.marks if m.type not in ("code", "keyboard")]
                     inside = escape(part) if not kind else Markup("{}{}{}").format(
                         _tag("span", class_=kind), part, _end("span"))  # fmt: skip
-                    out.append(_marked(leaf, marks, inside))
+                    out.append(_marked(marks, inside))
 
         for node in line.nodes:
             if isinstance(node, Text):
@@ -1210,7 +1211,7 @@ class _Tokens:
                 yield kind, part
 
 
-def plain_text_of_line(line: Block) -> str:
+def _line_text(line: Block) -> str:
     """A listing line's text as the highlighter sees it: expressions stand outside of it."""
     parts: list[str] = []
     for node in line.nodes:
@@ -1221,7 +1222,7 @@ def plain_text_of_line(line: Block) -> str:
     return "".join(parts)
 
 
-def split_tokens(tokens: list[Token], texts: list[str]) -> list[list[Token]]:
+def _split(tokens: list[Token], texts: list[str]) -> list[list[Token]]:
     """The tokens of ``"\\n".join(texts)``, by line."""
     taking = _Tokens(tokens)
     rows = []
@@ -1233,12 +1234,8 @@ def split_tokens(tokens: list[Token], texts: list[str]) -> list[list[Token]]:
 
 def _block_text(block: Block) -> str:
     if block.type == "code":
-        return "\n".join(plain_text_of_line(n) for n in block.nodes if isinstance(n, Block))
+        return "\n".join(_line_text(n) for n in block.nodes if isinstance(n, Block))
     return plain_text(block)
-
-
-def _wide_numbers(lines: int) -> str | None:
-    return "numbered digits-4" if lines > 999 else None
 
 
 _Draw = Callable[[_Renderer, Block], Pieces]

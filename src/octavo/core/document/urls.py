@@ -27,9 +27,7 @@ def safe_url(url: object) -> str | None:
     url = url.strip(" \t\r\n")
     if _CONTROL.search(url):
         return None
-    # The scheme is looked for without spaces and invisible characters: lenient parsers drop them.
-    bare = "".join(c for c in url if c.isprintable() and not c.isspace())
-    scheme = _SCHEME.match(bare)
+    scheme = _SCHEME.match(url)
     if scheme and scheme.group()[:-1].lower() not in SCHEMES:
         return None
     return url

@@ -1,0 +1,182 @@
+"""Pages laid out from views: complete without a script, escaped everywhere, true to their own policy."""
+
+import hashlib
+import re
+from base64 import b64encode
+
+import pytest
+from markupsafe import Markup
+
+from octavo.core.colour import theme
+from octavo.core.document.html import Heading
+from octavo.reader import drawing
+from octavo.reader.icons import icon
+from octavo.reader.views import (
+    Announcement,
+    CoverView,
+    Crumb,
+    Feedback,
+    Link,
+    MessageView,
+    NavItem,
+    PageView,
+    Part,
+    SearchAnswer,
+    SearchHit,
+    SectionHit,
+    SiteView,
+    Tab,
+    Variant,
+)
+
+EVIL = "\"><script>alert('x')</script>{{ 7*7 }}"
+
+
+def site(words: str = "Docs") -> SiteView:
+    return SiteView(
+        title=words,
+        home="/",
+        base="/",
+        assets="/~assets",
+        theme_css=theme("#0a7").css(),
+        sections=(
+            Tab(title=words, href="/", current=True),
+            Tab(title=words, children=(Tab(title=words, href="/c"),)),
+        ),
+        variants=(
+            Variant(title=words, href="/", current=True),
+            Variant(title=words, href="/v1", language="de"),
+        ),
+        links=(Link(title=words, href="/a"), Link(title=words, children=(Link(title=words, href="/b"),))),
+        search="/~search",
+        search_json="/~search.json",
+        announcement=Announcement(message=words, key=words, href="/n", link_title=words),
+        footer_links=(
+            Link(title=words, href="/f"),
+            Link(title=words, children=(Link(title=words, href="/g"),)),
+        ),
+        copyright=words,
+    )
+
+
+def page(words: str = "Title") -> PageView:
+    return PageView(
+        title=words,
+        description=words,
+        body=Markup("<p>body</p>"),
+        outline=(Heading("here", words, 2),),
+        emoji=words,
+        cover=CoverView(light="/c.png", dark="/d.png"),
+        tags=(words,),
+        nav=(
+            NavItem(title=words, children=(NavItem(title=words, href="/p", current=True, emoji=words),)),
+            NavItem(title=words, href="/q", open=True, children=(NavItem(title=words, href="/r"),)),
+        ),
+        crumbs=(Crumb(title=words, href="/up"), Crumb(title=words)),
+        previous=Crumb(title=words, href="/before"),
+        next=Crumb(title=words, href="/after"),
+        updated="2026-11-20",
+        updated_text=words,
+        canonical="https://x.example/p",
+        markdown="/p.md",
+        edit="https://git.example/p",
+        feedback=Feedback(action="/~feedback", page=words),
+    )
+
+
+ANSWER = SearchAnswer(
+    query=EVIL,
+    hits=(SearchHit(title=EVIL, href="/h", crumbs=(EVIL,), excerpt=(Part(EVIL, True),), sections=(SectionHit(title=EVIL, href="/s"),)),),
+)  # fmt: skip
+
+
+def every_page(words: str) -> list[str]:
+    shown = site(words)
+    nothing = SearchAnswer(query=words, suggestions=(words,))
+    message = MessageView(title=words, text=words, reference=words)
+    return [
+        drawing.draw_page(shown, page(words)),
+        drawing.draw_search(shown, ANSWER, page(words).nav),
+        drawing.draw_search(shown, nothing),
+        drawing.draw_not_found(shown, message),
+        drawing.draw_not_found(shown),
+        drawing.draw_error(shown, message),
+        drawing.draw_error(None, message),
+    ]
+
+
+@pytest.mark.parametrize("html", every_page(EVIL), ids=range(7))
+def test_no_text_becomes_markup(html):
+    assert "<script>alert" not in html and '"><script' not in html
+    assert "{{ 7*7 }}" in html or "7*7" not in html
+    assert html.count("<script") == 2  # the theme snippet and our own file
+
+
+@pytest.mark.parametrize("html", every_page("Words"), ids=range(7))
+def test_nothing_inline_but_what_the_policy_lets_through(html):
+    assert not re.search(r"<[^>]+\s(on\w+|style)=", html)
+    policy = drawing.content_security_policy(site().theme_css)
+    for inline in re.findall(r"<script>(.*?)</script>|<style>(.*?)</style>", html, re.DOTALL):
+        text = "".join(inline)
+        assert b64encode(hashlib.sha256(text.encode()).digest()).decode() in policy
+    assert "unsafe" not in policy and "default-src 'none'" in policy and "base-uri 'none'" in policy
+    for address in re.findall(r'<(?:script|link rel="stylesheet"|img)[^>]+(?:src|href)="([^"]+)"', html):
+        assert address.startswith("/")
+
+
+def test_a_page_has_its_parts_and_one_h1():
+    html = drawing.draw_page(site(), page())
+    assert html.count("<h1") == 1 and "<p>body</p>" in html
+    assert html.count('aria-current="page"') == 1
+    for part in (
+        'href="#content"',
+        "<main id=",
+        'rel="prev"',
+        'rel="next"',
+        'action="/~search"',
+        'href="#here"',
+        "~feedback",
+    ):
+        assert part in html, part
+    assert 'rel="canonical" href="https://x.example/p"' in html
+    quiet = drawing.draw_page(
+        SiteView(title="T", home="/", base="/", assets="/a"), PageView(title="P", body=Markup(""))
+    )
+    assert "noindex" not in quiet and "feedback" not in quiet and "<aside" not in quiet
+    assert 'name="robots" content="noindex"' in drawing.draw_not_found(site())
+
+
+def test_a_tree_of_any_depth():
+    item = NavItem(title="leaf", href="/leaf")
+    for _ in range(3000):
+        item = NavItem(title="up", href="/up", open=True, children=(item,))
+    html = drawing.draw_page(site(), PageView(title="P", body=Markup(""), nav=(item,)))
+    assert html.count("<details open") == 3000 == html.count('class="parent"')
+    assert len(re.findall("<li[ >]", html)) == html.count("</li>") and html.count("<details") == html.count(
+        "</details>"
+    )
+
+
+def test_static_files_are_small_and_ask_no_other_host():
+    css, js = drawing.asset("octavo.css"), drawing.asset("octavo.js")
+    assert css and js and len(css.content) + len(js.content) < 60_000
+    for found in (css, js):
+        hosts = re.findall(rb"https?://[\w.]+", found.content)
+        assert set(hosts) <= {b"http://www.w3.org"}
+        assert b"@import" not in found.content
+    assert css.content.count(b"{") == css.content.count(b"}")
+    assert drawing.asset("../views.py") is None and drawing.asset("") is None
+
+
+def test_icons():
+    found = icon("fa-rocket")
+    assert (
+        found == icon("rocket") and found is not None and found.startswith("<svg") and "currentColor" in found
+    )
+    assert (
+        icon("sparkles") is not None
+        and icon("github") is not None
+        and icon("brands/github") == icon("github")
+    )
+    for name in ("", "no-such-icon", "../rocket", "<b>", "ROCKET" * 40):
+        assert icon(name) is None
