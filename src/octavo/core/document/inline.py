@@ -210,18 +210,20 @@ def emoji_code(name: str) -> str | None:
 
 
 class _Builder:
-    """Walks one paragraph's tokens. ``stack`` holds the output lists of the links being built."""
+    """Walks one paragraph's tokens. ``stack`` holds the output lists of the links being built, ``counts`` how
+    often each of ``marks`` is open."""
 
     def __init__(self, footnote: Footnote | None) -> None:
         self.out: Inlines = []
         self.stack: list[tuple[Inlines, Inline]] = []
         self.marks: list[Mark] = []
+        self.counts: list[int] = []
         self.footnote = footnote
 
     def text(self, text: str) -> None:
         if not text:
             return
-        marks = [mark for at, mark in enumerate(self.marks) if mark not in self.marks[:at]]
+        marks = self.marks[:]
         if self.out and isinstance(last := self.out[-1], Text):
             leaf = last.leaves[-1]
             if leaf.marks == marks:
@@ -243,11 +245,18 @@ class _Builder:
         self.out, node = self.stack.pop()
         return node
 
+    def mark(self, mark: Mark) -> None:
+        if mark in self.marks:
+            self.counts[self.marks.index(mark)] += 1
+        else:
+            self.marks.append(mark)
+            self.counts.append(1)
+
     def unmark(self, mark: Mark) -> None:
-        for at in range(len(self.marks) - 1, -1, -1):
-            if self.marks[at] == mark:
-                del self.marks[at]
-                return
+        at = self.marks.index(mark)
+        self.counts[at] -= 1
+        if not self.counts[at]:
+            del self.marks[at], self.counts[at]
 
 
 def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inlines:
@@ -266,7 +275,7 @@ def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inline
         elif kind == "hardbreak":
             build.text("\n")
         elif kind == "code_inline":
-            build.marks.append(CODE)
+            build.mark(CODE)
             build.text(token.content)
             build.unmark(CODE)
         elif kind == "text_special":
@@ -284,7 +293,7 @@ def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inline
         elif kind == "footnote_ref":
             _annotate(build, token)
         elif token.nesting > 0:
-            build.marks.append(_TOKEN_MARKS[token.tag])
+            build.mark(_TOKEN_MARKS[token.tag])
         elif token.nesting < 0:
             build.unmark(_TOKEN_MARKS[token.tag])
         index += 1
@@ -450,7 +459,7 @@ def _html(
         return end
     mark = _mark(name, attrs)
     if mark is not None:
-        build.marks.append(mark)
+        build.mark(mark)
         closing[end] = lambda: build.unmark(mark)
     else:
         _inert(build, name, token.content)

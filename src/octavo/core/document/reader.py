@@ -21,7 +21,7 @@ _FOOTNOTE_BUDGET = 200_000
 
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 _FENCE = re.compile(r"[ \t>]*(?:[*+-][ \t]+|\d+[.)][ \t]+)*(`{3,}|~{3,})")
-_SPLIT_HINT = re.compile(r"^[ \t]*(?:\{%.*%\}[ \t]*\S|<details|</?summary|.*\S.*</details>)", re.MULTILINE)
+_TAG_AND_MORE = re.compile(r"^[ \t]*\{%[^\n]*%\}[ \t]*[^\s]", re.MULTILINE)
 _DETAILS = re.compile(r"([ \t]*)(<details(?:\s[^<>]*)?>)[ \t]*(?=\S)", re.IGNORECASE)
 _SUMMARY_END = re.compile(r"</summary>[ \t]*(?=\S)", re.IGNORECASE)
 _DETAILS_END = re.compile(r"(?<=\S)[ \t]*</details>[ \t]*$", re.IGNORECASE)
@@ -56,7 +56,7 @@ def lines_of(source: str) -> Lines:
             at += len(line)
             ends.append(at)
             at += 1
-    if ("{%" in source or "<" in source) and _SPLIT_HINT.search(source):
+    if "details>" in source or "<summary" in source or ("{%" in source and _TAG_AND_MORE.search(source)):
         texts, begins, ends = _split_lines(texts, begins, ends)
     return Lines("\n".join(texts).replace("\0", "\ufffd"), begins, ends)
 
@@ -157,7 +157,6 @@ class _Reader:
         content = self.notes[label]
         self.budget -= len(content) + 1
         if self.budget < 0:
-            del self.notes[label]
             return []
         return read_blocks(content)
 
