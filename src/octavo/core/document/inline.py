@@ -300,6 +300,13 @@ def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inline
     return build.out
 
 
+def plain_inlines(text: str) -> Inlines:
+    """The nodes of text that holds no sign any inline rule starts with: at most URLs and emoji."""
+    build = _Builder(None)
+    _plain(build, text)
+    return build.out
+
+
 def plain(nodes: Sequence[Text | Inline]) -> str:
     """What the nodes say, without their marks."""
     said: list[str] = []
@@ -448,8 +455,7 @@ def _html(
     if end is None:
         _inert(build, name, token.content)
         return index
-    inner = tokens[index + 1 : end]
-    node = _element(name, attrs, inner, build)
+    node = _element(name, attrs, lambda: tokens[index + 1 : end], build)
     if node is not None:
         if node.type == "link":
             build.open(node)
@@ -491,7 +497,9 @@ def _said(tokens: Sequence[Token]) -> str:
     )
 
 
-def _element(name: str, attrs: dict[str, str], inner: Sequence[Token], build: _Builder) -> Inline | None:
+def _element(
+    name: str, attrs: dict[str, str], content: Callable[[], Sequence[Token]], build: _Builder
+) -> Inline | None:
     """The node of an element whose end is known, or None: a mark, or nothing of ours."""
     classes = attrs.get("class", "").split()
     icon = next((c[3:] for c in classes if c.startswith("fa-") and len(c) > 3), None)
@@ -504,15 +512,15 @@ def _element(name: str, attrs: dict[str, str], inner: Sequence[Token], build: _B
     if name == "span" and attrs.get("data-tag") == "emoji" and attrs.get("data-code"):
         return Inline("emoji", {"code": attrs["data-code"].lower()})
     if name == "code" and "expression" in classes:
-        return Inline("expression", {"expression": _said(inner)})
+        return Inline("expression", {"expression": _said(content())})
     if name in ("a", "button") and "button" in classes:
-        return _button(name, attrs, classes, inner)
+        return _button(name, attrs, classes, content())
     if name == "picture":
-        return _picture(inner)
+        return _picture(content())
     if name == "a" and (href := attrs.get("href")) is not None and safe_url(href):
         if "data-footnote-ref" in attrs and href.startswith("#user-content-fn-"):
             label = href[len("#user-content-fn-") :]
-            nodes = [node for node in inlines(inner) if isinstance(node, Text)]
+            nodes = [node for node in inlines(content()) if isinstance(node, Text)]
             body = build.footnote(label) if build.footnote else []
             return Inline(
                 "annotation",
@@ -521,11 +529,11 @@ def _element(name: str, attrs: dict[str, str], inner: Sequence[Token], build: _B
                 [Fragment(label, body or [Block("paragraph")], "annotation-body")],
             )
         if "data-mention" in attrs:
-            label = _said(inner)
+            label = _said(content())
             return Inline(
                 "mention", {"ref": url_ref(href)} | ({"label": label} if label not in ("", href) else {})
             )
-        if build.stack or (attrs.get("id") and not inner):
+        if build.stack or (attrs.get("id") and not content()):
             return None
         data = {"ref": url_ref(href)}
         if attrs.get("title"):

@@ -10,8 +10,8 @@ from markdown_it.token import Token
 from msgspec import Struct
 
 from octavo.core.document import markup
-from octavo.core.document.inline import Inlines, attributes, inlines, length, plain, url_ref
-from octavo.core.document.markdown import TAG, parse_blocks, parse_inline
+from octavo.core.document.inline import Inlines, attributes, inlines, length, plain, plain_inlines, url_ref
+from octavo.core.document.markdown import TAG, TEXT_ENDS, parse_blocks, parse_inline
 from octavo.core.document.nodes import Block, Data, Document, Fragment, Inline, Leaf, Text
 
 MAX_TAGS = 16
@@ -161,7 +161,9 @@ class _Reader:
         return read_blocks(content)
 
     def inlines(self, text: str) -> Inlines:
-        return inlines(parse_inline(text, self.env), self.footnote) if text else []
+        if TEXT_ENDS.search(text) is None:
+            return plain_inlines(text)
+        return inlines(parse_inline(text, self.env), self.footnote)
 
     def add(self, block: Block, start: int, end: int) -> None:
         self.stack[-1].children.append((block, start, end))
