@@ -210,18 +210,20 @@ def emoji_code(name: str) -> str | None:
 
 
 class _Builder:
-    """Walks one paragraph's tokens. ``stack`` holds the output lists of the links being built."""
+    """Walks one paragraph's tokens. ``stack`` holds the output lists of the links being built, ``counts`` how
+    often each of ``marks`` is open."""
 
     def __init__(self, footnote: Footnote | None) -> None:
         self.out: Inlines = []
         self.stack: list[tuple[Inlines, Inline]] = []
         self.marks: list[Mark] = []
+        self.counts: list[int] = []
         self.footnote = footnote
 
     def text(self, text: str) -> None:
         if not text:
             return
-        marks = [mark for at, mark in enumerate(self.marks) if mark not in self.marks[:at]]
+        marks = self.marks[:]
         if self.out and isinstance(last := self.out[-1], Text):
             leaf = last.leaves[-1]
             if leaf.marks == marks:
@@ -243,11 +245,18 @@ class _Builder:
         self.out, node = self.stack.pop()
         return node
 
+    def mark(self, mark: Mark) -> None:
+        if mark in self.marks:
+            self.counts[self.marks.index(mark)] += 1
+        else:
+            self.marks.append(mark)
+            self.counts.append(1)
+
     def unmark(self, mark: Mark) -> None:
-        for at in range(len(self.marks) - 1, -1, -1):
-            if self.marks[at] == mark:
-                del self.marks[at]
-                return
+        at = self.marks.index(mark)
+        self.counts[at] -= 1
+        if not self.counts[at]:
+            del self.marks[at], self.counts[at]
 
 
 def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inlines:
@@ -266,7 +275,7 @@ def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inline
         elif kind == "hardbreak":
             build.text("\n")
         elif kind == "code_inline":
-            build.marks.append(CODE)
+            build.mark(CODE)
             build.text(token.content)
             build.unmark(CODE)
         elif kind == "text_special":
@@ -284,10 +293,17 @@ def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inline
         elif kind == "footnote_ref":
             _annotate(build, token)
         elif token.nesting > 0:
-            build.marks.append(_TOKEN_MARKS[token.tag])
+            build.mark(_TOKEN_MARKS[token.tag])
         elif token.nesting < 0:
             build.unmark(_TOKEN_MARKS[token.tag])
         index += 1
+    return build.out
+
+
+def plain_inlines(text: str) -> Inlines:
+    """The nodes of text that holds no sign any inline rule starts with: at most URLs and emoji."""
+    build = _Builder(None)
+    _plain(build, text)
     return build.out
 
 
@@ -439,8 +455,7 @@ def _html(
     if end is None:
         _inert(build, name, token.content)
         return index
-    inner = tokens[index + 1 : end]
-    node = _element(name, attrs, inner, build)
+    node = _element(name, attrs, lambda: tokens[index + 1 : end], build)
     if node is not None:
         if node.type == "link":
             build.open(node)
@@ -450,7 +465,7 @@ def _html(
         return end
     mark = _mark(name, attrs)
     if mark is not None:
-        build.marks.append(mark)
+        build.mark(mark)
         closing[end] = lambda: build.unmark(mark)
     else:
         _inert(build, name, token.content)
@@ -482,7 +497,9 @@ def _said(tokens: Sequence[Token]) -> str:
     )
 
 
-def _element(name: str, attrs: dict[str, str], inner: Sequence[Token], build: _Builder) -> Inline | None:
+def _element(
+    name: str, attrs: dict[str, str], content: Callable[[], Sequence[Token]], build: _Builder
+) -> Inline | None:
     """The node of an element whose end is known, or None: a mark, or nothing of ours."""
     classes = attrs.get("class", "").split()
     icon = next((c[3:] for c in classes if c.startswith("fa-") and len(c) > 3), None)
@@ -495,15 +512,15 @@ def _element(name: str, attrs: dict[str, str], inner: Sequence[Token], build: _B
     if name == "span" and attrs.get("data-tag") == "emoji" and attrs.get("data-code"):
         return Inline("emoji", {"code": attrs["data-code"].lower()})
     if name == "code" and "expression" in classes:
-        return Inline("expression", {"expression": _said(inner)})
+        return Inline("expression", {"expression": _said(content())})
     if name in ("a", "button") and "button" in classes:
-        return _button(name, attrs, classes, inner)
+        return _button(name, attrs, classes, content())
     if name == "picture":
-        return _picture(inner)
+        return _picture(content())
     if name == "a" and (href := attrs.get("href")) is not None and safe_url(href):
         if "data-footnote-ref" in attrs and href.startswith("#user-content-fn-"):
             label = href[len("#user-content-fn-") :]
-            nodes = [node for node in inlines(inner) if isinstance(node, Text)]
+            nodes = [node for node in inlines(content()) if isinstance(node, Text)]
             body = build.footnote(label) if build.footnote else []
             return Inline(
                 "annotation",
@@ -512,11 +529,11 @@ def _element(name: str, attrs: dict[str, str], inner: Sequence[Token], build: _B
                 [Fragment(label, body or [Block("paragraph")], "annotation-body")],
             )
         if "data-mention" in attrs:
-            label = _said(inner)
+            label = _said(content())
             return Inline(
                 "mention", {"ref": url_ref(href)} | ({"label": label} if label not in ("", href) else {})
             )
-        if build.stack or (attrs.get("id") and not inner):
+        if build.stack or (attrs.get("id") and not content()):
             return None
         data = {"ref": url_ref(href)}
         if attrs.get("title"):

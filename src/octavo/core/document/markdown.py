@@ -50,7 +50,7 @@ TAG = re.compile(
 BODY_TAGS = frozenset(["openapi", "swagger", "openapi-operation", "openapi-schemas", "openapi-webhook"])
 _ELEMENT = re.compile(r"<(?P<close>/?)(?P<name>details|div)(?P<rest>(?:\s[^<>]*)?)>[ \t]*$", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"\[\^([^\]\s]+)\]:[ \t]*")
-_TEXT_ENDS = re.compile(r"[\n\\`~*_\[!<&$]")
+TEXT_ENDS = re.compile(r"[\n\\`~*_\[!<&$]")
 _SKIP_ENDS = re.compile(r"[\n\\`~*_\[\]!<&$]")  # link labels are looked for token by token, up to their ]
 _RAW_UNTIL = (("<table", "</table>"), ("<figure", "</figure>"))
 
@@ -239,7 +239,7 @@ def _interrupts(state: StateBlock, line: int, end: int) -> bool:
     for rule in _INTERRUPTING.get(state.src[start], ()):
         if rule(state, line, end, True):
             return True
-    if line + 1 < end:
+    if line + 1 < end and "|" in state.src[start : state.eMarks[line]]:
         below = state.bMarks[line + 1] + state.tShift[line + 1]
         if below < state.eMarks[line + 1] and state.src[below] in "|:-":
             return table(state, line, end, True)
@@ -336,6 +336,7 @@ class Blocks(ParserBlock):
                     below < endLine
                     and (start := state.bMarks[below] + state.tShift[below]) < state.eMarks[below]
                     and src[start] in "|:-"
+                    and "|" in src[state.bMarks[line] : state.eMarks[line]]
                     and table(state, line, endLine, False)
                 ):
                     for rule in _STARTING.get(first, ()):
@@ -404,7 +405,7 @@ class Inlines(ParserInline):
         src, end, nested = state.src, state.posMax, state.level < state.md.options.maxNesting
         while state.pos < end:
             pos = state.pos
-            found = _TEXT_ENDS.search(src, pos, end)
+            found = TEXT_ENDS.search(src, pos, end)
             stop = found.start() if found else end
             if stop > pos:
                 state.append_pending(src[pos:stop])

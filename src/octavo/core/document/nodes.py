@@ -2,7 +2,8 @@
 
 The shapes follow the API's rich-text documents one to one (``object`` block / inline / text, ``type``,
 ``data``, ``nodes``, ``fragments``), so the JSON form is a plain walk. What a type may carry is declared in
-``schema.py``; this module only says what a node *is*.
+``schema.py``; this module only says what a node *is*. Documents are trees, so their nodes need no garbage
+collector (``gc=False``): never tie one into a cycle.
 """
 
 from __future__ import annotations
@@ -15,24 +16,24 @@ from msgspec import Struct
 Data = dict[str, Any]
 
 
-class Mark(Struct, frozen=True):
+class Mark(Struct, frozen=True, gc=False):
     """bold, italic, code, keyboard, strikethrough, superscript, subscript, or color (with data)."""
 
     type: str
     data: Data | None = None
 
 
-class Leaf(Struct):
+class Leaf(Struct, gc=False):
     text: str
     marks: list[Mark] = []
 
 
-class Text(Struct):
+class Text(Struct, gc=False):
     leaves: list[Leaf]
     key: str | None = None
 
 
-class Inline(Struct):
+class Inline(Struct, gc=False):
     """link, emoji, icon, expression, inline-math, inline-image, annotation, mention, button."""
 
     type: str
@@ -42,7 +43,7 @@ class Inline(Struct):
     key: str | None = None
 
 
-class Fragment(Struct):
+class Fragment(Struct, gc=False):
     """A part of a void block that holds blocks of its own: a table cell, a caption, the body of an expandable."""
 
     fragment: str
@@ -51,7 +52,7 @@ class Fragment(Struct):
     key: str | None = None
 
 
-class Block(Struct):
+class Block(Struct, gc=False):
     """One block. ``source`` is its exact slice of the Markdown it was read from, ``None`` once it was edited
     or when it came as JSON; only top-level blocks carry it."""
 

@@ -9,10 +9,10 @@ from typing import Any
 from markdown_it.token import Token
 from msgspec import Struct
 
-from . import markup
-from .inline import Inlines, attributes, inlines, length, plain, url_ref
-from .markdown import TAG, parse_blocks, parse_inline
-from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Text
+from octavo.core.document import markup
+from octavo.core.document.inline import Inlines, attributes, inlines, length, plain, plain_inlines, url_ref
+from octavo.core.document.markdown import TAG, TEXT_ENDS, parse_blocks, parse_inline
+from octavo.core.document.nodes import Block, Data, Document, Fragment, Inline, Leaf, Text
 
 MAX_TAGS = 16
 """Tags and elements nested deeper than this (within one list or quote) are not paired any more."""
@@ -21,7 +21,7 @@ _FOOTNOTE_BUDGET = 200_000
 
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 _FENCE = re.compile(r"[ \t>]*(?:[*+-][ \t]+|\d+[.)][ \t]+)*(`{3,}|~{3,})")
-_SPLIT_HINT = re.compile(r"^[ \t]*(?:\{%.*%\}[ \t]*\S|<details|</?summary|.*\S.*</details>)", re.MULTILINE)
+_TAG_AND_MORE = re.compile(r"^[ \t]*\{%[^\n]*%\}[ \t]*[^\s]", re.MULTILINE)
 _DETAILS = re.compile(r"([ \t]*)(<details(?:\s[^<>]*)?>)[ \t]*(?=\S)", re.IGNORECASE)
 _SUMMARY_END = re.compile(r"</summary>[ \t]*(?=\S)", re.IGNORECASE)
 _DETAILS_END = re.compile(r"(?<=\S)[ \t]*</details>[ \t]*$", re.IGNORECASE)
@@ -56,7 +56,7 @@ def lines_of(source: str) -> Lines:
             at += len(line)
             ends.append(at)
             at += 1
-    if ("{%" in source or "<" in source) and _SPLIT_HINT.search(source):
+    if "details>" in source or "<summary" in source or ("{%" in source and _TAG_AND_MORE.search(source)):
         texts, begins, ends = _split_lines(texts, begins, ends)
     return Lines("\n".join(texts).replace("\0", "\ufffd"), begins, ends)
 
@@ -157,12 +157,13 @@ class _Reader:
         content = self.notes[label]
         self.budget -= len(content) + 1
         if self.budget < 0:
-            del self.notes[label]
             return []
         return read_blocks(content)
 
     def inlines(self, text: str) -> Inlines:
-        return inlines(parse_inline(text, self.env), self.footnote) if text else []
+        if TEXT_ENDS.search(text) is None:
+            return plain_inlines(text)
+        return inlines(parse_inline(text, self.env), self.footnote)
 
     def add(self, block: Block, start: int, end: int) -> None:
         self.stack[-1].children.append((block, start, end))

@@ -1,0 +1,48 @@
+"""Reading documents against plain Markdown: how long ``read`` takes for each second markdown-it takes to render HTML.
+
+    python bench/document.py FOLDER...
+
+Below 1 is faster than the bare renderer, which knows no tags, tables in HTML, icons or buttons.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+from octavo.core.document import read, write
+
+ROUNDS = 5
+
+
+def seconds(run: Callable[[str], object], texts: list[str]) -> float:
+    start = time.process_time()
+    for text in texts:
+        run(text)
+    return time.process_time() - start
+
+
+def main(folders: list[str]) -> None:
+    render = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render
+    for folder in folders:
+        texts = [path.read_text() for path in sorted(Path(folder).rglob("*.md"))]
+        size = sum(map(len, texts)) / 1e6
+        bare, nodes, whole = [], [], []
+        for _ in range(ROUNDS):
+            bare.append(seconds(render, texts))
+            nodes.append(seconds(read, texts))
+            whole.append(seconds(lambda text: write(read(text)), texts))
+        base = statistics.median(bare)
+        print(
+            f"{Path(folder).name}: {len(texts)} pages, {size:.1f} MB; markdown-it to HTML {size / base:.2f} MB/s; "
+            f"read {statistics.median(nodes) / base:.2f}, read and write {statistics.median(whole) / base:.2f}"
+        )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,254 @@
+"""Each block and inline form of the format, as it is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from octavo.core.document import Block, Inline, Text, read, schema, walk, write
+
+
+def one(text: str) -> Block:
+    nodes = read(text).nodes
+    assert len(nodes) == 1, nodes
+    return nodes[0]
+
+
+def inline(text: str, type_: str) -> Inline:
+    found = [node for node in walk(one(text)) if isinstance(node, Inline) and node.type == type_]
+    assert len(found) == 1
+    return found[0]
+
+
+def said(block: Any) -> str:
+    return "".join(leaf.text for node in walk(block) if isinstance(node, Text) for leaf in node.leaves)
+
+
+URL = {"kind": "url", "url": "a.md"}
+EXAMPLES = [
+    ("hello *there*", "paragraph", {}),
+    ("# one", "heading-1", {"level": 1}),
+    ("## two <a href=\"#x\" id=\"x\"></a>", "heading-1", {"id": "x"}),
+    ("#### four", "heading-3", {}),
+    ("Title\n=====", "heading-1", {"level": 1}),
+    ('<h2 align="center">T</h2>', "heading-1", {"align": "center"}),
+    ('<p align="right">T</p>', "paragraph", {"align": "end"}),
+    ("* a\n* b", "list-unordered", {}),
+    ("3. a", "list-ordered", {"start": 3}),
+    ("- [x] a\n- [ ] b", "list-tasks", {}),
+    ("***", "divider", {}),
+    ("> a", "blockquote", {}),
+    ('{% hint style="danger" icon="bolt" %}\nx\n{% endhint %}', "hint", {"style": "danger", "icon": "bolt"}),
+    ('{% hint style="odd" %}\nx\n{% endhint %}', "hint", {"style": "info", "attributes": {"style": "odd"}}),
+    ("```js a=1\nx\n```", "code", {"syntax": "js", "info": "a=1"}),
+    (
+        '{% code title="a" overflow="wrap" lineNumbers="true" expandable="true" %}\n```\nx\n```\n{% endcode %}',
+        "code",
+        {"title": "a", "overflow": "wrap", "lineNumbers": True, "expandable": True},
+    ),
+    (
+        '<pre class="language-py" data-title="t" data-line-numbers><code class="lang-py">a &#x3C; b\n</code></pre>',
+        "code",
+        {"syntax": "py", "title": "t", "lineNumbers": True},
+    ),
+    ("$$\na\n$$", "math", {"formula": "a"}),
+    ("$$ a $$", "math", {"formula": "a"}),
+    ('<figure><img src="x" alt="y"><figcaption></figcaption></figure>', "images", {}),
+    (
+        '<div data-full-width="true">\n\n<figure><img src="x" alt=""></figure>\n\n</div>',
+        "images",
+        {"fullWidth": True},
+    ),
+    ("![a](x)", "images", {}),
+    ('<img src="x.drawing.svg" alt="" class="gitbook-drawing">', "drawing", {"ref": {"kind": "url", "url": "x.drawing.svg"}}),
+    ('{% file src="a.md" %}', "file", {"ref": URL}),
+    ('{% embed url="https://x" fullWidth="true" %}\ncap\n{% endembed %}', "embed", {"url": "https://x", "fullWidth": True}),
+    ('{% content-ref url="a.md" %}\n[a.md](a.md)\n{% endcontent-ref %}', "content-ref", {"ref": URL}),
+    ('{% content-ref url="a.md" %}\n[T](a.md)\n{% endcontent-ref %}', "content-ref", {"ref": URL, "label": "T"}),
+    ('{% page-ref page="a.md" %}', "content-ref", {"ref": URL}),
+    ('{% include "a.md" %}', "reusable-content", {"ref": URL}),
+    ("<details open>\n\n<summary>T</summary>\n\nx\n\n</details>", "expandable", {"open": True}),
+    ("<details><summary>T</summary>x</details>", "expandable", {}),
+    ("{% tabs %}\n{% tab title=\"a\" %}\nx\n{% endtab %}\n{% endtabs %}", "tabs", {}),
+    ("{% stepper %}\n{% step %}\nx\n{% endstep %}\n{% endstepper %}", "stepper", {}),
+    ("{% columns %}\n{% column width=\"50%\" %}\nx\n{% endcolumn %}\n{% endcolumns %}", "columns", {}),
+    ("{% if a === \"b\" %}\nx\n{% endif %}", "if", {"expression": 'a === "b"'}),
+    (
+        '{% openapi src="a.md" path="/x" method="get" %}\n[x](y)\n{% endopenapi %}',
+        "swagger",
+        {"ref": URL, "path": "/x", "method": "get", "body": "[x](y)"},
+    ),
+    (
+        '{% openapi-operation spec="s" path="/x" method="get" %}',
+        "openapi-operation",
+        {"ref": {"kind": "openapi", "spec": "s"}, "path": "/x", "method": "get"},
+    ),
+    (
+        '{% openapi-schemas spec="s" schemas="A,B" grouped="true" %}',
+        "openapi-schemas",
+        {"ref": {"kind": "openapi", "spec": "s"}, "schemas": ["A", "B"], "grouped": True},
+    ),
+    (
+        '{% openapi-webhook spec="s" name="n" method="post" %}',
+        "openapi-webhook",
+        {"ref": {"kind": "openapi", "spec": "s"}, "name": "n", "method": "post"},
+    ),
+    ('{% updates format="full" %}\n{% update date="2026-01-01" tags="a, b" %}\nx\n{% endupdate %}\n{% endupdates %}', "updates", {"format": "full"}),
+    ('{% prompt description="d" icon="i" %}\n```\nx\n```\n{% endprompt %}', "prompt", {"description": "d", "icon": "i"}),
+    (
+        '{% @supademo/embed url="u" %}',
+        "integration",
+        {"integration": "supademo", "block": "embed", "props": {"url": "u"}, "url": "u"},
+    ),
+    (
+        '{% api-method method="get" %}\n{% api-method-summary %}\nx\n{% endapi-method-summary %}\n{% endapi-method %}',
+        "api-method",
+        {"tag": "api-method", "attributes": {"method": "get"}},
+    ),
+    ("{% odd a=\"b\" %}\nx\n{% endodd %}", "unknown", {"source": '{% odd a="b" %}', "end": "{% endodd %}", "kind": "tag"}),
+    ("{% hint %}", "unknown", {"source": "{% hint %}", "kind": "tag"}),
+    ("<!-- c -->", "unknown", {"source": "<!-- c -->", "kind": "comment"}),
+    ("<script>\nalert(1)\n</script>", "unknown", {"source": "<script>\nalert(1)\n</script>", "kind": "html"}),
+    ("<host>", "paragraph", {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "data"), EXAMPLES, ids=[f"{n}-{e[1]}" for n, e in enumerate(EXAMPLES)]
+)
+def test_a_block_is_read_with_its_data_and_written_to_be_read_alike(text: str, kind: str, data: Any) -> None:
+    block = one(text)
+    assert (block.type, block.data) == (kind, data)
+    before = said(block)
+    block.source = None
+    again = one(write(read(text)).strip("\n"))
+    assert (again.type, again.data, said(again)) == (kind, data, before)
+
+
+def test_every_block_type_of_the_table_can_be_read() -> None:
+    found = {node.type for text, *_ in EXAMPLES for node in walk(one(text)) if isinstance(node, Block)}
+    assert found | {"table", "heading-2"} == set(schema.BLOCKS)
+
+
+INLINE = [
+    ("a [b](a.md) c", "link", {"ref": URL}),
+    ('a [b](a.md "t") c', "link", {"ref": URL, "title": "t"}),
+    ("a https://x.example/y. c", "link", {"ref": {"kind": "url", "url": "https://x.example/y"}}),
+    ("a <https://x> c", "link", {"ref": {"kind": "url", "url": "https://x"}}),
+    ('a <a href="a.md" target="_blank">b</a>', "link", {"ref": URL, "attributes": {"target": "_blank"}}),
+    ("a :white_check_mark: b", "emoji", {"code": "2705"}),
+    ('a <span data-gb-custom-inline data-tag="emoji" data-code="2705">x</span>', "emoji", {"code": "2705"}),
+    (
+        '<i class="fa-bolt" style="color:$primary;">:bolt:</i> x',
+        "icon",
+        {"icon": "bolt", "color": "$primary"},
+    ),
+    ('a <code class="expression">space.vars.x</code>', "expression", {"expression": "space.vars.x"}),
+    ("a $$x_1*y*$$ b", "inline-math", {"formula": "x_1*y*"}),
+    ('a <img src="a.md" alt="b" data-size="line">', "inline-image", {"ref": URL, "alt": "b", "size": "line"}),
+    (
+        'a <picture><source srcset="d" media="(prefers-color-scheme: dark)"><img src="a.md" alt=""></picture>',
+        "inline-image",
+        {"ref": URL, "refDark": {"kind": "url", "url": "d"}},
+    ),
+    ('a [a.md](a.md "mention")', "mention", {"ref": URL}),
+    ('<a data-mention href="a.md">L</a> x', "mention", {"ref": URL, "label": "L"}),
+    (
+        '<a href="a.md" class="button primary" data-icon="x">Go</a> x',
+        "button",
+        {"label": "Go", "kind": "primary", "ref": URL, "icon": "x"},
+    ),
+    (
+        '<button type="button" class="button secondary" data-action="ask" data-query="q">Go</button>',
+        "button",
+        {"label": "Go", "kind": "secondary", "action": "ask", "query": "q"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "kind", "data"), INLINE)
+def test_an_inline_is_read_with_its_data(text: str, kind: str, data: Any) -> None:
+    assert inline(text, kind).data == data
+
+
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        ("**x**", "bold"),
+        ("<b>x</b>", "bold"),
+        ("_x_", "italic"),
+        ("`x`", "code"),
+        ("~~x~~", "strikethrough"),
+        ("<kbd>x</kbd>", "keyboard"),
+        ("<sub>x</sub>", "subscript"),
+        ("<sup>x</sup>", "superscript"),
+        ('<mark style="color:red;background-color:$info;">x</mark>', "color"),
+    ],
+)
+def test_marks(text: str, mark: str) -> None:
+    texts = [node for node in walk(one("a " + text)) if isinstance(node, Text)]
+    leaf = texts[-1].leaves[-1]
+    assert (leaf.text, [made.type for made in leaf.marks]) == ("x", [mark])
+
+
+def test_an_annotation_carries_the_blocks_of_its_footnote() -> None:
+    document = read("a [word](#user-content-fn-1)[^1] b\n\n[^1]: first\n\n    second\n")
+    (note,) = [node for node in walk(document) if isinstance(node, Inline)]
+    assert (note.type, said(Block("x", nodes=note.nodes))) == ("annotation", "word")
+    assert [said(block) for block in note.fragments[0].nodes] == ["first", "second"]
+
+
+def test_an_edited_annotation_moves_its_definition() -> None:
+    document = read("a[^1]\n\n[^1]: old\n\nb[^2]\n\n[^2]: kept\n")
+    document.nodes[0].source = None
+    assert write(document) == "a[^1]\n\nb[^2]\n\n[^2]: kept\n\n[^1]: old\n"
+
+
+def test_cards_keep_target_cover_and_hidden_columns() -> None:
+    table = one(
+        '<table data-view="cards" data-card-size="large"><thead><tr><th></th><th data-hidden data-card-target '
+        'data-type="content-ref"></th><th data-hidden data-card-cover data-type="image">C</th></tr></thead>'
+        '<tbody><tr><td><strong>T</strong></td><td><a href="a.md">a.md</a></td><td><a href="i.png">i</a></td></tr>'
+        "</tbody></table>"
+    )
+    assert table.data["view"] == {
+        "type": "cards",
+        "cardSize": "large",
+        "columns": ["c1"],
+        "targetDefinition": "c2",
+        "coverDefinition": "c3",
+    }
+    values = table.data["records"]["r1"]["values"]
+    assert values == {"c1": "r1c1", "c2": URL, "c3": {"kind": "url", "url": "i.png"}}
+
+
+def test_tags_are_text_in_code_and_content_of_code_is_kept() -> None:
+    block = one("```\n{% hint %}\n{% endhint %}\n```")
+    assert said(block) == "{% hint %}{% endhint %}"
+
+
+def test_definitions_inside_a_tag_survive_its_edit() -> None:
+    document = read('{% hint style="info" %}\n[x]\n\n[x]: https://x\n{% endhint %}\n')
+    document.nodes[0].source = None
+    assert "[x]: https://x" in write(document)
+
+
+@pytest.mark.parametrize("scheme", ["javascript:alert(1)", "vbscript:x", "data:text/html,x"])
+def test_links_that_run_code_are_text(scheme: str) -> None:
+    document = read(f'[a]({scheme}) <a href="{scheme}">b</a>')
+    assert not [n for n in walk(document) if isinstance(n, Inline) and n.type == "link"]
+
+
+DEEP = 30_000
+HOSTILE = [
+    "[" * DEEP, "![" * DEEP, "> " * DEEP, "- " * DEEP, "{% hint %}\n" * DEEP, "{% if a %}\n" * DEEP + "{% endif %}\n" * DEEP,
+    "<details>\n" * DEEP, "<b>" * DEEP + "x<br>" * DEEP + "</b>" * DEEP, "<table><tr><td>" * DEEP, "*a **b " * DEEP,
+    "$$\n" * DEEP, "<!--" * DEEP, '{% a x="' * DEEP, "[^1]" * DEEP + "\n\n[^1]: " + "x " * 1000, "<mark style='color:red'>" * DEEP,
+    '<a x="' * DEEP, "".join("  " * n + "* a\n" for n in range(300)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=[text[:12].strip() for text in HOSTILE])
+def test_hostile_text_costs_little_and_comes_back(text: str) -> None:
+    assert write(read(text)) == text

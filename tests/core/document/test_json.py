@@ -1,0 +1,198 @@
+"""The JSON form: valid against the public description, and strict about what comes in."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from document_strategies import documents
+from octavo.core.document import Block, Document, DocumentError, from_json, read, to_json, walk
+from octavo.core.document.schema import BLOCKS
+
+PAGE = """## A
+
+x **b** :rocket: [l](u) $$f$$ <i class="fa-x">:x:</i>
+
+* a
+  1. b
+
+- [x] t
+
+> q
+
+***
+
+```js
+c
+```
+
+{% hint style="info" %}
+h
+{% endhint %}
+
+{% tabs %}
+{% tab title="t" %}
+x
+{% endtab %}
+{% endtabs %}
+
+{% stepper %}
+{% step %}
+x
+{% endstep %}
+{% endstepper %}
+
+<details>
+
+<summary>s</summary>
+
+b
+
+</details>
+
+| a | b |
+| --- | :-: |
+| 1 | 2 |
+
+<table data-view="cards"><thead><tr><th></th><th data-type="rating" data-max="5">R</th></tr></thead><tbody><tr><td>x</td><td>3</td></tr></tbody></table>
+
+<figure><img src="x" alt=""><figcaption><p>c</p></figcaption></figure>
+
+{% embed url="https://x" %}
+
+{% content-ref url="a.md" %}
+[a.md](a.md)
+{% endcontent-ref %}
+
+{% openapi-operation spec="s" path="/a" method="get" %}
+
+{% @a/b %}
+
+$$
+m
+$$
+"""
+
+
+@pytest.fixture(scope="module")
+def oracle() -> Any:
+    path = os.environ.get("OCTAVO_TEST_OPENAPI")
+    if not path:
+        pytest.skip("public description: set OCTAVO_TEST_OPENAPI to its openapi.json")
+    import jsonschema_rs
+
+    with open(path) as file:
+        description = json.load(file)
+    schema = {"$ref": "#/components/schemas/JSONDocument", "components": description["components"]}
+    return jsonschema_rs.Draft202012Validator(schema)
+
+
+def test_a_page_of_public_blocks_is_a_json_document(oracle: Any) -> None:
+    shown = to_json(read(PAGE))
+    errors = [f"{list(error.instance_path)}: {error.message[:300]}" for error in oracle.iter_errors(shown)]
+    assert not errors, errors
+
+
+def public(document: Document) -> bool:
+    """Whether the document keeps to what the description allows: its types, and references of the kinds it names."""
+    allowed = {name for name, kind in BLOCKS.items() if kind.public} - {"if", "columns", "column"}
+    unresolved = {"file", "reusable-content", "drawing", "swagger"}
+    return all(
+        not isinstance(n, Block) or (n.type in allowed and n.type not in unresolved) for n in walk(document)
+    )
+
+
+@given(documents.filter(public))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+def test_top_level_nodes_have_what_the_description_requires(oracle: Any, document: Document) -> None:
+    flat = Document(
+        [node for node in document.nodes if not node.nodes or not isinstance(node.nodes[0], Block)]
+    )
+    assert oracle.is_valid(to_json(flat))
+
+
+def text(said: str) -> Any:
+    return {"object": "text", "leaves": [{"object": "leaf", "text": said, "marks": []}]}
+
+
+def paragraph(*nodes: Any) -> Any:
+    return {"object": "block", "type": "paragraph", "isVoid": False, "data": {}, "nodes": list(nodes)}
+
+
+def document(*nodes: Any) -> Any:
+    return {"object": "document", "data": {}, "nodes": list(nodes)}
+
+
+def nested(depth: int) -> Any:
+    inner = paragraph(text("x"))
+    for _ in range(depth):
+        inner = {"object": "block", "type": "blockquote", "data": {}, "nodes": [inner]}
+    return inner
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (None, "document: expected an object, got nothing"),
+        ([], "document: expected an object, got an array"),
+        ({"object": "page", "nodes": []}, 'document.object: expected "document"'),
+        ({"object": "document"}, "document.nodes: expected an array, got nothing"),
+        (document({"object": "block", "type": "odd"}), 'document.nodes[0].type: expected a block type, got "odd"'),
+        (document({"object": "block", "type": ["x"]}), "document.nodes[0].type: expected a block type, got an array"),
+        (
+            document(paragraph(), {"object": "block", "type": "hint", "data": {"style": "red"}, "nodes": []}),
+            "document.nodes[1].data.style: expected one of info, warning, danger, success",
+        ),
+        (document({"object": "block", "type": "hint", "data": {}}), "document.nodes[0].data.style: missing"),
+        (document({"object": "block", "type": "list-item", "nodes": []}), "document.nodes[0].type: list-item cannot stand here"),
+        (
+            document({"object": "block", "type": "tabs", "nodes": [paragraph()]}),
+            "document.nodes[0].nodes[0].type: expected tabs-item, got paragraph",
+        ),
+        (
+            document(paragraph({"object": "text", "leaves": [{"text": 5}]})),
+            "document.nodes[0].nodes[0].leaves[0].text: expected a string, got a number",
+        ),
+        (
+            document(paragraph({"object": "inline", "type": "link", "data": {"ref": {"kind": "url", "url": "javascript:x"}}, "nodes": []})),
+            "document.nodes[0].nodes[0].data.ref.url: this kind of URL is not allowed",
+        ),
+        (
+            document({"object": "block", "type": "code", "data": {"lineNumbers": 1}, "nodes": []}),
+            "document.nodes[0].data.lineNumbers: expected true or false, got a number",
+        ),
+        (
+            document({"object": "block", "type": "image", "data": {"ref": URL} if (URL := {"kind": "x"}) else {}}),
+            "document.nodes[0].type: image cannot stand here",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named_with_its_place(value: Any, message: str) -> None:
+    with pytest.raises(DocumentError) as raised:
+        from_json(value)
+    assert str(raised.value) == message
+
+
+@pytest.mark.parametrize("depth", [100, 10_000])
+def test_too_deep_is_an_error_not_a_crash(depth: int) -> None:
+    with pytest.raises(DocumentError, match="deeper"):
+        from_json(document(nested(depth)))
+
+
+def test_a_million_nodes_are_refused() -> None:
+    with pytest.raises(DocumentError, match="more than"):
+        from_json({"object": "document", "nodes": [None] * 1_000_000})
+
+
+def test_every_node_of_a_type_that_needs_one_has_a_key() -> None:
+    tabs = to_json(read('{% tabs %}\n{% tab title="a" %}\nx\n{% endtab %}\n{% endtabs %}'))["nodes"][0]
+    assert tabs["key"] and tabs["nodes"][0]["key"] and tabs["nodes"][0]["meta"]["id"]
+
+
+def test_neighbouring_texts_become_one() -> None:
+    made = from_json(document(paragraph(text("a"), text("b"), text(""))))
+    assert [leaf.text for leaf in made.nodes[0].nodes[0].leaves] == ["ab"]  # type: ignore[union-attr]

@@ -1,0 +1,130 @@
+"""Page files: heads read, and changed without touching other bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from octavo.core.document import read_head, split_page, with_head
+
+PAGE = """---
+description: >-
+  two
+  lines
+# a comment
+icon: "bolt"
+unknownKey: [1, 2]
+layout:
+  width: wide
+  title:
+    visible: false
+---
+
+# Title *here* <a href="#x" id="x"></a>
+
+Body
+"""
+
+
+def test_the_head_of_a_page() -> None:
+    head = read_head(PAGE)
+    assert (head.title, head.description, head.icon) == ("Title here", "two lines", "bolt")
+    assert head.extra == {"unknownKey": [1, 2]}
+    assert (head.layout.width, head.layout.title, head.layout.outline) == ("wide", False, True)
+    assert head.problems == []
+
+
+def test_all_known_keys() -> None:
+    head = read_head(
+        "---\nhidden: true\nnoIndex: true\nif: visitor.claims.x\nvars:\n  a: b\ntags:\n  - x\n  - tag: y\n"
+        "    primary: true\ncover:\n  light: l.png\n  dark: d.png\ncoverY: -3.5\n---\n"
+    )
+    assert (head.hidden, head.no_index, head.condition) == (True, True, "visitor.claims.x")
+    assert head.variables == {"a": "b"}
+    assert head.tags == ("x", {"tag": "y", "primary": True})
+    assert head.cover and (head.cover.light, head.cover.dark, head.cover.y) == ("l.png", "d.png", -3.5)
+
+
+BOMB = "---\na: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n---\n# T\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "reason"),
+    [
+        ("---\na: [1\nb: 2\n---\n# T\n", 3, "expected ',' or ']'"),
+        (BOMB, 3, "aliases"),
+        ("---\n- a\n---\n# T\n", 2, "keys and values"),
+        ("---\nicon: x\nhidden: maybe\n---\n# T\n", 3, "hidden: expected true or false"),
+        ("---\na: " + "[" * 5000 + "\n---\n# T\n", 2, "nested"),
+        ("---\na: " + "x" * 70_000 + "\n---\n# T\n", 1, "longer"),
+        ("---\n? [a]\n: b\n---\n# T\n", 2, "unhashable"),
+    ],
+)
+def test_bad_front_matter_is_a_problem_and_the_title_survives(source: str, line: int, reason: str) -> None:
+    head = read_head(source)
+    assert head.title == "T"
+    assert [(problem.line, reason in problem.reason) for problem in head.problems] == [(line, True)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "old", "new"),
+    [
+        ({"icon": "x"}, 'icon: "bolt"', "icon: x"),
+        ({"description": "short"}, "description: >-\n  two\n  lines", "description: short"),
+        ({"unknownKey": None}, "unknownKey: [1, 2]\n", ""),
+        ({"hidden": True}, "    visible: false\n---", "    visible: false\nhidden: true\n---"),
+        ({"title": "New_name"}, "Title *here*", "New_name"),
+    ],
+)
+def test_only_what_changed_is_rewritten(changes: dict[str, Any], old: str, new: str) -> None:
+    assert with_head(PAGE, changes) == PAGE.replace(old, new)
+    windows = PAGE.replace("\n", "\r\n")
+    assert with_head(windows, changes) == PAGE.replace(old, new).replace("\n", "\r\n")
+
+
+def test_a_page_without_head_gets_one() -> None:
+    assert with_head("Body\n", {"title": "T", "icon": "x"}) == "---\nicon: x\n---\n\n# T\n\nBody\n"
+    assert with_head("", {"title": "T"}) == "# T\n"
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "---\n",
+                "---\r\n",
+                "a: b\n",
+                "icon: [",
+                "# T\n",
+                "\n",
+                "\r",
+                "\ufeff",
+                "x",
+                "===\n",
+                "...\n",
+                " ",
+                "'",
+                "title: q\n",
+            ]
+        ),
+        max_size=12,
+    ).map("".join)
+)
+@settings(max_examples=300, deadline=None)
+def test_parts_joined_are_the_source_and_heads_never_fail(source: str) -> None:
+    assert "".join(split_page(source)) == source
+    read_head(source)
+    assert with_head(source, {}) == source
+
+
+@given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=40))
+@settings(max_examples=200, deadline=None)
+def test_a_title_and_description_that_are_set_are_read(text: str) -> None:
+    said = " ".join(text.split())
+    head = read_head(with_head(PAGE, {"title": said, "description": said}))
+    assert head.description == said
+    if said and not any(mark in said for mark in ":"):
+        assert head.title == said
