@@ -196,7 +196,7 @@
   on("click", "a.player", (link, event) => {
     event.preventDefault();
     const frame = make("iframe", {
-      src: link.dataset.frame, title: link.dataset.title, class: [...link.classList].at(-1), allowfullscreen: "",
+      src: link.dataset.frame, title: link.dataset.title, class: [...link.classList].at(-1),
       allow: "fullscreen; picture-in-picture; encrypted-media; clipboard-write", referrerpolicy: "strict-origin-when-cross-origin",
       sandbox: "allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-presentation allow-forms",
     });
@@ -278,6 +278,9 @@
       if (event.key === "ArrowDown" || event.key === "ArrowUp") {
         event.preventDefault();
         point(event.key === "ArrowDown" ? at + 1 : Math.max(at, 0) - 1);
+      } else if (event.key === "Escape") {
+        event.preventDefault(); // a search field would only empty itself
+        finder.close();
       } else if (event.key === "Enter" && at >= 0) {
         event.preventDefault();
         remember();
