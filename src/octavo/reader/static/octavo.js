@@ -96,17 +96,15 @@
         if (entry.isIntersecting) seen.add(entry.target);
         else seen.delete(entry.target);
       }
-      const first = heads.findIndex((head) => seen.has(head));
-      const above = entries.filter((e) => e.boundingClientRect.top > (e.rootBounds?.top ?? 0)).map((e) => heads.indexOf(e.target));
-      // Between two headings the one above counts; scrolling up past a heading leads to the one before it.
-      const at = first >= 0 ? first : above.length ? Math.max(Math.min(...above) - 1, 0) : -1;
-      if (at < 0 || heads[at] === shown) return;
+      // The last heading above the line counts, however far a jump went.
+      const at = Math.max(heads.findLastIndex((head) => seen.has(head)), 0);
+      if (heads[at] === shown) return;
       if (shown) lines.get(shown.id).removeAttribute("aria-current");
       shown = heads[at];
       const line = lines.get(shown.id), box = one(".outline");
       line.setAttribute("aria-current", "true");
       if (box.scrollHeight > box.clientHeight) box.scrollTop = line.offsetTop - box.clientHeight / 2;
-    }, { rootMargin: "-64px 0px -60% 0px" });
+    }, { rootMargin: "1000000px 0px -66% 0px" });
     heads.forEach((head) => watcher.observe(head));
   }
 
@@ -196,7 +194,7 @@
   on("click", "a.player", (link, event) => {
     event.preventDefault();
     const frame = make("iframe", {
-      src: link.dataset.frame, title: link.dataset.title, class: [...link.classList].at(-1), allowfullscreen: "",
+      src: link.dataset.frame, title: link.dataset.title, class: [...link.classList].at(-1),
       allow: "fullscreen; picture-in-picture; encrypted-media; clipboard-write", referrerpolicy: "strict-origin-when-cross-origin",
       sandbox: "allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-presentation allow-forms",
     });
@@ -278,6 +276,9 @@
       if (event.key === "ArrowDown" || event.key === "ArrowUp") {
         event.preventDefault();
         point(event.key === "ArrowDown" ? at + 1 : Math.max(at, 0) - 1);
+      } else if (event.key === "Escape") {
+        event.preventDefault(); // a search field would only empty itself
+        finder.close();
       } else if (event.key === "Enter" && at >= 0) {
         event.preventDefault();
         remember();
