@@ -23,7 +23,7 @@ serve: setup
 
 check: setup
 	$(BIN)/ruff format --check
-	$(BIN)/ruff check
+	$(BIN)/ruff check --no-cache
 	$(BIN)/mypy
 
 test: check

@@ -21,7 +21,7 @@ import pytest
 
 from octavo.kit.db import Database, open_database
 from octavo.kit.migrations import load_migrations, migrate
-from tools import browser, public_api  # noqa: F401
+from tools import browser, corpora_folder, public_api  # noqa: F401
 from world import _postgresql_once, _sqlite_once, sqlite_world, world  # noqa: F401
 
 _run: dict[str, str] = {}
@@ -196,8 +196,7 @@ def database(database_url) -> Iterator[Database]:
 @pytest.fixture(scope="session")
 def corpora() -> Path:
     """The folder of real documentation named by OCTAVO_CORPORA, or beside the checkout."""
-    named = os.environ.get("OCTAVO_CORPORA")
-    folder = Path(named) if named else Path(__file__).parents[2] / "shared" / "corpora"
-    if not folder.is_dir():
+    folder = corpora_folder()
+    if folder is None:
         pytest.skip("the corpora are absent (OCTAVO_CORPORA)")
     return folder

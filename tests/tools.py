@@ -36,6 +36,13 @@ def absent(what: str) -> NoReturn:
     pytest.skip(f"absent: {what}")
 
 
+def corpora_folder() -> Path | None:
+    """The folder of real documentation named by OCTAVO_CORPORA, or beside the checkout; None when absent."""
+    named = os.environ.get("OCTAVO_CORPORA")
+    folder = Path(named) if named else ROOT.parent / "shared" / "corpora"
+    return folder if folder.is_dir() else None
+
+
 def node_command(name: str) -> list[str]:
     """How to run ``node`` or ``npm``: the machine's when recent enough, else the one of a wheel."""
     installed, node = shutil.which(name), shutil.which("node")

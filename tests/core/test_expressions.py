@@ -1,5 +1,4 @@
 import json
-import shutil
 import subprocess
 import time
 
@@ -8,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octavo.core.expressions import ExpressionError, evaluate, is_deterministic, is_true, parse, text_of
+from tools import node_command
 
 CONTEXT = {
     "visitor": {
@@ -171,11 +171,11 @@ def shown(value):
 
 @pytest.fixture(scope="module")
 def node():
-    program = shutil.which("node")
-    if program is None:
-        pytest.skip("node is absent")
     process = subprocess.Popen(
-        [program, "-e", NODE % json.dumps(CONTEXT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [*node_command("node"), "-e", NODE % json.dumps(CONTEXT)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
 
     def ask(expression):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,9 @@ from hypothesis import strategies as st
 from document_strategies import documents
 from octavo.core.document import Block, Document, Fragment, from_json, read, to_json, walk, write
 from octavo.core.document.writer import comparable
+from tools import corpora_folder
 
-CORPORA = Path(os.environ.get("OCTAVO_TEST_CORPORA", "/nonexistent"))
+CORPORA = corpora_folder()
 
 PIECES = [
     "# a\n", "text ", "\n", "\n\n", "    ", "\t", "* ", "1. ", "> ", "- [x] ", "```", "```js\n", "~~~\n", "$$", "$$\n",
@@ -45,12 +45,12 @@ def test_any_mix_of_the_formats_pieces_is_written_as_it_was_read(text: str) -> N
 
 @pytest.mark.parametrize(
     "path",
-    sorted(CORPORA.rglob("*.md")) or [None],
+    sorted(CORPORA.rglob("*.md")) if CORPORA else [None],
     ids=lambda path: path.name if path else "corpora",
 )
 def test_corpora_are_written_as_they_were_read(path: Path | None) -> None:
     if path is None:
-        pytest.skip("corpora: set OCTAVO_TEST_CORPORA to a folder of Markdown files")
+        pytest.skip("the corpora are absent (OCTAVO_CORPORA)")
     source = path.read_bytes().decode()
     document = read(source)
     assert write(document) == source
