@@ -20,7 +20,7 @@ from granian.server.embed import Server
 from litestar import Litestar
 from msgspec import Struct
 
-from .access import LastUse, authenticate
+from .access import LastUse, admit, authenticate
 from .bootstrap import FirstStart, first_start
 from .errors import Unavailable
 from .kit import db as databases
@@ -41,7 +41,7 @@ from .settings import Settings
 log = logging.getLogger("octavo")
 
 # Importing a package's routes declares its operations.
-ROUTES = ("access", "orgs", "spaces", "content", "sites")
+ROUTES = ("access", "access.identity", "access.saml", "orgs", "spaces", "content", "sites")
 _WRITE_LAST_USE = 10.0
 
 
@@ -108,7 +108,7 @@ def api_app(context: Context, last_use: LastUse | None = None) -> Litestar:
         return authenticate(call, uses)
 
     metrics = Metrics()
-    dispatcher = Dispatcher(context, identify, metrics=metrics)
+    dispatcher = Dispatcher(context, identify, admit=admit, metrics=metrics)
     made: dict[str, bytes] = {}
 
     def description() -> bytes:

@@ -52,6 +52,15 @@ class Settings(Struct, frozen=True, kw_only=True):
     llm_key: Annotated[str, Meta(description="Key for the model endpoint")] = ""
     llm_model: Annotated[str, Meta(description="Model name")] = ""
     smtp_url: Annotated[str, Meta(description="smtp://user:password@host:port (optional)")] = ""
+    mail_from: Annotated[str, Meta(description="Sender of mails")] = "octavo@localhost"
+    oidc_issuer: Annotated[
+        str, Meta(description="Issuer URL of an OpenID Connect provider that people sign in with (optional)")
+    ] = ""
+    oidc_client_id: Annotated[str, Meta(description="Client id at that provider")] = ""
+    oidc_client_secret: Annotated[str, Meta(description="Client secret at that provider")] = ""
+    oidc_label: Annotated[str, Meta(description="Name of that provider on the sign-in page")] = (
+        "OpenID Connect"
+    )
     log_format: Annotated[str, Meta(description="text or json", pattern="^(text|json)$")] = "text"
 
     @property

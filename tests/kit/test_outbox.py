@@ -14,6 +14,7 @@ from octavo.kit.outbox import consume, emit, prune
 @pytest.fixture(autouse=True)
 def registry(monkeypatch):
     monkeypatch.setattr(outbox, "_consumers", {})
+    monkeypatch.setattr(jobs, "_schedules", {})
 
 
 def _emit(database, *types_, **payload):

@@ -1,5 +1,6 @@
 """Who may do what where."""
 
+from .admission import admit
 from .entering import (
     CollectionAccess,
     OrgAccess,
@@ -31,7 +32,7 @@ from .wire import User, present_user
 
 __all__ = [
     "COLLECTION", "COLLECTION_IS_VISIBLE", "OPEN_COLLECTIONS", "ORDER", "ORGANIZATION", "SITE", "SPACE", "SPACE_IS_VISIBLE", "Actor", "Can", "CollectionAccess", "LastUse", "Level",
-    "OrgAccess", "Role", "SignedIn", "SiteAccess", "SpaceAccess", "User", "UserRow", "at_least", "authenticate",
+    "OrgAccess", "Role", "SignedIn", "SiteAccess", "SpaceAccess", "User", "UserRow", "admit", "at_least", "authenticate",
     "collection_access", "create_token", "effective_role", "enter_space", "find_user", "find_user_by_email",
     "insert_user", "list_users_by_id", "member_role", "permissions", "present_user", "space_access",
     "upsert_member", "viewer_parameters",

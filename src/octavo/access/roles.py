@@ -30,6 +30,7 @@ class Can(Enum):
     """An ability; its value is the key in ``permissions`` objects."""
 
     SIGN_IN = "signIn"
+    OWN_ACCOUNT = "ownAccount"
     VIEW = "view"
     ACCESS = "access"
     ADMIN = "admin"

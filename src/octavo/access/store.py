@@ -64,20 +64,39 @@ def share_an_organization(tx: Transaction, one: str, other: str) -> bool:
 
 
 class TokenOwner(Struct, frozen=True):
+    """Whose token or session this is. ``organization_id`` None: good wherever its user is a member."""
+
     token_id: str
     user_id: str
+    organization_id: str | None
     scopes: str | None
     expires_at: int | None
     last_used_at: int | None
 
 
+# Neither taken back nor its user disabled; bound to an organization, only while its user is a member there.
+_STILL_GOOD = """JOIN users u ON u.id = t.user_id AND u.disabled = 0
+  WHERE t.hash = :hash AND (t.organization_id IS NULL OR EXISTS (
+    SELECT 1 FROM members m
+    WHERE m.organization_id = t.organization_id AND m.user_id = t.user_id AND m.disabled = 0))"""
+
+
 def find_token_owner(tx: Transaction, token_hash: str) -> TokenOwner | None:
     """Whose token this is, when neither was taken back."""
     row = tx.one(
-        """SELECT t.id, t.user_id, t.scopes, t.expires_at, t.last_used_at FROM tokens t
-           JOIN users u ON u.id = t.user_id AND u.disabled = 0
-           WHERE t.hash = :hash AND t.revoked_at IS NULL""",
+        f"""SELECT t.id, t.user_id, t.organization_id, t.scopes, t.expires_at, t.last_used_at
+            FROM tokens t {_STILL_GOOD} AND t.revoked_at IS NULL""",
         hash=token_hash,
+    )
+    return TokenOwner(*row) if row else None
+
+
+def find_session_owner(tx: Transaction, session_hash: str) -> TokenOwner | None:
+    """Whose session this is, when neither was ended."""
+    row = tx.one(
+        f"""SELECT t.id, t.user_id, t.organization_id, NULL, t.expires_at, t.last_used_at
+            FROM sessions t {_STILL_GOOD}""",
+        hash=session_hash,
     )
     return TokenOwner(*row) if row else None
 
@@ -91,13 +110,15 @@ def insert_token(
     hint: str,
     scopes: str | None,
     expires_at: int | None,
+    organization_id: str | None = None,
 ) -> str:
     token_id = ids.new_id()
     tx.run(
-        """INSERT INTO tokens (id, user_id, name, hash, hint, scopes, created_at, expires_at)
-           VALUES (:id, :user, :name, :hash, :hint, :scopes, :at, :expires)""",
+        """INSERT INTO tokens (id, user_id, organization_id, name, hash, hint, scopes, created_at, expires_at)
+           VALUES (:id, :user, :org, :name, :hash, :hint, :scopes, :at, :expires)""",
         id=token_id,
         user=user_id,
+        org=organization_id,
         name=name,
         hash=hash,
         hint=hint,
@@ -108,10 +129,10 @@ def insert_token(
     return token_id
 
 
-def touch_tokens(tx: Transaction, used: dict[str, int]) -> None:
-    """Records when tokens were last used, by token id."""
-    for token_id, at in used.items():
-        tx.run("UPDATE tokens SET last_used_at = :at WHERE id = :id", at=at, id=token_id)
+def touch(tx: Transaction, table: str, used: dict[str, int]) -> None:
+    """Records when ``tokens`` or ``sessions`` were last used, by id."""
+    for id, at in used.items():
+        tx.run(f"UPDATE {table} SET last_used_at = :at WHERE id = :id", at=at, id=id)
 
 
 def upsert_member(tx: Transaction, organization_id: str, user_id: str, role: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Personal access tokens: prefixed, random, stored as a hash only."""
+"""What proves who calls: personal and service tokens, and sessions. Prefixed, random, stored as a hash only."""
 
 from __future__ import annotations
 
@@ -6,26 +6,37 @@ import hashlib
 import secrets
 import threading
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
 
-from ..errors import BadRequest, Unauthorized
+from ..errors import BadRequest, Forbidden, Unauthorized
 from ..kit.clock import now
 from ..kit.db import Database, Transaction
 from ..kit.operation import Call
 from . import store
+from .scopes import require_known
 
 PREFIX = "oct_"
+SESSION_PREFIX = "ocs_"
+SESSION_IDLE = 7 * 24 * 3_600_000
+"""Milliseconds after which a session that nobody uses is over."""
 _TOUCH_EVERY = 60_000
 
 
 class Actor(Struct, frozen=True):
-    """Who calls: a person through one of their tokens. ``scopes`` None: all that the person may do."""
+    """Who calls: a person through one of their tokens or sessions.
+
+    ``scopes`` None: all that the person may do. ``organization_id``: the only organization this reaches;
+    None: all of the person's. ``session``: ``token_id`` is the id of a session.
+    """
 
     user_id: str
     token_id: str
     scopes: frozenset[str] | None = None
+    organization_id: str | None = None
+    session: bool = False
 
 
 def hash_token(token: str) -> str:
@@ -40,11 +51,18 @@ def create_token(
     name: str,
     scopes: Sequence[str] | None = None,
     expires_at: int | None = None,
+    organization_id: str | None = None,
     token: str | None = None,
 ) -> str:
-    """A new token of a user; the secret is returned and cannot be had again."""
+    """A new token of a user; the secret is returned and cannot be had again.
+
+    ``scopes``: see ``scopes.SCOPES``. ``organization_id``: the only organization it is good for. Raises
+    BadRequest.
+    """
+    if scopes is not None:
+        require_known(scopes)
     if expires_at is not None and expires_at <= now():
-        raise BadRequest("expires: expected a time to come")
+        raise BadRequest("expiresAt: expected a time to come")
     secret = token or PREFIX + secrets.token_urlsafe(32)
     store.insert_token(
         tx,
@@ -52,54 +70,116 @@ def create_token(
         name=name,
         hash=hash_token(secret),
         hint=secret[: len(PREFIX) + 4],
-        scopes=None if scopes is None else msgspec.json.encode(sorted(scopes)).decode(),
+        scopes=None if scopes is None else msgspec.json.encode(sorted(set(scopes))).decode(),
         expires_at=expires_at,
+        organization_id=organization_id,
     )
     return secret
 
 
 class LastUse:
-    """Remembers which tokens were used and writes it down now and then, away from the requests."""
+    """Remembers which tokens and sessions were used, and writes it down now and then, away from requests."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._used: dict[str, int] = {}
+        self._used: dict[str, dict[str, int]] = {"tokens": {}, "sessions": {}}
 
-    def note(self, owner: store.TokenOwner, at: int) -> None:
+    def note(self, table: str, owner: store.TokenOwner, at: int) -> None:
         if at - (owner.last_used_at or 0) >= _TOUCH_EVERY:
             with self._lock:
-                self._used[owner.token_id] = at
+                self._used[table][owner.token_id] = at
 
     def write(self, db: Database) -> None:
         with self._lock:
-            used, self._used = self._used, {}
-        if used:
+            used, self._used = self._used, {"tokens": {}, "sessions": {}}
+        if any(used.values()):
             with db.write() as tx:
-                store.touch_tokens(tx, used)
+                for table, found in used.items():
+                    store.touch(tx, table, found)
 
 
-def _find_owner(db: Database, digest: str) -> store.TokenOwner | None:
+def _find_owner(db: Database, digest: str, session: bool) -> store.TokenOwner | None:
     with db.read() as tx:
-        return store.find_token_owner(tx, digest)
+        return (store.find_session_owner if session else store.find_token_owner)(tx, digest)
 
 
 def authenticate(call: Call, last_use: LastUse) -> str | None:
-    """Sets ``call.actor`` from the Authorization header; the actor's key for rate limits, None for nobody.
+    """Sets ``call.actor`` from the Authorization header, else from the session cookie.
 
-    Raises Unauthorized for a header that proves nothing: a wrong token is an error, no token is not.
+    Returns the actor's key for rate limits, None for nobody. Raises Unauthorized for a header that proves
+    nothing: a wrong token is an error, no token and an old cookie are not. Raises Forbidden when a cookie comes
+    with a request that another site may have made.
     """
     header = call.headers.get(b"authorization")
     if header is None:
-        return None
+        secret = cookie(call)
+        if secret is None or not secret.startswith(SESSION_PREFIX):
+            return None
+        found = _find(call, secret, last_use)
+        if found is not None:
+            require_same_origin(call)
+            call.actor = found
+        return found.token_id if found else None
     kind, _, token = header.decode("latin-1").partition(" ")
     if kind.lower() != "bearer" or not token.strip():
         raise Unauthorized("Authorization: expected `Bearer <token>`")
-    digest = hash_token(token.strip())
-    owner = call.context.fresh.get(("token", digest), lambda: _find_owner(call.db, digest))
+    call.actor = _find(call, token.strip(), last_use)
+    if call.actor is None:
+        raise Unauthorized("Authorization: this token is unknown, expired or revoked")
+    return str(call.actor.token_id)
+
+
+def _find(call: Call, secret: str, last_use: LastUse) -> Actor | None:
+    session = secret.startswith(SESSION_PREFIX)
+    digest = hash_token(secret)
+    owner = call.context.fresh.get(("owner", session, digest), lambda: _find_owner(call.db, digest, session))
     moment = now()
     if owner is None or (owner.expires_at is not None and owner.expires_at <= moment):
-        raise Unauthorized("Authorization: this token is unknown, expired or revoked")
-    last_use.note(owner, moment)
+        return None
+    if session and moment - (owner.last_used_at or 0) > SESSION_IDLE:
+        return None
+    last_use.note("sessions" if session else "tokens", owner, moment)
     scopes = None if owner.scopes is None else frozenset(msgspec.json.decode(owner.scopes))
-    call.actor = Actor(owner.user_id, owner.token_id, scopes)
-    return owner.token_id
+    return Actor(owner.user_id, owner.token_id, scopes, owner.organization_id, session)
+
+
+# --- the session cookie -------------------------------------------------------------------------------
+
+
+def cookie_name(call: Call) -> str:
+    """``__Host-`` binds the cookie to this host and to https; browsers refuse that name over plain http."""
+    return "__Host-octavo" if call.settings.url.startswith("https://") else "octavo"
+
+
+def cookie(call: Call, name: str | None = None) -> str | None:
+    """The value of a cookie of the request; by default the session's."""
+    wanted = name or cookie_name(call)
+    for part in call.headers.get(b"cookie", b"").decode("latin-1").split(";"):
+        key, _, value = part.strip().partition("=")
+        if key == wanted:
+            return value
+    return None
+
+
+def cookie_header(call: Call, value: str, seconds: int, name: str | None = None) -> str:
+    """A Set-Cookie value that scripts cannot read and that other sites' forms do not send."""
+    secure = "; Secure" if call.settings.url.startswith("https://") else ""
+    name = name or cookie_name(call)
+    return f"{name}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}"
+
+
+def require_same_origin(call: Call) -> None:
+    """A browser sends cookies by itself: what changes anything must say that our own pages asked.
+
+    Raises Forbidden.
+    """
+    if call.operation.method == "GET":
+        return
+    parts = urlsplit(call.settings.url)
+    origin = call.headers.get(b"origin", b"").decode("latin-1").lower()
+    if origin:
+        same = origin == f"{parts.scheme}://{parts.netloc}".lower()
+    else:
+        same = call.headers.get(b"sec-fetch-site") == b"same-origin"
+    if not same:
+        raise Forbidden("Origin: a request with a session cookie is taken from our own pages only.")

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from .operation import PUBLIC, Deletion, Operation
+from .operation import PUBLIC, Deletion, Operation, RawBody
 
 _REF = "#/components/schemas/{name}"
 _TEXTS = {
@@ -17,6 +17,7 @@ _TEXTS = {
     201: "Made; `Location` says where",
     204: "Done, or (for a deletion) it was not there",
     205: "Deleted",
+    303: "Go on at `Location`",
     304: "Not changed since the ETag that was sent",
     400: "The request is wrong; the message names the field",
     401: "No token, or one that is unknown, expired or revoked",
@@ -33,7 +34,7 @@ _ALWAYS = (429, 500)
 
 
 def _types(operation: Operation) -> list[Any]:
-    found = [operation.body] if operation.body is not None else []
+    found = [operation.body] if operation.body not in (None, RawBody) else []
     if operation.returns not in (None, Deletion):
         found.append(operation.returns)
     return found
@@ -137,10 +138,12 @@ def describe(operations: Iterable[Operation], *, title: str, version: str, serve
         if rest.strip():
             entry["description"] = rest.strip()
         if operation.body is not None:
-            entry["requestBody"] = {
-                "required": not operation.body_optional,
-                "content": {"application/json": {"schema": by_type[repr(operation.body)]}},
-            }
+            content = (
+                {"*/*": {}}
+                if operation.body is RawBody
+                else {"application/json": {"schema": by_type[repr(operation.body)]}}
+            )
+            entry["requestBody"] = {"required": not operation.body_optional, "content": content}
         if operation.extension:
             entry["x-octavo-extension"] = True
         if operation.deprecated:

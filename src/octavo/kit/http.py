@@ -26,7 +26,7 @@ from litestar.types import ASGIApp
 from ..errors import BadRequest, MethodNotAllowed, NotFound, OctavoError, TooLarge, TooManyRequests
 from .db import RetryTransaction
 from .metrics import Metrics
-from .operation import PUBLIC, Call, Deletion, Operation, Reply, Stream
+from .operation import PUBLIC, Call, Deletion, Operation, RawBody, Reply, Stream
 
 log = logging.getLogger("octavo.http")
 
@@ -104,6 +104,8 @@ class Dispatcher:
     """Answers the operations of a table.
 
     ``authenticate(call)`` sets ``call.actor`` and returns the key the rate limit counts by, or None for nobody.
+    ``admit(call, proof)`` runs after every permission check and raises when how the actor came in (a token with
+    scopes, a session of one organization) does not reach that far.
     """
 
     def __init__(
@@ -112,8 +114,10 @@ class Dispatcher:
         authenticate: Callable[[Call], str | None],
         *,
         metrics: Metrics | None = None,
+        admit: Callable[[Call, Any], None] = lambda call, proof: None,
     ) -> None:
         self.context = context
+        self._admit = admit
         self._authenticate = authenticate
         self._limiter = RateLimiter(context.settings.rate_limit)
         self._inline_reads = context.db.engine == "sqlite"
@@ -176,6 +180,7 @@ class Dispatcher:
             arguments[operation.proof] = enter.fn(
                 call, operation.needs, *[given[p] for p in enter.parameters]
             )
+            self._admit(call, arguments[operation.proof])
         if operation.query is not None:
             arguments["query"] = self._query(call)
         if operation.body is not None:
@@ -204,6 +209,9 @@ class Dispatcher:
 
     def _body(self, call: Call) -> Any:
         operation = call.operation
+        if operation.body is RawBody:
+            content_type = call.headers.get(b"content-type", b"").decode("latin-1")
+            return RawBody(call.body, content_type.partition(";")[0].strip().lower())
         if not call.body:
             if operation.body_optional:
                 return None
@@ -233,8 +241,8 @@ class Dispatcher:
             return Answer(value.status, b"", _encode_headers(headers), value.chunks)
         if isinstance(value, Reply):
             status, headers, value = value.status, {**headers, **value.headers}, value.value
-        if value is None:
-            return Answer(status, b"", _encode_headers(headers))
+        if value is None or isinstance(value, bytes):
+            return Answer(status, value or b"", _encode_headers(headers))
         body = _ENCODER.encode(value)
         if status == 201 and "location" not in headers:
             location = getattr(getattr(value, "urls", None), "location", None)

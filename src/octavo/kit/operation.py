@@ -236,8 +236,18 @@ class Call:
         return f"{self.context.settings.url}/v1{path}"
 
 
+class RawBody(Struct, frozen=True):
+    """Type of ``body`` for operations that take something else than JSON: the bytes as they came."""
+
+    data: bytes
+    content_type: str
+
+
 class Reply(Struct, frozen=True):
-    """An answer with another status or with headers of its own, where the declared one does not fit."""
+    """An answer with another status or with headers of its own, where the declared one does not fit.
+
+    A ``value`` of bytes is sent as it is; ``headers`` then say its content-type.
+    """
 
     value: Any = None
     status: int = 200

@@ -24,11 +24,13 @@ def get_api_information(call: Call) -> ApiInformation:
 def list_organizations(call: Call, caller: SignedIn, query: PageQuery) -> Listing[Organization]:
     """The organizations the caller is a member of, newest first."""
     with call.db.read() as tx:
-        found = store.list_organizations(tx, caller.user_id, query.limit, query.page)
+        found = store.list_organizations(
+            tx, caller.user_id, query.limit, query.page, only=call.actor.organization_id
+        )
     return present_slice(found, lambda item: present_organization(call, *item))
 
 
-@operation("createOrganization", "POST", "/orgs", needs=Can.SIGN_IN, returns=Organization, status=201)
+@operation("createOrganization", "POST", "/orgs", needs=Can.OWN_ACCOUNT, returns=Organization, status=201)
 def create_organization(call: Call, caller: SignedIn, body: CreateOrganization) -> Organization:
     """A new organization, which the caller administers."""
     with call.db.write() as tx:

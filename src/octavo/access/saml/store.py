@@ -1,0 +1,163 @@
+"""SAML providers: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from ...errors import NotFound
+from ...kit import ids
+from ...kit.clock import now
+from ...kit.db import Transaction
+from ...kit.pagination import Slice, decode_token, slice_rows
+
+
+class ProviderRow(Struct, frozen=True):
+    id: str
+    organization_id: str
+    label: str
+    entity_id: str
+    certificate: str
+    sso_url: str
+    default_team: str | None
+    default_role: str | None
+    created_at: int
+
+    @property
+    def active(self) -> bool:
+        """Whether everything is there that a sign-in needs."""
+        return bool(self.entity_id and self.certificate and self.sso_url)
+
+
+class TeamRow(Struct, frozen=True):
+    id: str
+    title: str
+    members: int
+    spaces: int
+    created_at: int
+
+
+_COLUMNS = (
+    "id, organization_id, label, entity_id, certificate, sso_url, default_team, default_role, created_at"
+)
+CHANGEABLE = ("label", "entity_id", "certificate", "sso_url", "default_team", "default_role")
+
+
+def find_provider(tx: Transaction, provider_id: str) -> ProviderRow | None:
+    row = tx.one(f"SELECT {_COLUMNS} FROM saml_providers WHERE id = :id", id=provider_id)
+    return ProviderRow(*row) if row else None
+
+
+def get_provider(tx: Transaction, organization_id: str, provider_id: str) -> ProviderRow:
+    """Raises NotFound for a provider of another organization too."""
+    found = find_provider(tx, provider_id)
+    if found is None or found.organization_id != organization_id:
+        raise NotFound(f"There is no SAML provider {provider_id!r} in this organization.")
+    return found
+
+
+def get_active_provider(tx: Transaction, provider_id: str) -> ProviderRow:
+    found = find_provider(tx, provider_id)
+    if found is None or not found.active:
+        raise NotFound("There is no sign-in provider at this address, or it is not set up yet.")
+    return found
+
+
+def list_providers(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[ProviderRow]:
+    """The providers of an organization, oldest first."""
+    after = decode_token(page, str)
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM saml_providers
+            WHERE organization_id = :org AND id > :after ORDER BY id LIMIT :limit""",
+        org=organization_id,
+        after=after[0] if after else "",
+        limit=limit + 1,
+    )
+    count = tx.value("SELECT count(*) FROM saml_providers WHERE organization_id = :org", org=organization_id)
+    return slice_rows([ProviderRow(*row) for row in rows], limit, count, lambda row: (row.id,))
+
+
+def list_active_providers(tx: Transaction, organization_id: str) -> list[ProviderRow]:
+    """Those that one can sign in through, oldest first."""
+    rows = tx.all(
+        f"SELECT {_COLUMNS} FROM saml_providers WHERE organization_id = :org ORDER BY id", org=organization_id
+    )
+    return [found for row in rows if (found := ProviderRow(*row)).active]
+
+
+def insert_provider(tx: Transaction, organization_id: str, values: dict[str, Any]) -> str:
+    """``values`` by the names in CHANGEABLE."""
+    provider_id = ids.new_id()
+    tx.run(
+        """INSERT INTO saml_providers (id, organization_id, label, entity_id, certificate, sso_url,
+             default_team, default_role, created_at)
+           VALUES (:id, :org, :label, :entity_id, :certificate, :sso_url, :default_team, :default_role, :at)""",
+        id=provider_id,
+        org=organization_id,
+        at=now(),
+        **values,
+    )
+    return provider_id
+
+
+def update_provider(tx: Transaction, provider_id: str, values: dict[str, Any]) -> None:
+    """Sets these columns, named as in CHANGEABLE."""
+    assert set(values) <= set(CHANGEABLE)
+    if values:
+        columns = ", ".join(f"{name} = :{name}" for name in values)
+        tx.run(f"UPDATE saml_providers SET {columns} WHERE id = :id", id=provider_id, **values)
+
+
+def forget_identities(tx: Transaction, provider_id: str) -> None:
+    """Who people were at this provider: another provider's names mean other people."""
+    tx.run("DELETE FROM external_identities WHERE provider = :id", id=provider_id)
+
+
+def delete_provider(tx: Transaction, organization_id: str, provider_id: str) -> bool:
+    """Deletes a provider and ends the sessions that providers of the organization vouched for."""
+    deleted = tx.run(
+        "DELETE FROM saml_providers WHERE id = :id AND organization_id = :org",
+        id=provider_id,
+        org=organization_id,
+    )
+    if deleted:
+        forget_identities(tx, provider_id)
+        tx.run("DELETE FROM sessions WHERE organization_id = :org AND method = 'saml'", org=organization_id)
+    return deleted > 0
+
+
+def remember_assertion(tx: Transaction, provider_id: str, assertion_id: str, expires_at: int) -> bool:
+    """False when this assertion was taken before."""
+    return (
+        tx.run(
+            """INSERT INTO saml_assertions (provider_id, assertion_id, expires_at) VALUES (:provider, :id, :at)
+               ON CONFLICT (provider_id, assertion_id) DO NOTHING""",
+            provider=provider_id,
+            id=assertion_id,
+            at=expires_at,
+        )
+        > 0
+    )
+
+
+def find_team(tx: Transaction, organization_id: str, team_id: str) -> TeamRow | None:
+    row = tx.one(
+        """SELECT t.id, t.title, (SELECT count(*) FROM team_members m WHERE m.team_id = t.id),
+             (SELECT count(*) FROM grants g WHERE g.subject_type = 'team' AND g.subject_id = t.id
+                AND g.object_type = 'space'), t.created_at
+           FROM teams t WHERE t.id = :id AND t.organization_id = :org""",
+        id=team_id,
+        org=organization_id,
+    )
+    return TeamRow(*row) if row else None
+
+
+def join_team(tx: Transaction, team_id: str, user_id: str) -> None:
+    tx.run(
+        """INSERT INTO team_members (team_id, user_id, joined_at) VALUES (:team, :user, :at)
+           ON CONFLICT (team_id, user_id) DO NOTHING""",
+        team=team_id,
+        user=user_id,
+        at=now(),
+    )

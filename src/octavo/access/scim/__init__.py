@@ -1,0 +1,1 @@
+"""SCIM 2.0: an organization's members and teams, kept by its directory."""

@@ -1,0 +1,40 @@
+"""Mail over SMTP: plain text, one at a time, from jobs."""
+
+from __future__ import annotations
+
+import smtplib
+import ssl
+from email.message import EmailMessage
+from urllib.parse import unquote, urlsplit
+
+from ..errors import Unavailable
+
+_SECONDS = 30
+
+
+def send(smtp_url: str, *, sender: str, to: str, subject: str, text: str) -> None:
+    """Hands one mail to the server: ``smtp://user:password@host:port``, or ``smtps://`` for TLS at once.
+
+    Over ``smtp`` TLS is used where the server offers it. Raises Unavailable.
+    """
+    parts = urlsplit(smtp_url)
+    if parts.scheme not in ("smtp", "smtps") or not parts.hostname:
+        raise Unavailable("OCTAVO_SMTP_URL: expected smtp://user:password@host:port")
+    message = EmailMessage()
+    message["From"], message["To"], message["Subject"] = sender, to, subject
+    message.set_content(text)
+    tls = ssl.create_default_context()
+    try:
+        connection = (
+            smtplib.SMTP_SSL(parts.hostname, parts.port or 465, timeout=_SECONDS, context=tls)
+            if parts.scheme == "smtps"
+            else smtplib.SMTP(parts.hostname, parts.port or 587, timeout=_SECONDS)
+        )
+        with connection:
+            if parts.scheme == "smtp" and connection.ehlo() and connection.has_extn("starttls"):
+                connection.starttls(context=tls)
+            if parts.username:
+                connection.login(unquote(parts.username), unquote(parts.password or ""))
+            connection.send_message(message)
+    except (OSError, smtplib.SMTPException) as error:
+        raise Unavailable(f"mail through {parts.hostname}: {error}") from None

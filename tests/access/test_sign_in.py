@@ -1,0 +1,457 @@
+"""Passwords, sessions, links, second factors, tokens: through the whole HTTP stack on both engines."""
+
+import time
+
+import msgspec
+import pyotp
+import pytest
+
+from octavo.access import upsert_member
+from octavo.access.identity import attempts, factors, passwords, sessions, signing_in
+from octavo.access.scopes import AREAS, allows
+from octavo.kit.clock import now
+from octavo.kit.operation import TABLE
+from world import NOBODY, URL
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(scope="module")
+def hashed():
+    return passwords.hash_password(PASSWORD)
+
+
+@pytest.fixture
+def reader(world, hashed):
+    """The reader has a password; their address."""
+    with world.context.db.write() as tx:
+        passwords.set_password(tx, world.users["reader"], hashed)
+    world._client.cookies.clear()
+    return "reader@example.org"
+
+
+def sign_in(world, email, password=PASSWORD, **more):
+    headers = more.pop("headers", {})
+    return world.call(
+        NOBODY, "POST", "/sign-in", json={"email": email, "password": password, **more}, headers=headers
+    )
+
+
+def bearer(token):
+    return {"authorization": f"Bearer {token}"}
+
+
+def test_a_session_by_password_works_and_ends_at_once(world, reader):
+    answer = sign_in(world, "Reader@Example.org ")
+    assert answer.status_code == 200
+    assert answer.headers["cache-control"] == "no-store"
+    assert "set-cookie" not in answer.headers
+    token = answer.json()["token"]
+    assert world.call(NOBODY, "GET", "/user", headers=bearer(token)).json()["id"] == world.users["reader"]
+    listed = world.call(NOBODY, "GET", "/user/sessions", headers=bearer(token)).json()
+    assert [(s["method"], s["current"]) for s in listed["items"]] == [("password", True)]
+    other = sign_in(world, reader).json()
+    path = f"/user/sessions/{listed['items'][0]['id']}"
+    assert world.call("editor", "DELETE", path).status_code == 204
+    assert world.call(NOBODY, "DELETE", path, headers=bearer(other["token"])).status_code == 205
+    assert world.call(NOBODY, "GET", "/user", headers=bearer(token)).status_code == 401
+    assert world.call(NOBODY, "POST", "/sign-out", headers=bearer(other["token"])).status_code == 204
+    assert world.call(NOBODY, "GET", "/user", headers=bearer(other["token"])).status_code == 401
+
+
+def test_a_session_ends_when_it_is_old_or_idle(world, reader, monkeypatch):
+    token = sign_in(world, reader).json()["token"]
+    real = now()
+    monkeypatch.setattr("octavo.access.tokens.now", lambda: real + 8 * 24 * 3_600_000)
+    assert world.call(NOBODY, "GET", "/user", headers=bearer(token)).status_code == 401
+    monkeypatch.undo()
+    with world.context.db.write() as tx:
+        tx.run("UPDATE sessions SET last_used_at = :at", at=real + sessions.LIFETIME - 1000)
+    monkeypatch.setattr("octavo.access.tokens.now", lambda: real + sessions.LIFETIME + 1000)
+    assert world.call(NOBODY, "GET", "/user", headers=bearer(token)).status_code == 401
+
+
+def test_wrong_address_and_wrong_password_answer_alike(world, reader):
+    wrong = sign_in(world, reader, "wrong password")
+    unknown = sign_in(world, "nobody.at.all@example.org", "wrong password")
+    without = sign_in(world, "editor@example.org", "wrong password")  # has no password
+    with world.context.db.write() as tx:
+        tx.run("UPDATE users SET disabled = 1 WHERE id = :id", id=world.users["reader"])
+    disabled = sign_in(world, reader)
+    assert {a.status_code for a in (wrong, unknown, without, disabled)} == {401}
+    assert len({a.content for a in (wrong, unknown, without, disabled)}) == 1
+
+
+def test_an_unknown_address_takes_as_long(world, reader):
+    sign_in(world, "warm@example.org", "x" * 12)
+    taken = {"reader@example.org": [], "unknown@example.org": []}
+    for _ in range(4):
+        for email, times in taken.items():
+            began = time.perf_counter()
+            sign_in(world, email, "wrong password")
+            times.append(time.perf_counter() - began)
+    known, unknown = (min(times) for times in taken.values())
+    assert 0.5 < known / unknown < 2, (known, unknown)
+
+
+@pytest.mark.parametrize("email", ["reader@example.org", "unknown@example.org"])
+def test_guessing_ends_after_some_tries_alike_for_known_and_unknown(world, reader, email, monkeypatch):
+    monkeypatch.setattr(
+        passwords, "verify_password", lambda stored, given: given == PASSWORD and stored is not None
+    )
+    for _ in range(attempts.PER_ACCOUNT_AND_ADDRESS):
+        assert sign_in(world, email, "wrong password").status_code == 401
+    refused = sign_in(world, email)
+    assert refused.status_code == 429
+    assert int(refused.headers["retry-after"]) > 0
+    # Another account from the same address is not shut out by it.
+    with world.context.db.write() as tx:
+        passwords.set_password(tx, world.users["editor"], "set")
+    assert sign_in(world, "editor@example.org").status_code == 200
+
+
+def test_guessing_many_accounts_from_one_address_ends(world, monkeypatch):
+    monkeypatch.setattr(passwords, "verify_password", lambda stored, given: False)
+    monkeypatch.setattr(attempts, "PER_ADDRESS", 15)
+    answers = [sign_in(world, f"user{n}@example.org", "wrong password").status_code for n in range(17)]
+    assert answers == [401] * 15 + [429] * 2
+
+
+def test_successful_sign_ins_are_no_guesses(world, reader, monkeypatch):
+    monkeypatch.setattr(passwords, "verify_password", lambda stored, given: given == PASSWORD)
+    answers = {sign_in(world, reader).status_code for _ in range(attempts.PER_ACCOUNT_AND_ADDRESS + 3)}
+    assert answers == {200}
+
+
+def test_hashing_is_bounded(monkeypatch):
+    monkeypatch.setattr(passwords, "_WAIT", 0.01)
+    taken = [passwords._SLOTS.acquire() for _ in range(2)]
+    try:
+        with pytest.raises(passwords.TooManyRequests):
+            passwords.hash_password(PASSWORD)
+    finally:
+        for _ in taken:
+            passwords._SLOTS.release()
+
+
+# --- the cookie ---------------------------------------------------------------------------------------
+
+
+def test_the_cookie_is_taken_from_our_own_pages_only(world, reader):
+    ours, theirs = {"origin": URL}, {"origin": "https://evil.example"}
+    assert sign_in(world, reader, cookie=True, headers=theirs).status_code == 403
+    assert sign_in(world, reader, cookie=True).status_code == 403
+    answer = sign_in(world, reader, cookie=True, headers=ours)
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie and "SameSite=Lax" in cookie and "Path=/" in cookie
+    assert world.call(NOBODY, "GET", "/user").json()["id"] == world.users["reader"]
+    change = {"json": {"name": "x"}}
+    assert world.call(NOBODY, "POST", "/user/tokens", **change).status_code == 403
+    assert world.call(NOBODY, "POST", "/user/tokens", headers=theirs, **change).status_code == 403
+    assert world.call(NOBODY, "POST", "/user/tokens", headers={"origin": "null"}, **change).status_code == 403
+    site = {"sec-fetch-site": "same-site"}
+    assert world.call(NOBODY, "POST", "/user/tokens", headers=site, **change).status_code == 403
+    assert world.call(NOBODY, "POST", "/user/tokens", headers=ours, **change).status_code == 201
+    # An Authorization header goes before the cookie.
+    assert world.call("editor", "GET", "/user").json()["id"] == world.users["editor"]
+    assert world.call(NOBODY, "POST", "/sign-out", headers=ours).status_code == 204
+    assert world.call(NOBODY, "GET", "/user").status_code == 401
+    # An old cookie hinders nobody from signing in.
+    world._client.cookies.set("octavo", answer.json()["token"])
+    assert sign_in(world, reader, cookie=True, headers=ours).status_code == 200
+    world._client.cookies.clear()
+
+
+# --- who is gone is out -------------------------------------------------------------------------------
+
+
+def test_a_disabled_user_is_out_at_once(world, reader):
+    token = sign_in(world, reader).json()["token"]
+    assert world.call("reader", "GET", "/user").status_code == 200
+    with world.context.db.write() as tx:
+        tx.run("UPDATE users SET disabled = 1 WHERE id = :id", id=world.users["reader"])
+    assert world.call("reader", "GET", "/user").status_code == 401
+    assert world.call(NOBODY, "GET", "/user", headers=bearer(token)).status_code == 401
+
+
+def test_a_disabled_member_is_out_at_once(world, reader):
+    token = sign_in(world, reader).json()["token"]
+    space = world.home.path("/spaces/{spaceId}")
+    assert world.call(NOBODY, "GET", space, headers=bearer(token)).status_code == 200
+    with world.context.db.write() as tx:
+        tx.run("UPDATE members SET disabled = 1 WHERE user_id = :id", id=world.users["reader"])
+    for path in (space, world.home.path("/orgs/{organizationId}")):
+        assert world.call("reader", "GET", path).status_code == 404
+        assert world.call(NOBODY, "GET", path, headers=bearer(token)).status_code == 404
+
+
+# --- password and links -------------------------------------------------------------------------------
+
+
+def test_changing_the_password_needs_the_old_one_and_ends_other_sessions(world, reader):
+    one, two = (sign_in(world, reader).json()["token"] for _ in range(2))
+
+    def change(token, **body):
+        return world.call(NOBODY, "PUT", "/user/password", headers=bearer(token), json=body).status_code
+
+    assert change(one, password="another long one") == 403
+    assert change(one, password="another long one", currentPassword="wrong") == 403
+    assert change(one, password="short", currentPassword=PASSWORD) == 400
+    assert change(one, password="reader@example.org", currentPassword=PASSWORD) == 400
+    assert change(one, password="another long one", currentPassword=PASSWORD) == 204
+    assert world.call(NOBODY, "GET", "/user", headers=bearer(one)).status_code == 200
+    assert world.call(NOBODY, "GET", "/user", headers=bearer(two)).status_code == 401
+    assert sign_in(world, reader).status_code == 401
+    assert sign_in(world, reader, "another long one").status_code == 200
+
+
+def test_links_need_a_mail_server(world):
+    answer = world.call(NOBODY, "POST", "/sign-in/link", json={"email": "reader@example.org"})
+    assert answer.status_code == 503
+
+
+def test_a_mailed_link_signs_in_once(world, reader, monkeypatch):
+    sent = []
+    monkeypatch.setattr(signing_in.mail, "send", lambda url, **mail: sent.append(mail))
+    settings = world.context.settings
+    world.context.settings = msgspec.structs.replace(settings, smtp_url="smtp://mail.test:25")
+    try:
+        for email in ("reader@example.org", "nobody.at.all@example.org"):
+            answer = world.call(NOBODY, "POST", "/sign-in/link", json={"email": email})
+            assert (answer.status_code, answer.content) == (204, b"")
+            signing_in.mail_link(world.context, email)
+        assert [mail["to"] for mail in sent] == ["reader@example.org"]
+        secret = sent[0]["text"].partition("link=")[2].split()[0]
+        used = world.call(NOBODY, "POST", "/sign-in/link/use", json={"link": secret})
+        assert used.json()["status"] == "signed-in"
+        again = world.call(NOBODY, "POST", "/sign-in/link/use", json={"link": secret})
+        assert again.status_code == 401
+        # Who reads the mail may set a new password without the old one.
+        token = used.json()["token"]
+        body = {"password": "forgot the old one"}
+        assert (
+            world.call(NOBODY, "PUT", "/user/password", headers=bearer(token), json=body).status_code == 204
+        )
+        tries = {
+            world.call(NOBODY, "POST", "/sign-in/link", json={"email": reader}).status_code for _ in range(6)
+        }
+        assert tries == {204, 429}
+    finally:
+        world.context.settings = settings
+
+
+def test_discovery_says_the_same_of_known_and_unknown(world):
+    answers = [
+        world.call(NOBODY, "POST", "/sign-in/discover", json={"email": email})
+        for email in ("reader@example.org", "unknown@example.org")
+    ]
+    assert answers[0].content == answers[1].content
+    assert answers[0].json() == {"methods": ["password"], "sso": []}
+
+
+# --- the second factor --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def enrolled(world, reader):
+    """The reader has a second factor: (address, TOTP, recovery codes). The code of now is used up."""
+    token = sign_in(world, reader).json()["token"]
+    start = world.call(NOBODY, "POST", "/user/mfa", headers=bearer(token), json={"currentPassword": PASSWORD})
+    totp = pyotp.TOTP(start.json()["secret"])
+    assert pyotp.parse_uri(start.json()["uri"]).secret == totp.secret
+    assert world.call(NOBODY, "GET", "/user/mfa", headers=bearer(token)).json()["enabled"] is False
+    bad = world.call(NOBODY, "POST", "/user/mfa/confirm", headers=bearer(token), json={"code": "000000x"})
+    assert bad.status_code == 400
+    done = world.call(NOBODY, "POST", "/user/mfa/confirm", headers=bearer(token), json={"code": totp.now()})
+    codes = done.json()["recoveryCodes"]
+    assert len(set(codes)) == 10
+    return reader, totp, codes
+
+
+def at(monkeypatch, seconds):
+    moment = now() + seconds * 1000
+    monkeypatch.setattr(factors, "now", lambda: moment)
+    return moment // 1000
+
+
+def test_the_second_factor_is_asked_for_and_a_code_is_good_once(world, enrolled, monkeypatch):
+    email, totp, _ = enrolled
+    waiting = sign_in(world, email).json()
+    assert waiting["status"] == "code-needed" and "token" not in waiting
+
+    def second(code, challenge=waiting["challenge"]):
+        return world.call(NOBODY, "POST", "/sign-in/code", json={"challenge": challenge, "code": code})
+
+    used = totp.now()
+    assert second(used).status_code == 401  # taken by the enrolment
+    code = totp.at(at(monkeypatch, 90))
+    assert second(code).json()["status"] == "signed-in"
+    assert second(code).status_code == 401
+    assert second(totp.at(at(monkeypatch, 150)), "forged." + waiting["challenge"]).status_code == 401
+    assert sign_in(world, email, code=totp.at(at(monkeypatch, 200))).json()["status"] == "signed-in"
+    assert sign_in(world, email, "wrong password", code=totp.at(at(monkeypatch, 300))).status_code == 401
+
+
+def test_a_recovery_code_is_good_once(world, enrolled):
+    email, _, codes = enrolled
+    assert sign_in(world, email, code=codes[0].upper()).json()["status"] == "signed-in"
+    assert sign_in(world, email, code=codes[0]).status_code == 401
+    token = sign_in(world, email, code=codes[1]).json()["token"]
+    left = world.call(NOBODY, "GET", "/user/mfa", headers=bearer(token)).json()
+    assert left == {"enabled": True, "recoveryCodesLeft": 8}
+    # An open session alone cannot end it.
+    end = {"headers": bearer(token)}
+    assert world.call(NOBODY, "POST", "/user/mfa/end", json={"code": "123456"}, **end).status_code == 403
+    assert (
+        world.call(NOBODY, "POST", "/user/mfa", json={"currentPassword": PASSWORD}, **end).status_code == 409
+    )
+    assert world.call(NOBODY, "POST", "/user/mfa/end", json={"code": codes[2]}, **end).status_code == 204
+    assert sign_in(world, email).json()["status"] == "signed-in"
+
+
+def test_codes_cannot_be_guessed(world, enrolled, monkeypatch):
+    email, totp, _ = enrolled
+    challenge = sign_in(world, email).json()["challenge"]
+    body = {"challenge": challenge, "code": "abcdef"}
+    answers = [world.call(NOBODY, "POST", "/sign-in/code", json=body).status_code for _ in range(11)]
+    assert answers == [401] * 10 + [429]
+    body["code"] = totp.at(at(monkeypatch, 90))
+    assert world.call(NOBODY, "POST", "/sign-in/code", json=body).status_code == 429
+
+
+# --- tokens -------------------------------------------------------------------------------------------
+
+
+def test_a_personal_token_lives_as_long_as_it_should(world):
+    made = world.post("reader", "/user/tokens", {"name": " CI "})
+    assert (made["name"], made["scopes"], made["token"][:4]) == ("CI", None, "oct_")
+    listed = world.get("reader", "/user/tokens")["items"]
+    assert listed[0]["id"] == made["id"] and "token" not in listed[0]
+    assert world.call(NOBODY, "GET", "/user", headers=bearer(made["token"])).status_code == 200
+    path = f"/user/tokens/{made['id']}"
+    assert world.call("editor", "DELETE", path).status_code == 204
+    assert world.call(NOBODY, "GET", "/user", headers=bearer(made["token"])).status_code == 200
+    assert world.call("reader", "DELETE", path).status_code == 205
+    assert world.call("reader", "DELETE", path).status_code == 204
+    assert world.call(NOBODY, "GET", "/user", headers=bearer(made["token"])).status_code == 401
+
+
+def test_a_token_expires(world, monkeypatch):
+    for wrong in ("2020-01-01T00:00:00Z", "tomorrow"):
+        body = {"name": "x", "expiresAt": wrong}
+        answer = world.call("reader", "POST", "/user/tokens", json=body)
+        assert answer.status_code == 400 and "expiresAt" in answer.json()["error"]["message"]
+    made = world.post("reader", "/user/tokens", {"name": "x", "expiresAt": "2100-01-01T00:00:00Z"})
+    assert made["expiresAt"] == "2100-01-01T00:00:00.000Z"
+    assert world.call(NOBODY, "GET", "/user", headers=bearer(made["token"])).status_code == 200
+    monkeypatch.setattr("octavo.access.tokens.now", lambda: 4_102_444_800_001)
+    assert world.call(NOBODY, "GET", "/user", headers=bearer(made["token"])).status_code == 401
+
+
+def test_scopes_bound_a_token_and_what_it_makes(world):
+    unknown = world.call("admin", "POST", "/user/tokens", json={"name": "x", "scopes": ["everything"]})
+    assert unknown.status_code == 400
+
+    def token(*scopes):
+        return bearer(world.post("admin", "/user/tokens", {"name": "x", "scopes": list(scopes)})["token"])
+
+    org, spaces = world.home.path("/orgs/{organizationId}"), world.home.path("/orgs/{organizationId}/spaces")
+
+    def reach(headers):
+        return (
+            world.call(NOBODY, "GET", org, headers=headers).status_code,
+            world.call(NOBODY, "GET", spaces, headers=headers).status_code,
+            world.call(NOBODY, "POST", spaces, headers=headers, json={"title": "New"}).status_code,
+            world.call(NOBODY, "POST", "/user/tokens", headers=headers, json={"name": "y"}).status_code,
+        )
+
+    assert reach(token("read")) == (200, 200, 403, 403)
+    assert reach(token("spaces:read")) == (403, 200, 403, 403)
+    assert reach(token("spaces:write")) == (403, 200, 201, 403)
+    assert reach(token("read", "write")) == (200, 200, 201, 403)
+    assert reach(token("admin")) == (200, 200, 201, 201)
+    narrow = token("access:write", "spaces:read")
+    for scopes, status in ((["spaces:read"], 201), (["spaces:write"], 403), (["admin"], 403)):
+        body = {"name": "z", "scopes": scopes}
+        answer = world.call(NOBODY, "POST", "/user/tokens", headers=narrow, json=body)
+        assert answer.status_code == status, scopes
+
+
+def test_every_operation_has_an_area():
+    assert {operation.tag for operation in TABLE.values()} <= set(AREAS)
+    reading = [o.id for o in TABLE.values() if o.method != "GET" and allows(frozenset({"read"}), o)]
+    assert reading == ["signOut"]
+
+
+# --- service accounts ---------------------------------------------------------------------------------
+
+
+def test_a_service_account_acts_in_its_organization_alone(world):
+    base = world.home.path("/orgs/{organizationId}/service-accounts")
+    account = world.post("admin", base, {"name": "Importer", "role": "create"})
+    made = world.post("admin", f"{base}/{account['id']}/tokens", {"name": "one"})
+    headers = bearer(made["token"])
+    spaces = world.home.path("/orgs/{organizationId}/spaces")
+    assert world.call(NOBODY, "POST", spaces, headers=headers, json={"title": "New"}).status_code == 201
+    assert (
+        world.call(NOBODY, "GET", world.away.path("/orgs/{organizationId}"), headers=headers).status_code
+        == 404
+    )
+    assert world.call(NOBODY, "POST", "/orgs", headers=headers, json={"title": "Own"}).status_code == 403
+    password = {"password": "a long enough one"}
+    assert world.call(NOBODY, "PUT", "/user/password", headers=headers, json=password).status_code == 403
+    # Even as a member elsewhere: its token is bound.
+    with world.context.db.write() as tx:
+        upsert_member(tx, world.away["organizationId"], account["id"], "admin")
+    assert (
+        world.call(NOBODY, "GET", world.away.path("/orgs/{organizationId}"), headers=headers).status_code
+        == 404
+    )
+    assert world.call(NOBODY, "GET", world.away.path("/spaces/{spaceId}"), headers=headers).status_code == 404
+    listed = world.call(NOBODY, "GET", "/orgs", headers=headers).json()
+    assert [o["id"] for o in listed["items"]] == [world.home["organizationId"]] and listed["count"] == 1
+
+    foreign = world.away.path("/orgs/{organizationId}/service-accounts")
+    before = world.digest()
+    assert world.call("stranger", "GET", f"{foreign}/{account['id']}/tokens").status_code == 404
+    assert (
+        world.call("stranger", "POST", f"{foreign}/{account['id']}/tokens", json={"name": "x"}).status_code
+        == 404
+    )
+    assert world.call("stranger", "DELETE", f"{foreign}/{account['id']}").status_code == 204
+    assert (
+        world.call("stranger", "DELETE", f"{foreign}/{account['id']}/tokens/{made['id']}").status_code == 404
+    )
+    assert world.digest() == before
+    assert world.call("creator", "POST", base, json={"name": "x"}).status_code == 403
+    assert world.call("creator", "GET", base).status_code == 403
+
+    assert world.call("admin", "DELETE", f"{base}/{account['id']}").status_code == 205
+    assert world.call(NOBODY, "GET", "/user", headers=headers).status_code == 401
+    assert world.get("admin", base)["items"] == []
+
+
+def test_a_person_is_no_service_account(world):
+    base = world.home.path("/orgs/{organizationId}/service-accounts")
+    reader = world.users["reader"]
+    assert world.call("admin", "POST", f"{base}/{reader}/tokens", json={"name": "x"}).status_code == 404
+    assert world.call("admin", "DELETE", f"{base}/{reader}").status_code == 204
+    assert world.call("reader", "GET", "/user").status_code == 200
+
+
+# --- forced single sign-on ----------------------------------------------------------------------------
+
+
+def test_forced_sign_on_closes_the_organization_to_passwords_but_for_administrators(world, reader, hashed):
+    with world.context.db.write() as tx:
+        passwords.set_password(tx, world.users["admin"], hashed)
+        tx.run(
+            """UPDATE organizations SET settings = '{"sso":true}' WHERE id = :id""",
+            id=world.home["organizationId"],
+        )
+    mine = bearer(sign_in(world, reader).json()["token"])
+    admins = bearer(sign_in(world, "admin@example.org").json()["token"])
+    for path in ("/orgs/{organizationId}", "/spaces/{spaceId}", "/collections/{collectionId}"):
+        assert world.call(NOBODY, "GET", world.home.path(path), headers=mine).status_code == 403
+        assert world.call(NOBODY, "GET", world.home.path(path), headers=admins).status_code == 200
+    assert world.call(NOBODY, "GET", "/user", headers=mine).status_code == 200
