@@ -9,10 +9,10 @@ from typing import Any
 from markdown_it.token import Token
 from msgspec import Struct
 
-from octavo.core.document import markup
-from octavo.core.document.inline import Inlines, attributes, inlines, length, plain, plain_inlines, url_ref
-from octavo.core.document.markdown import TAG, TEXT_ENDS, parse_blocks, parse_inline
-from octavo.core.document.nodes import Block, Data, Document, Fragment, Inline, Leaf, Text
+from . import markup
+from .inline import Inlines, attributes, inlines, length, plain, plain_inlines, url_ref
+from .markdown import TAG, TEXT_ENDS, parse_blocks, parse_inline
+from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Text
 
 MAX_TAGS = 16
 """Tags and elements nested deeper than this (within one list or quote) are not paired any more."""
