@@ -247,6 +247,8 @@ _PROMPT_URL_MAX = 6000
 
 def _marked(marks: Sequence[Mark], inside: str) -> Markup:
     """Text in its marks, the first one outermost."""
+    if not marks:
+        return escape(inside)
     opening, closing = [], []
     for mark in marks:
         name = _MARKS.get(mark.type)
@@ -311,7 +313,7 @@ class _Renderer:
         while stack:
             piece = stack.pop()
             if isinstance(piece, str):
-                write(escape(piece))  # a Markup stays as it is
+                write(piece if type(piece) is Markup else escape(piece))
             elif isinstance(piece, Text):
                 for leaf in piece.leaves:
                     write(_hard_breaks(_marked(leaf.marks, leaf.text)))
@@ -570,8 +572,9 @@ class _Renderer:
                 for kind, part in tokens.take(len(leaf.text)):
                     # Bold in a listing is GitBook's way to mark what matters; other marks keep their meaning.
                     marks = [m for m in leaf.marks if m.type not in ("code", "keyboard")]
-                    inside = escape(part) if not kind else Markup("{}{}{}").format(
-                        _tag("span", class_=kind), part, _end("span"))  # fmt: skip
+                    inside = escape(part)
+                    if kind:
+                        inside = Markup(f'<span class="{escape(kind)}">{inside}</span>')  # noqa: S704
                     out.append(_marked(marks, inside))
 
         for node in line.nodes:
