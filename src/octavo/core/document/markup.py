@@ -182,36 +182,26 @@ def inline_html(kids: list[Element | str], footnote: Footnote | None) -> list[Te
                 for number, part in enumerate(_MATH.split(re.sub(r"[ \t\n\r]+", " ", kid))):
                     if part:
                         kind = "math_inline" if number % 2 else "text_special"
-                        tokens.append(_token(kind, html.unescape(part)))
+                        tokens.append(_token(kind, part))
         else:
             tokens.append(_token("html_inline", kid.opening))
             if kid.name not in _VOID:
                 stack.append(f"\0</{kid.name}>")
                 stack.extend(reversed(kid.kids))
-    return _trim(inlines(tokens, footnote))
+    if tokens and tokens[0].type == "text_special":
+        tokens[0].content = tokens[0].content.lstrip(" ")
+    if tokens and tokens[-1].type == "text_special":
+        tokens[-1].content = tokens[-1].content.rstrip(" ")
+    for token in tokens:
+        if token.type != "html_inline":  # only now: an escaped space at an edge counts
+            token.content = html.unescape(token.content)
+    return inlines(tokens, footnote)
 
 
 def _token(kind: str, content: str) -> Token:
     token = Token(kind, "", 0)
     token.content = content
     return token
-
-
-def _trim(nodes: list[Text | Inline]) -> list[Text | Inline]:
-    """Without the white space HTML drops at the edges."""
-    if nodes and isinstance(first := nodes[0], Text):
-        first.leaves[0].text = first.leaves[0].text.lstrip(" ")
-        if not first.leaves[0].text:
-            del first.leaves[0]
-        if not first.leaves:
-            nodes = nodes[1:]
-    if nodes and isinstance(last := nodes[-1], Text):
-        last.leaves[-1].text = last.leaves[-1].text.rstrip(" ")
-        if not last.leaves[-1].text:
-            del last.leaves[-1]
-        if not last.leaves:
-            nodes = nodes[:-1]
-    return nodes
 
 
 def _blocks(kids: list[Element | str], footnote: Footnote | None) -> list[Block] | None:

@@ -935,7 +935,7 @@ def _header_cell(column: Data, view: Data, percent: Data) -> str:
     for flag, name in markup.CARD_FLAGS:
         if view.get(name) == column["id"]:
             flags += f" {flag}"
-    content = html.escape(column["title"], quote=False)
+    content = _html_text(column["title"])
     if kind == "select":
         options = "".join(
             f"<option{_attrs({'value': o['value'], 'label': o['label'], 'color': o['color']})}></option>"
