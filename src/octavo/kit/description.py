@@ -28,6 +28,7 @@ _TEXTS = {
     413: "Larger than this operation takes",
     429: "Too many requests",
     500: "Our fault; the message holds a reference",
+    502: "Another server this needs did not answer as it should",
     503: "A part this needs is not configured or not reachable",
 }
 _ALWAYS = (429, 500)

@@ -1,0 +1,82 @@
+"""The published manual in a real browser, as a first start serves it."""
+
+import re
+
+import pytest
+
+from serving import serving
+
+
+@pytest.fixture(scope="module")
+def manual(tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("first") / "data") as served:
+        yield f"{served.reader_url}/octavo/octavo-manual/"
+
+
+@pytest.fixture
+def open_page(browser, manual):
+    contexts = []
+
+    def visit(path="", **options):
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.trouble = []
+        page.on("console", lambda said: page.trouble.append(said.text) if said.type == "error" else None)
+        page.on("pageerror", lambda error: page.trouble.append(str(error)))
+        page.on(
+            "request", lambda asked: page.trouble.append(asked.url) if manual_host not in asked.url else None
+        )
+        page.goto(manual + path)
+        return page
+
+    manual_host = manual.split("/octavo/")[0]
+    yield visit
+    for context in contexts:
+        context.close()
+
+
+def test_reading_and_going_on(open_page):
+    page = open_page()
+    assert page.title().startswith("Octavo")
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Quickstart").click()
+    page.wait_for_url("**/quickstart")
+    assert page.locator("h1").inner_text().strip() == "Quickstart"
+    assert page.get_by_role("link", name=re.compile("Next")).count() == 1
+    assert page.trouble == []
+
+
+def test_search_opens_with_a_key_and_finds(open_page):
+    page = open_page("quickstart")
+    page.keyboard.press("/")
+    page.keyboard.type("settings")
+    page.get_by_role("dialog").get_by_text("Settings").first.wait_for()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("/settings$"))
+    assert page.trouble == []
+
+
+def test_dark_and_light(open_page):
+    def background(scheme):
+        page = open_page(color_scheme=scheme)
+        return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    assert background("light") != background("dark")
+
+
+def test_a_phone_has_no_sideways_scrolling_and_a_menu(open_page):
+    page = open_page("content/format", viewport={"width": 390, "height": 844}, has_touch=True)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.locator("details.menu > summary").click()
+    page.get_by_role("link", name="Quickstart").first.click()
+    page.wait_for_url("**/quickstart")
+    assert page.trouble == []
+
+
+def test_without_javascript(open_page):
+    page = open_page("content/import-and-export", java_script_enabled=False)
+    assert page.locator("h1").inner_text().strip() == "Import and export"
+    assert page.get_by_text("Markdown in").first.is_visible()
+    page.goto(re.sub(r"content/.*", "~search?q=settings", page.url))
+    assert page.get_by_role("link", name="Settings").count() >= 1
