@@ -3,9 +3,9 @@ from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from merge_cases import Case, edit_text, text, variable
 from msgspec.structs import replace
 
+from merge_cases import Case, edit_text, text, variable
 from octavo.content.store import Item
 from octavo.core.diff import FieldChange, Summary, diff_text, diff_words, semantic_changes, summarize
 from octavo.core.pages import Page

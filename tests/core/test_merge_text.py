@@ -3,8 +3,8 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from merge_cases import edit_text, lines_of, text
 
+from merge_cases import edit_text, lines_of, markdown, text
 from octavo.core.merge_text import merge_page_text, merge_text, resolve_text
 
 BASE = "One.\n\nTwo.\n\nThree.\n\nFour.\n"
@@ -202,15 +202,6 @@ def test_no_line_is_lost_and_conflicts_can_be_settled_in_any_order(seed):
     words = {word for line in lines_of(settled[0]) for word in line.split()}
     for side in (ours, theirs):
         assert {word for line in lines_of(side) - lines_of(base) for word in line.split()} <= words
-
-
-markdown = st.lists(
-    st.sampled_from(
-        ["a", "b", "# h", "* x", "  * y", "1. z", "", "", "```", "~~~", "{% hint %}", "{% endhint %}", "<details>", "</details>",
-         "<table>", "</table>", "| a | b |", "| - | - |", "$$", "<!--", "-->", "> q", "    code", "***", "---", "===", "[^1]: n", "\r"]
-    ),
-    max_size=14,
-).map("\n".join)  # fmt: skip
 
 
 @settings(max_examples=400, deadline=None)

@@ -1,16 +1,13 @@
 import time
 from bisect import bisect_right
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_merge_text import markdown
 
+from merge_cases import markdown
 from octavo.core.document import read, split_page
 from octavo.core.pieces import align, cells, inner, match, split
-
-CORPORA = Path(os.environ.get("OCTAVO_CORPORA", "/nonexistent"))
 
 
 def joined(cut):
@@ -73,10 +70,8 @@ def test_pieces_are_blocks(source, pieces):
     assert len(found) > 1
 
 
-def test_no_block_of_a_real_page_is_cut_in_two():
-    if not CORPORA.is_dir():
-        pytest.skip("corpora are absent")
-    for path in sorted(CORPORA.rglob("*.md"))[::6]:
+def test_no_block_of_a_real_page_is_cut_in_two(corpora):
+    for path in sorted(corpora.rglob("*.md"))[::6]:
         with path.open(encoding="utf-8", newline="") as file:
             source = split_page(file.read())[2]
         assert joined(split(source)) == source

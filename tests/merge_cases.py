@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from random import Random
 
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from octavo.content.store import Item
@@ -290,3 +291,13 @@ def swap(result: MergeResult, *, swapped: bool = False) -> set[str]:
 
 def variable(id: str, name: str, value: str) -> Item:
     return Item(id=id, kind="variable", name=name, content=value)
+
+
+markdown = st.lists(
+    st.sampled_from(
+        ["a", "b", "# h", "* x", "  * y", "1. z", "", "", "```", "~~~", "{% hint %}", "{% endhint %}", "<details>", "</details>",
+         "<table>", "</table>", "| a | b |", "| - | - |", "$$", "<!--", "-->", "> q", "    code", "***", "---", "===", "[^1]: n", "\r"]
+    ),
+    max_size=14,
+).map("\n".join)  # fmt: skip
+"""Texts of lines that open and close every construct, well-formed or not."""
