@@ -71,6 +71,19 @@ def lines_of(source: str) -> set[str]:
     return {" ".join(line.split()) for line in source.splitlines()} - {""}
 
 
+def lost_lines(base: str, side: str, held: set[str]) -> set[str]:
+    """Lines a side has and base has not that are not in ``held``. Table rows merge cell by cell, so of a row only
+    its new cells count."""
+    before = lines_of(base)
+    known, old = _cells(held), _cells(before)
+    missing = lines_of(side) - before - held
+    return {line for line in missing if "|" not in line or not _cells({line}) - old <= known}
+
+
+def _cells(rows: set[str]) -> set[str]:
+    return {cell.strip() for row in rows if "|" in row for cell in row.split("|")}
+
+
 class Library:
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
@@ -258,9 +271,8 @@ class Case:
                     assert minor or id in deleted, "an edited page is gone"
                     continue
                 old = self.library.texts[base.body] if base and base.body else ""
-                new = lines_of(self.library.texts[page.body or ""]) - lines_of(old)
                 held = lines_of(self.library.texts[merged[id].body or ""]) | blocks.get(id, set())
-                lost = {line for line in new - held if not _said_by_cells(line, held)}
+                lost = lost_lines(old, self.library.texts[page.body or ""], held)
                 assert not lost, f"lost {lost}"
                 if base is not None and page.title != base.title:
                     assert merged[id].title == page.title or (id, "title") in fields
@@ -268,14 +280,6 @@ class Case:
                     if base is None or base.variables.get(name) != value:
                         kept = merged[id].variables.get(name) == value
                         assert kept or (id, f"variables.{name}") in fields
-
-
-def _said_by_cells(line: str, held: set[str]) -> bool:
-    """A row merged cell by cell has another line's cells beside this one's."""
-    found = {cell.strip() for cell in line.strip("|").split("|")}
-    return "|" in line and found <= {
-        cell.strip() for row in held if "|" in row for cell in row.strip("|").split("|")
-    }
 
 
 def swap(result: MergeResult, *, swapped: bool = False) -> set[str]:
