@@ -156,12 +156,14 @@ class _Merge:
         self.pages: dict[str, Page | None] = {}
         self.out = MergeResult(self.pages, {}, {}, [], [])
         self.keys: set[str] = set()
+        self.yielded: set[str] = set()
 
     def run(self) -> MergeResult:
         for page_id, (base, ours, theirs) in self.three.items():
             self.pages[page_id] = self._one("page", page_id, base, ours, theirs, self._page)
         self._keep_parents()
-        self._break_cycles()
+        while self._break_cycles():
+            self._keep_parents()
         self._number_slugs()
         self._spread_ranks()
         self._merge_items()
@@ -178,7 +180,7 @@ class _Merge:
         three: tuple[Any, Any, Any],
         **more: Any,
     ) -> None:
-        base, ours, theirs = (msgspec.to_builtins(value) for value in three)
+        base, ours, theirs = (msgspec.json.decode(msgspec.json.encode(value)) for value in three)
         sides = sorted(msgspec.json.encode(value) for value in (ours, theirs))
         told = msgspec.json.encode([kind, target, id, more.get("field"), base]) + b"".join(sides)
         key = digest = blake2b(told, digest_size=8).hexdigest()
@@ -381,27 +383,34 @@ class _Merge:
             waiting.append(kept)
             # Its other children were deleted too and stay so, unless they are in the list themselves.
 
-    def _break_cycles(self) -> None:
-        """Moves of theirs that make a circle with moves of ours go back to where ours has the page."""
+    def _break_cycles(self) -> bool:
+        """Moves of theirs that make a circle with moves of ours go back to where ours has the page. Answers
+        whether there were any."""
         if not any(base and ours and base.parent != ours.parent for base, ours, _ in self.three.values()):
-            return
+            return False
         moved = {
             id
             for id, page in self.pages.items()
             if page is not None and (ours := self.three[id][1]) is not None and ours.parent != page.parent
-        }
+        } - self.yielded
         safe: set[str] = set()
+        found = False
         for id in sorted(moved):
             while circle := self._circle(id, safe):
                 # One of them moved, unless ours was no tree to begin with.
-                yielding = max(moved.intersection(circle) or self.pages.keys() & circle)
-                page, ours = self.pages[yielding], self.three[yielding][1]
-                if page is None or ours is None:
+                able = moved.intersection(circle)
+                yielding = max(able or circle)
+                page, ours = self._find(yielding), self.three.get(yielding, (None, None, None))[1]
+                if page is None:
                     break
-                parent = ours.parent if yielding in moved else None
+                parent, rank = (ours.parent, ours.rank) if able and ours is not None else (None, page.rank)
                 moved.discard(yielding)
-                self.pages[yielding] = replace(page, parent=parent, rank=ours.rank)
-                self._note("cycle", "page", yielding, [page.parent, page.rank], [parent, ours.rank])
+                self.yielded.add(yielding)
+                self.three.setdefault(yielding, (page, page, page))
+                self.pages[yielding] = replace(page, parent=parent, rank=rank)
+                self._note("cycle", "page", yielding, [page.parent, page.rank], [parent, rank])
+                found = True
+        return found
 
     def _circle(self, page_id: str, safe: set[str]) -> list[str]:
         """The pages of the circle that the way up from here ends in; none when it ends at the top."""
