@@ -26,6 +26,7 @@ from ..kit.files import detect_type
 from ..kit.outbox import emit
 from . import store
 from .bodies import body_hash, get_body, put_bodies
+from .following import apply_followers, prepare_followers
 from .images import dimensions
 from .sources import Source
 from .store import Base, Changes, Item, LineMoved
@@ -246,8 +247,11 @@ def _commit(
     _keep_order(changes, old_pages, reads, page_ids)
     if not changes:
         return base, 0
+    with context.db.read() as tx:
+        prepared = prepare_followers(tx, changes)
     with context.db.write() as tx:
         made = store.commit(tx, base, changes, author=author, message=message, git=git)
+        apply_followers(tx, space_id, prepared)
         emit(
             tx,
             "space_content_updated",

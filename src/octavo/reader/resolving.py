@@ -7,6 +7,7 @@ sites. Only published sites of an open audience are there for everybody; all oth
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..content import main_base
 from ..kit.db import Transaction
@@ -55,6 +56,16 @@ def find_site(tx: Transaction, host: str, path: str) -> SiteVisit | None:
     if not site.published or site.visibility not in _OPEN:
         return None
     return SiteVisit(site, site.organization_id, base, rest)
+
+
+def list_spaces(tx: Transaction, visit: SiteVisit) -> list[SpaceVisit]:
+    """Every space of the site, as if each were visited at its start."""
+    first = find_space(tx, replace(visit, rest=""))
+    if first is None:
+        return []
+    others = [other for other in first.site_spaces if other.id != first.site_space.id]
+    visits = [find_space(tx, replace(visit, rest=f"{other.path}/")) for other in others]
+    return [first, *(found for found in visits if found is not None)]
 
 
 def find_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:

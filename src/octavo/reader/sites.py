@@ -6,14 +6,12 @@ from collections.abc import Iterator
 from urllib.parse import quote
 from xml.sax.saxutils import escape
 
-import msgspec
-
 from ..core.colour import theme
 from ..core.pages import Page
 from ..kit.clock import iso
 from ..kit.db import Transaction
 from ..spaces import get_space
-from .resolving import SiteVisit, SpaceVisit, find_space
+from .resolving import SiteVisit, SpaceVisit, list_spaces
 from .views import SiteView, Variant
 
 ASSETS_PATH = "/~assets"
@@ -56,12 +54,7 @@ def robots_text(site_url: str, indexed: bool) -> str:
 
 def _listed(tx: Transaction, visit: SiteVisit) -> Iterator[tuple[SpaceVisit, Page]]:
     """Every page of the site that may be told to strangers, in reading order."""
-    first = find_space(tx, visit)
-    for site_space in first.site_spaces if first else ():
-        rest = "" if site_space.is_default else f"{site_space.path}/"
-        space = find_space(tx, msgspec.structs.replace(visit, rest=rest))
-        if space is None:
-            continue
+    for space in list_spaces(tx, visit):
         for page in space.state.order:
             if not any(p.hidden or p.no_robots_index for p in [*space.state.ancestors(page), page]):
                 yield space, page

@@ -1,6 +1,14 @@
 """Spaces and collections: the containers of content."""
 
-from .store import SpaceRow, get_space, insert_space, require_collection
+from .store import SpaceRow, get_space, insert_space, list_visible_space_ids, require_collection
 from .wire import Space, present_space
 
-__all__ = ["Space", "SpaceRow", "get_space", "insert_space", "present_space", "require_collection"]
+__all__ = [
+    "Space",
+    "SpaceRow",
+    "get_space",
+    "insert_space",
+    "list_visible_space_ids",
+    "present_space",
+    "require_collection",
+]

@@ -69,6 +69,16 @@ def list_spaces(
     return slice_rows([SpaceRow(*row) for row in rows], limit, count, lambda space: (space.id,))
 
 
+def list_visible_space_ids(tx: Transaction, org: OrgAccess) -> list[str]:
+    """Every space of an organization the caller sees."""
+    rows = tx.all(
+        f"""{OPEN_COLLECTIONS} SELECT s.id FROM spaces s
+            WHERE s.organization_id = :organization AND s.deleted_at IS NULL AND {SPACE_IS_VISIBLE} ORDER BY s.id""",
+        **viewer_parameters(org.organization_id, org.user_id, org.role),
+    )
+    return [row[0] for row in rows]
+
+
 def last_rank(tx: Transaction, organization_id: str, parent_id: str | None) -> str:
     """A rank behind everything (spaces and collections are mixed) at one place of an organization."""
     place = "collection_id = :parent" if parent_id else "collection_id IS NULL"

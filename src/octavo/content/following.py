@@ -1,0 +1,39 @@
+"""Who follows main: called with every revision of it, inside the transaction that makes it.
+
+A follower has two steps, so that no heavy work is done under the write lock: ``prepare`` reads and computes
+before, ``apply`` writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..kit.db import Transaction
+from .store import Changes
+
+
+class Follower(NamedTuple):
+    prepare: Callable[[Transaction, Changes], Any]
+    apply: Callable[[Transaction, str, Any], None]
+
+
+_followers: list[Follower] = []
+
+
+def follow_main(
+    prepare: Callable[[Transaction, Changes], Any], apply: Callable[[Transaction, str, Any], None]
+) -> None:
+    """Registers ``prepare(tx, changes)``, called in a read, and ``apply(tx, space_id, prepared)``, in the write."""
+    _followers.append(Follower(prepare, apply))
+
+
+def prepare_followers(tx: Transaction, changes: Changes) -> list[Any]:
+    """What every follower needs for these changes of main."""
+    return [follower.prepare(tx, changes) for follower in _followers]
+
+
+def apply_followers(tx: Transaction, space_id: str, prepared: list[Any]) -> None:
+    """Lets every follower write, in the transaction of the revision."""
+    for follower, ready in zip(_followers, prepared, strict=True):
+        follower.apply(tx, space_id, ready)

@@ -1,0 +1,79 @@
+"""Keeping the index true: every revision of main indexes the pages it changed, in its own transaction.
+
+Texts are cut into sections before the transaction begins and wait in a spool on disk, so that neither the write
+lock nor the memory grows with what is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from tempfile import SpooledTemporaryFile
+
+import msgspec
+from msgspec import Struct
+
+from ..content import Changes, read_source
+from ..core.document import sections
+from ..core.pages import Page
+from ..kit.db import Transaction
+from . import store
+from .store import SectionText
+
+_IN_MEMORY = 4 * 1024 * 1024
+_MAX_BODY = 50_000
+"""Characters of one section that are indexed; a longer one is a table of data, not text."""
+
+
+class _Entry(Struct, array_like=True):
+    page_id: str
+    title: str
+    sections: list[SectionText]
+
+
+class Prepared:
+    """What a revision changes in the index, waiting for its transaction."""
+
+    def __init__(self) -> None:
+        self.gone: list[str] = []
+        self._spool = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed with the object
+
+    def add(self, entry: _Entry) -> None:
+        raw = msgspec.msgpack.encode(entry)
+        self._spool.write(len(raw).to_bytes(4, "big") + raw)
+
+    def entries(self) -> Iterator[_Entry]:
+        self._spool.seek(0)
+        while head := self._spool.read(4):
+            yield msgspec.msgpack.decode(self._spool.read(int.from_bytes(head, "big")), type=_Entry)
+
+
+def prepare(tx: Transaction, changes: Changes) -> Prepared:
+    """Reads and cuts the texts of the pages that change."""
+    prepared = Prepared()
+    for page_id, page in changes.pages.items():
+        prepared.gone.append(page_id)
+        if page is not None and page.kind in ("document", "group"):
+            prepared.add(_Entry(page_id, page.link_title or page.title, _sections(tx, page)))
+    return prepared
+
+
+def _sections(tx: Transaction, page: Page) -> list[SectionText]:
+    cut = [
+        SectionText(part.id, part.title, part.text[:_MAX_BODY])
+        for part in sections(read_source(tx, page.body))
+    ]
+    about = " ".join(text for text in (page.title if page.link_title else None, page.description) if text)
+    if cut and cut[0].anchor is None:
+        lead = SectionText(None, "", f"{about}\n{cut[0].body}".strip())
+        return [lead, *cut[1:]]
+    return [SectionText(None, "", about), *cut]
+
+
+def apply(tx: Transaction, space_id: str, prepared: Prepared) -> None:
+    """Brings the index up to the revision that this transaction makes."""
+    store.remove_pages(tx, space_id, prepared.gone)
+    store.count_words(
+        tx,
+        space_id,
+        [store.add_page(tx, space_id, e.page_id, e.title, e.sections) for e in prepared.entries()],
+    )

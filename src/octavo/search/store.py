@@ -1,0 +1,253 @@
+"""The index in the database: FTS5 on SQLite, tsvector on PostgreSQL. The one other place that knows engines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..kit.db import Transaction
+from .tokens import stem, words
+
+
+class SectionText(Struct, frozen=True):
+    """One section of a page; ``anchor`` None before the first heading."""
+
+    anchor: str | None
+    heading: str
+    body: str
+
+
+class Found(Struct, frozen=True):
+    """A section that matched; ``score`` grows with how well."""
+
+    space_id: str
+    page_id: str
+    anchor: str | None
+    heading: str
+    body: str
+    score: float
+
+
+def remove_pages(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> None:
+    lost: Counter[str] = Counter()
+    for page_id in page_ids:
+        known = tx.value(
+            "SELECT words FROM search_pages WHERE space_id = :space AND page_id = :page",
+            space=space_id,
+            page=page_id,
+        )
+        if known is None:
+            continue
+        lost.update(msgspec.json.decode(known, type=list[str]))
+        if tx.engine == "sqlite":
+            tx.run(
+                """DELETE FROM search_index WHERE rowid IN (
+                     SELECT id FROM search_sections WHERE space_id = :space AND page_id = :page)""",
+                space=space_id,
+                page=page_id,
+            )
+        for table in ("search_sections", "search_pages"):
+            tx.run(
+                f"DELETE FROM {table} WHERE space_id = :space AND page_id = :page",
+                space=space_id,
+                page=page_id,
+            )
+    _count(tx, space_id, {word: -number for word, number in lost.items()})
+    if lost:
+        tx.run("DELETE FROM search_words WHERE space_id = :space AND pages <= 0", space=space_id)
+
+
+def add_page(
+    tx: Transaction, space_id: str, page_id: str, title: str, sections: Sequence[SectionText]
+) -> set[str]:
+    """Indexes a page that is not in the index; the different words it has (for ``count_words``)."""
+    title_words = words(title)
+    every = set(title_words)
+    for section in sections:
+        heading_words, body_words = words(section.heading), words(section.body)
+        every |= {*heading_words, *body_words}
+        row = tx.one(
+            """INSERT INTO search_sections (space_id, page_id, anchor, heading, body)
+               VALUES (:space, :page, :anchor, :heading, :body) RETURNING id""",
+            space=space_id,
+            page=page_id,
+            anchor=section.anchor,
+            heading=section.heading,
+            body=section.body,
+        )
+        assert row is not None
+        stems = [stem(word) for word in (*title_words, *heading_words, *body_words)]
+        given: dict[str, Any] = {
+            "id": row[0],
+            "space": space_id,
+            "title": " ".join(title_words),
+            "heading": " ".join(heading_words),
+            "body": " ".join(body_words),
+            "stems": " ".join(stems),
+        }
+        if tx.engine == "sqlite":
+            tx.run(
+                """INSERT INTO search_index (rowid, space, title, heading, body, stems)
+                   VALUES (:id, :space, :title, :heading, :body, :stems)""",
+                **{**given, "space": f"s{space_id.lower()}"},
+            )
+        else:
+            tx.run(
+                """INSERT INTO search_index (section_id, space_id, words, stems) VALUES (:id, :space,
+                     setweight(to_tsvector('simple', :title), 'A') || setweight(to_tsvector('simple', :heading), 'B')
+                     || setweight(to_tsvector('simple', :body), 'D'), to_tsvector('simple', :stems))""",
+                **given,
+            )
+    tx.run(
+        "INSERT INTO search_pages (space_id, page_id, words) VALUES (:space, :page, :words)",
+        space=space_id,
+        page=page_id,
+        words=msgspec.json.encode(sorted(every)).decode(),
+    )
+    return every
+
+
+def count_words(tx: Transaction, space_id: str, pages: Iterable[set[str]]) -> None:
+    """Counts the words of pages that were added."""
+    gained: Counter[str] = Counter()
+    for every in pages:
+        gained.update(every)
+    _count(tx, space_id, gained)
+
+
+def _count(tx: Transaction, space_id: str, changes: dict[str, int]) -> None:
+    # In one order always, so that two writers never wait for each other in a circle.
+    tx.run_many(
+        """INSERT INTO search_words (space_id, word, pages) VALUES (:space, :word, :number)
+           ON CONFLICT (space_id, word) DO UPDATE SET pages = search_words.pages + excluded.pages""",
+        [{"space": space_id, "word": word, "number": number} for word, number in sorted(changes.items())],
+    )
+
+
+def pages_with(tx: Transaction, space_ids: Sequence[str], candidates: Iterable[str]) -> dict[str, int]:
+    """In how many pages of these spaces each word stands; words that stand nowhere are left out."""
+    rows = tx.all(
+        """SELECT word, sum(pages) FROM search_words WHERE space_id IN :spaces AND word IN :words
+           GROUP BY word""",
+        spaces=list(space_ids),
+        words=sorted(candidates),
+    )
+    return {word: int(number) for word, number in rows}
+
+
+class Term(Struct, frozen=True):
+    """What must be matched: any of these words in a row (a phrase has several). ``prefix``: the last may go on."""
+
+    alternatives: tuple[tuple[str, ...], ...]
+    prefix: bool = False
+
+
+def match(
+    tx: Transaction,
+    space_ids: Sequence[str],
+    terms: Sequence[Term],
+    *,
+    every: bool,
+    stemmed: bool,
+    limit: int,
+) -> list[Found]:
+    """Sections that match all terms (``every``) or any of them, best first."""
+    if not terms or not space_ids:
+        return []
+    if tx.engine == "sqlite":
+        return _match_sqlite(tx, space_ids, terms, every=every, stemmed=stemmed, limit=limit)
+    return _match_postgres(tx, space_ids, terms, every=every, stemmed=stemmed, limit=limit)
+
+
+def _shown(word: str, stemmed: bool) -> str:
+    return stem(word) if stemmed else word
+
+
+def _match_sqlite(
+    tx: Transaction,
+    space_ids: Sequence[str],
+    terms: Sequence[Term],
+    *,
+    every: bool,
+    stemmed: bool,
+    limit: int,
+) -> list[Found]:
+    def phrase(alternative: tuple[str, ...], prefix: bool) -> str:
+        text = " ".join(_shown(word, stemmed) for word in alternative)
+        # A stem is cut already; what goes on behind it would be other words.
+        return f'"{text}"' + ("*" if prefix and not stemmed else "")
+
+    parts = ["(" + " OR ".join(phrase(a, t.prefix) for a in t.alternatives) + ")" for t in terms]
+    asked = (" AND " if every else " OR ").join(parts)
+    columns = "stems" if stemmed else "title heading body"
+    spaces = " OR ".join(f'"s{space_id.lower()}"' for space_id in space_ids)
+    rows = tx.all(
+        """SELECT s.space_id, s.page_id, s.anchor, s.heading, s.body, -bm25(search_index, 0, 10, 5, 1, 1)
+           FROM search_index JOIN search_sections s ON s.id = search_index.rowid
+           WHERE search_index MATCH :query ORDER BY bm25(search_index, 0, 10, 5, 1, 1) LIMIT :limit""",
+        query=f"({{space}} : ({spaces})) AND ({{{columns}}} : ({asked}))",
+        limit=limit,
+    )
+    wanted = set(space_ids)
+    return [Found(*row) for row in rows if row[0] in wanted]
+
+
+def _match_postgres(
+    tx: Transaction,
+    space_ids: Sequence[str],
+    terms: Sequence[Term],
+    *,
+    every: bool,
+    stemmed: bool,
+    limit: int,
+) -> list[Found]:
+    def phrase(alternative: tuple[str, ...], prefix: bool) -> str:
+        quoted = [
+            "'" + _shown(w, stemmed).replace("'", "''").replace("\\", "\\\\") + "'" for w in alternative
+        ]
+        return "(" + " <-> ".join(quoted) + (":*" if prefix and not stemmed else "") + ")"
+
+    parts = ["(" + " | ".join(phrase(a, t.prefix) for a in t.alternatives) + ")" for t in terms]
+    asked = (" & " if every else " | ").join(parts)
+    column = "stems" if stemmed else "words"
+    rows = tx.all(
+        f"""SELECT s.space_id, s.page_id, s.anchor, s.heading, s.body,
+                   ts_rank_cd('{{0.1, 0.2, 0.5, 1.0}}', i.{column}, q.query, 1) AS score
+            FROM search_index i JOIN search_sections s ON s.id = i.section_id,
+                 (SELECT CAST(:query AS tsquery) AS query) AS q
+            WHERE i.space_id IN :spaces AND i.{column} @@ q.query ORDER BY score DESC, s.id LIMIT :limit""",
+        query=asked,
+        spaces=list(space_ids),
+        limit=limit,
+    )
+    return [Found(*row) for row in rows]
+
+
+def page_titles(tx: Transaction, pages: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """The titles of pages of main, by space and page id."""
+    if not pages:
+        return {}
+    rows = tx.all(
+        """SELECT l.space_id, p.page_id, p.title FROM page_versions p JOIN lines l ON l.id = p.line_id
+           WHERE l.base_line IS NULL AND p.page_id IN :pages AND p.to_seq > l.sequence""",
+        pages=sorted({page_id for _, page_id in pages}),
+    )
+    return {(row[0], row[1]): row[2] for row in rows}
+
+
+def words_beginning(
+    tx: Transaction, space_ids: Sequence[str], prefix: str, limit: int = 20
+) -> dict[str, int]:
+    rows = tx.all(
+        """SELECT word, sum(pages) FROM search_words
+           WHERE space_id IN :spaces AND word >= :low AND word < :high GROUP BY word ORDER BY 2 DESC LIMIT :limit""",
+        spaces=list(space_ids),
+        low=prefix,
+        high=prefix + "\U0010ffff",
+        limit=limit,
+    )
+    return {word: int(number) for word, number in rows}
