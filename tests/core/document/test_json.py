@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from document_strategies import documents
+from document_strategies import leaves
 from octavo.core.document import Block, Document, DocumentError, from_json, read, to_json, walk
 from octavo.core.document.schema import BLOCKS
 
@@ -87,7 +88,9 @@ def oracle() -> Any:
 
     with open(path) as file:
         description = json.load(file)
-    schema = {"$ref": "#/components/schemas/JSONDocument", "components": description["components"]}
+    # Some of its oneOf overlap (a URL in a table cell is also an image record, a text also a PlainObject).
+    components = json.loads(json.dumps(description["components"]).replace('"oneOf"', '"anyOf"'))
+    schema = {"$ref": "#/components/schemas/JSONDocument", "components": components}
     return jsonschema_rs.Draft202012Validator(schema)
 
 
@@ -109,13 +112,10 @@ def public(document: Document) -> bool:
     )
 
 
-@given(documents.filter(public))
+@given(st.lists(leaves, min_size=1, max_size=3).map(Document).filter(public))
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-def test_top_level_nodes_have_what_the_description_requires(oracle: Any, document: Document) -> None:
-    flat = Document(
-        [node for node in document.nodes if not node.nodes or not isinstance(node.nodes[0], Block)]
-    )
-    assert oracle.is_valid(to_json(flat))
+def test_blocks_have_what_the_description_requires(oracle: Any, document: Document) -> None:
+    assert oracle.is_valid(to_json(document))
 
 
 def text(said: str) -> Any:

@@ -282,7 +282,8 @@ def _set_title(title: str | None, heading: str, body: str, front: str) -> tuple[
     if title is None:
         return "", body
     text = write_inlines([Text([Leaf(" ".join(str(title).split()))])]) if title else ""
-    line = re.sub(r"(#+)$", r"\\\1", f"# {text}".rstrip())
+    text = re.sub(r"(^|[ \t])(#+)$", r"\1\\\2", text)
+    line = f"# {text}".rstrip()
     match = _TITLE.match(heading)
     if match is None:
         mark = "\ufeff" if body.startswith("\ufeff") else ""

@@ -521,7 +521,7 @@ def _heading(block: Block, notes: _Notes) -> str:
         attrs = ({"id": anchor} if anchor else {}) | ({"align": _SIDE[align]} if align else {}) | (rest or {})
         return f"<h{level}{_attrs(attrs)}>{write_html(block.nodes, notes)}</h{level}>"
     text = write_inlines(block.nodes, notes).replace("\\\n", "<br>").replace("\n", " ")
-    text = re.sub(r"(#+)$", r"\\\1", text)
+    text = re.sub(r"(^|[ \t])(#+)$", r"\1\\\2", text)
     if anchor:
         text += f' <a href="#{_quoted(anchor)}" id="{_quoted(anchor)}"></a>'
     return f"{'#' * level} {text}".rstrip(" ")
