@@ -16,17 +16,26 @@ import hashlib
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
+from argon2 import PasswordHasher
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding
 
 from octavo.access import create_token, insert_user, upsert_member
+from octavo.access.identity import passwords, sessions
 from octavo.app import api_app, close_context, open_context
 from octavo.content import import_files
 from octavo.content.sources import open_source
+from octavo.kit.clock import now
 from octavo.kit.context import Context
+from octavo.kit.ids import new_id
 from octavo.orgs import create_organization
 from octavo.settings import Settings
 
@@ -50,6 +59,10 @@ STRANGER, NOBODY = "stranger", "nobody"
 CAST = (*MEMBERS, STRANGER, NOBODY)
 
 URL = "http://octavo.test"
+
+PASSWORD = "correct horse battery"
+"""Of everybody. Its hash says how costly it was to make, and so how costly it is to check: next to nothing."""
+_PASSWORD_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
 
 CONTENT = Path(__file__).parent / "handbook"
 """What the space of each organization holds: a small real documentation repository."""
@@ -218,6 +231,7 @@ def people(world: World) -> None:
             user = insert_user(tx, f"{who}@example.org", who.title(), verified=True)
             world.users[who] = user.id
             create_token(tx, user.id, name="test", token=world.token(who))
+            passwords.set_password(tx, user.id, _PASSWORD_HASH)
         for place, title in ((world.home, "Home"), (world.away, "Away")):
             organization = create_organization(tx, world.users[place.admin], title)
             place.ids["organizationId"] = organization.id
@@ -250,7 +264,43 @@ def furnish(world: World, place: Place) -> None:
     content = get("/spaces/{spaceId}/content")
     ids["reusableContentId"] = content["reusableContents"][0]["id"]
 
+    account = post("/orgs/{organizationId}/service-accounts", {"name": "Robot", "role": "edit"})
+    ids["serviceAccountId"] = account["id"]
+    accounts = "/orgs/{organizationId}/service-accounts/{serviceAccountId}"
+    ids["tokenId"] = post(f"{accounts}/tokens", {"name": "Robot"})["id"]
+    ids["personalTokenId"] = post("/user/tokens", {"name": "Laptop"})["id"]
+    provider = {
+        "label": "Company",
+        "entityID": f"https://idp.test/{place.name}",
+        "ssoURL": "https://idp.test/sso",
+        "certificate": _certificate(),
+    }
+    ids["samlProviderId"] = post("/orgs/{organizationId}/saml", provider)["id"]
+    with world.context.db.write() as tx:
+        ids["sessionId"] = sessions.begin(tx, ids["userId"], "password", client="", agent="").id
+        ids["teamId"] = new_id()
+        tx.run(
+            "INSERT INTO teams (id, organization_id, title, created_at) VALUES (:id, :org, 'Writers', :at)",
+            id=ids["teamId"],
+            org=ids["organizationId"],
+            at=now(),
+        )
+
     ids["siteId"] = post("/orgs/{organizationId}/sites", {"title": "Docs", "spaces": [ids["spaceId"]]})["id"]
+
+
+def _certificate() -> str:
+    """What an identity provider might sign with, as PEM."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "idp.test")])
+    moment = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(moment)
+        .not_valid_after(moment + timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    return made.public_bytes(Encoding.PEM).decode()
 
 
 # --- a world for each test ----------------------------------------------------------------------------

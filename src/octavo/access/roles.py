@@ -29,8 +29,9 @@ def highest(roles: Iterable[str | None]) -> str | None:
 class Can(Enum):
     """An ability; its value is the key in ``permissions`` objects."""
 
-    SIGN_IN = "signIn"
+    SIGN_IN = "signedIn"
     OWN_ACCOUNT = "ownAccount"
+    OWN_TOKEN = "ownToken"  # noqa: S105
     VIEW = "view"
     ACCESS = "access"
     ADMIN = "admin"

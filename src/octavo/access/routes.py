@@ -10,7 +10,7 @@ from .roles import Can
 from .wire import User, present_user
 
 
-@operation("getAuthenticatedUser", "GET", "/user", needs=Can.SIGN_IN, returns=User)
+@operation("getAuthenticatedUser", "GET", "/user", needs=Can.OWN_TOKEN, returns=User)
 def get_authenticated_user(call: Call, caller: SignedIn) -> User:
     """The person whose token the request carries."""
     with call.db.read() as tx:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from ..errors import BadRequest, Forbidden
 from ..kit.operation import Operation
+from .roles import Can
 
 AREAS = (
     "access", "ask", "audit", "changes", "comments", "content", "conversations", "gitsync", "integrations",
@@ -18,9 +19,6 @@ AREAS = (
 SCOPES = frozenset(
     {"read", "write", "admin"} | {f"{area}:{verb}" for area in AREAS for verb in ("read", "write")}
 )
-
-# Every token may ask whose it is, and take itself back.
-_ALWAYS = frozenset({"getAuthenticatedUser", "signOut"})
 
 
 def require_known(scopes: Iterable[str]) -> None:
@@ -32,7 +30,8 @@ def require_known(scopes: Iterable[str]) -> None:
 
 def allows(scopes: frozenset[str] | None, operation: Operation) -> bool:
     """Whether a token with these scopes (None: all) may call the operation, as far as scopes go."""
-    if scopes is None or "admin" in scopes or operation.id in _ALWAYS:
+    # Every token may ask whose it is, and take itself back.
+    if scopes is None or "admin" in scopes or operation.needs is Can.OWN_TOKEN:
         return True
     area = operation.tag
     if f"{area}:write" in scopes or ("write" in scopes and area != "access"):

@@ -15,7 +15,15 @@ import httpx
 
 from octavo.access import ORGANIZATION, Can
 from octavo.kit.operation import Operation
-from world import Place, World
+from world import MEMBERS, Place, World
+
+
+class _Noting(Place):
+    """A place that notes which ids are asked for."""
+
+    def __getitem__(self, name: str) -> str:
+        return self.ids.setdefault(name, name)
+
 
 Body = Mapping[str, Any] | list[Any] | Callable[[Place], Any] | None
 
@@ -44,12 +52,53 @@ class Sample:
         """The path with the ids of a place."""
         return place.path(template, **{name: place[there] for name, there in self.path.items()})
 
+    def names_in_body(self) -> set[str]:
+        """The names of the ids that the body holds."""
+        noting = _Noting("noting", MEMBERS)
+        self.body_for(noting)
+        return set(noting.ids)
+
     def body_for(self, place: Place) -> Any:
         return self.body(place) if callable(self.body) else self.body
 
 
 MEMBERS_ONLY = (ORGANIZATION, Can.VIEW)
 """``like`` of operations on people, whom only those see who share an organization with them."""
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """How an operation refuses the sample of everybody, why it must, and the test that sees it succeed."""
+
+    status: int
+    why: str
+    test: str
+
+
+TOLD_ELSEWHERE = {
+    "signInWithCode": Elsewhere(
+        401,
+        "takes a challenge that was signed a moment before",
+        "access/test_sign_in.py::test_the_second_factor_is_asked_for_and_a_code_is_good_once",
+    ),
+    "requestSignInLink": Elsewhere(
+        503, "needs a mail server", "access/test_sign_in.py::test_a_mailed_link_signs_in_once"
+    ),
+    "startOpenIdSignIn": Elsewhere(
+        503, "needs an OpenID Connect provider", "access/test_oidc.py::test_somebody_new_signs_in"
+    ),
+    "finishOpenIdSignIn": Elsewhere(
+        401,
+        "takes what an OpenID Connect provider and the same browser's cookie say",
+        "access/test_oidc.py::test_somebody_new_signs_in",
+    ),
+    "finishSamlSignIn": Elsewhere(
+        400,
+        "takes a form with an identity provider's signature",
+        "access/test_saml.py::test_a_company_signs_in_through_its_provider",
+    ),
+}
+"""Public operations whose success needs somebody outside. Whoever calls them without is refused alike."""
 
 
 def _collect() -> dict[str, Sample]:
@@ -68,6 +117,11 @@ def sample_of(operation: Operation) -> Sample:
     """The sample of an operation; fails the test that asks when there is none."""
     assert operation.id in SAMPLES, f"{operation.id}: add a sample to contract/samples/{operation.tag}.py"
     return SAMPLES[operation.id]
+
+
+def succeeded(operation: Operation, answer: httpx.Response) -> bool:
+    """Whether it went well; a few operations succeed by sending a browser elsewhere."""
+    return answer.is_success or answer.status_code == operation.status
 
 
 def send(

@@ -1,6 +1,90 @@
+import pyotp
+
+from octavo.access.identity import once, signing_in
+from octavo.access.tokens import hash_token
+from octavo.kit.clock import now
+from world import PASSWORD, Place, World
+
 from . import MEMBERS_ONLY, Sample
+
+_SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+_RECOVERY_CODE = "01234567-89abcdef"
+
+
+def _link_in_a_mail(world: World, place: Place) -> None:
+    with world.context.db.write() as tx:
+        payload = signing_in._Link(world.users["reader"])
+        once.issue(tx, "link", payload, signing_in.LINK_LIFETIME, secret="link")
+
+
+def _second_factors(world: World, *, confirmed: bool) -> None:
+    with world.context.db.write() as tx:
+        for user_id in world.users.values():
+            tx.run(
+                """INSERT INTO second_factors (user_id, secret, confirmed, recovery_hashes, created_at)
+                   VALUES (:user, :secret, :confirmed, :hashes, :at)""",
+                user=user_id,
+                secret=_SECRET,
+                confirmed=int(confirmed),
+                hashes=f'["{hash_token(_RECOVERY_CODE)}"]',
+                at=now(),
+            )
+
+
+def _started_second_factor(world: World, place: Place) -> None:
+    _second_factors(world, confirmed=False)
+
+
+def _second_factor(world: World, place: Place) -> None:
+    _second_factors(world, confirmed=True)
+
 
 SAMPLES = {
     "getAuthenticatedUser": Sample(),
     "getUserById": Sample(like=MEMBERS_ONLY),
+    # Signing in and out
+    "signIn": Sample(body={"email": "reader@example.org", "password": PASSWORD}),
+    "signInWithCode": Sample(body={"challenge": "made up", "code": "000000"}),
+    "requestSignInLink": Sample(body={"email": "reader@example.org"}),
+    "signInWithLink": Sample(before=_link_in_a_mail, body={"link": "link"}),
+    "discoverSignIn": Sample(body={"email": "reader@example.org"}),
+    "signOut": Sample(),
+    "startOpenIdSignIn": Sample(),
+    "finishOpenIdSignIn": Sample(query={"state": "made up", "code": "made up"}),
+    "startSamlSignIn": Sample(query={"next": "/spaces"}),
+    "getSamlMetadata": Sample(),
+    "finishSamlSignIn": Sample(),
+    # One's own account
+    "listSessions": Sample(),
+    "endSession": Sample(),
+    "endOtherSessions": Sample(),
+    "setPassword": Sample(body={"password": "battery staple", "currentPassword": PASSWORD}),
+    "getMfa": Sample(),
+    "startMfa": Sample(body={"currentPassword": PASSWORD}),
+    "confirmMfa": Sample(
+        before=_started_second_factor, body=lambda place: {"code": pyotp.TOTP(_SECRET).now()}
+    ),
+    "renewMfaRecoveryCodes": Sample(before=_second_factor, body={"code": _RECOVERY_CODE}),
+    "endMfa": Sample(before=_second_factor, body={"code": _RECOVERY_CODE}),
+    "listPersonalTokens": Sample(),
+    "createPersonalToken": Sample(body={"name": "Desktop", "scopes": ["read"]}),
+    "revokePersonalToken": Sample(path={"tokenId": "personalTokenId"}),
+    # Service accounts
+    "listServiceAccounts": Sample(),
+    "createServiceAccount": Sample(body={"name": "Importer"}),
+    "deleteServiceAccount": Sample(),
+    "listServiceAccountTokens": Sample(),
+    "createServiceAccountToken": Sample(body={"name": "Second", "expiresAt": "2100-01-01T00:00:00Z"}),
+    "revokeServiceAccountToken": Sample(),
+    # Identity providers of an organization
+    "listSAMLProvidersInOrganizationById": Sample(),
+    "createOrganizationSAMLProvider": Sample(
+        body=lambda place: {"label": "Second", "defaultTeam": place["teamId"]}
+    ),
+    "getOrganizationSAMLProviderById": Sample(),
+    "updateOrganizationSAMLProvider": Sample(
+        body=lambda place: {"label": "Renamed", "defaultTeam": place["teamId"]}
+    ),
+    "deleteOrganizationSAMLProvider": Sample(),
+    "listSSOProviderLoginsInOrganization": Sample(),
 }

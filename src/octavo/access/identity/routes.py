@@ -129,7 +129,7 @@ def discover_sign_in(call: Call, body: wire.Discover) -> wire.SignInWays:
     return wire.SignInWays(["password", "link"] if call.settings.smtp_url else ["password"], found)
 
 
-@operation("signOut", "POST", "/sign-out", needs=Can.SIGN_IN, extension=True)
+@operation("signOut", "POST", "/sign-out", needs=Can.OWN_TOKEN, extension=True)
 def sign_out(call: Call, caller: SignedIn) -> Reply:
     """Ends the session, or takes back the token, that the request carries."""
     actor: Actor = call.actor
