@@ -23,6 +23,7 @@ import httpx
 import pytest
 
 from octavo.access import create_token, insert_user, upsert_member
+from octavo.access.identity.sessions import begin as begin_session
 from octavo.app import api_app, close_context, open_context
 from octavo.content import import_files
 from octavo.content.sources import open_source
@@ -249,6 +250,15 @@ def furnish(world: World, place: Place) -> None:
     ids["fileId"] = get("/spaces/{spaceId}/content/files")["items"][0]["id"]
     content = get("/spaces/{spaceId}/content")
     ids["reusableContentId"] = content["reusableContents"][0]["id"]
+
+    ids["samlProviderId"] = post("/orgs/{organizationId}/saml", {"label": "Company"})["id"]
+    account = post("/orgs/{organizationId}/service-accounts", {"name": "Robot"})
+    ids["serviceAccountId"] = account["id"]
+    ids["tokenId"] = post("/orgs/{organizationId}/service-accounts/{serviceAccountId}/tokens", {"name": "x"})["id"]
+    ids["groupId"] = post("/orgs/{organizationId}/scim/v2/Groups", {"displayName": "Staff"})["id"]
+    ids["scimUserId"] = ids["userId"]
+    with world.context.db.write() as tx:
+        ids["sessionId"] = begin_session(tx, ids["userId"], "password", client="", agent="").id
 
     ids["siteId"] = post("/orgs/{organizationId}/sites", {"title": "Docs", "spaces": [ids["spaceId"]]})["id"]
 

@@ -88,7 +88,8 @@ def test_a_provider_is_pending_until_it_is_complete(world):
     assert world.get("reader", logins) == {
         "items": [{"id": made["id"], "label": "Company", "startURL": start}]
     }
-    assert [p["id"] for p in world.get("admin", world.home.path(PROVIDERS))["items"]] == [made["id"]]
+    listed = world.get("admin", world.home.path(PROVIDERS))
+    assert [p["id"] for p in listed["items"]] == [world.home["samlProviderId"], made["id"]]
     metadata = world.call(NOBODY, "GET", made["service"]["entityID"])
     assert metadata.headers["content-type"] == "application/samlmetadata+xml"
     root = etree.fromstring(metadata.content)
