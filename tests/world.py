@@ -285,6 +285,8 @@ def furnish(world: World, place: Place) -> None:
             org=ids["organizationId"],
             at=now(),
         )
+    ids["groupId"] = post("/orgs/{organizationId}/scim/v2/Groups", {"displayName": "Staff"})["id"]
+    ids["scimUserId"] = ids["userId"]
 
     ids["siteId"] = post("/orgs/{organizationId}/sites", {"title": "Docs", "spaces": [ids["spaceId"]]})["id"]
 

@@ -41,7 +41,17 @@ from .settings import Settings
 log = logging.getLogger("octavo")
 
 # Importing a package's routes declares its operations.
-ROUTES = ("access", "access.identity", "access.saml", "orgs", "spaces", "content", "search", "sites")
+ROUTES = (
+    "access",
+    "access.identity",
+    "access.saml",
+    "access.scim",
+    "orgs",
+    "spaces",
+    "content",
+    "search",
+    "sites",
+)
 _WRITE_LAST_USE = 10.0
 
 

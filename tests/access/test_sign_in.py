@@ -255,18 +255,19 @@ def test_discovery_says_the_same_of_known_and_unknown(world):
 
 @pytest.fixture
 def enrolled(world, reader):
-    """The reader has a second factor: (address, TOTP, recovery codes). The code of now is used up."""
+    """The reader has a second factor: (address, TOTP, recovery codes, the code that is used up)."""
     token = sign_in(world, reader).json()["token"]
     start = world.call(NOBODY, "POST", "/user/mfa", headers=bearer(token), json={"currentPassword": PASSWORD})
     totp = pyotp.TOTP(start.json()["secret"])
     assert pyotp.parse_uri(start.json()["uri"]).secret == totp.secret
     assert world.call(NOBODY, "GET", "/user/mfa", headers=bearer(token)).json()["enabled"] is False
+    used = totp.now()
     bad = world.call(NOBODY, "POST", "/user/mfa/confirm", headers=bearer(token), json={"code": "000000x"})
     assert bad.status_code == 400
-    done = world.call(NOBODY, "POST", "/user/mfa/confirm", headers=bearer(token), json={"code": totp.now()})
+    done = world.call(NOBODY, "POST", "/user/mfa/confirm", headers=bearer(token), json={"code": used})
     codes = done.json()["recoveryCodes"]
     assert len(set(codes)) == 10
-    return reader, totp, codes
+    return reader, totp, codes, used
 
 
 def at(monkeypatch, seconds):
@@ -276,14 +277,13 @@ def at(monkeypatch, seconds):
 
 
 def test_the_second_factor_is_asked_for_and_a_code_is_good_once(world, enrolled, monkeypatch):
-    email, totp, _ = enrolled
+    email, totp, _, used = enrolled
     waiting = sign_in(world, email).json()
     assert waiting["status"] == "code-needed" and "token" not in waiting
 
     def second(code, challenge=waiting["challenge"]):
         return world.call(NOBODY, "POST", "/sign-in/code", json={"challenge": challenge, "code": code})
 
-    used = totp.now()
     assert second(used).status_code == 401  # taken by the enrolment
     code = totp.at(at(monkeypatch, 90))
     assert second(code).json()["status"] == "signed-in"
@@ -294,7 +294,7 @@ def test_the_second_factor_is_asked_for_and_a_code_is_good_once(world, enrolled,
 
 
 def test_a_recovery_code_is_good_once(world, enrolled):
-    email, _, codes = enrolled
+    email, _, codes, _ = enrolled
     assert sign_in(world, email, code=codes[0].upper()).json()["status"] == "signed-in"
     assert sign_in(world, email, code=codes[0]).status_code == 401
     token = sign_in(world, email, code=codes[1]).json()["token"]
@@ -311,7 +311,7 @@ def test_a_recovery_code_is_good_once(world, enrolled):
 
 
 def test_codes_cannot_be_guessed(world, enrolled, monkeypatch):
-    email, totp, _ = enrolled
+    email, totp, *_ = enrolled
     challenge = sign_in(world, email).json()["challenge"]
     body = {"challenge": challenge, "code": "abcdef"}
     answers = [world.call(NOBODY, "POST", "/sign-in/code", json=body).status_code for _ in range(11)]

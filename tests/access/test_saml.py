@@ -1,0 +1,641 @@
+"""SAML: two real identity providers, and the attacks that others fell to."""
+
+import base64
+import copy
+import zlib
+
+import httpx
+import pytest
+import xmlsec
+from lxml import etree
+
+from identity_providers import (
+    NS,
+    Keys,
+    encoded,
+    flask_saml2_provider,
+    posted_form,
+    pysaml2_provider,
+    query_of,
+    response_xml,
+    sign,
+)
+from octavo.access.identity import passwords
+from octavo.access.saml.responses import read_response
+from world import NOBODY, URL
+
+KEYS = Keys()
+OTHER = Keys("attacker.test")
+ISSUER = "https://idp.test/metadata"
+PROVIDERS = "/orgs/{organizationId}/saml"
+
+
+def bearer(token):
+    return {"authorization": f"Bearer {token}"}
+
+
+def provider(world, place=None, **more):
+    place = place or world.home
+    world._client.cookies.clear()
+    body = {
+        "label": "Company",
+        "entityID": ISSUER,
+        "certificate": KEYS.certificate,
+        "ssoURL": "https://idp.test/sso",
+    }
+    return world.post(place.admin, place.path(PROVIDERS), body | more)
+
+
+def post(world, made, document, relay="", **form):
+    """Posts a response to the provider's ACS as a browser does."""
+    world._client.cookies.clear()
+    data = {"SAMLResponse": document if isinstance(document, str) else encoded(document)} | form
+    if relay:
+        data["RelayState"] = relay
+    return world.call(NOBODY, "POST", made["service"]["acsURL"], data=data)
+
+
+def honest(made, **more):
+    service = made["service"]
+    return {"issuer": ISSUER, "audience": service["entityID"], "recipient": service["acsURL"]} | more
+
+
+def session(answer):
+    assert answer.status_code == 303, answer.text
+    return answer.headers["set-cookie"].partition("=")[2].partition(";")[0]
+
+
+def me(world, token):
+    world._client.cookies.clear()
+    return world.call(NOBODY, "GET", "/user", headers=bearer(token)).json()
+
+
+# --- providers ----------------------------------------------------------------------------------------
+
+
+def test_a_provider_is_pending_until_it_is_complete(world):
+    made = world.post("admin", world.home.path(PROVIDERS), {"label": "Company"})
+    assert (made["object"], made["status"], made["defaultRole"]) == ("saml-provider", "pending", "read")
+    path = world.home.path(PROVIDERS) + f"/{made['id']}"
+    assert made["urls"]["location"] == f"{URL}/v1{path}"
+    logins = world.home.path("/orgs/{organizationId}/sso")
+    assert world.get("reader", logins) == {"items": []}
+    assert world.call(NOBODY, "GET", made["service"]["startURL"]).status_code == 404
+    body = {"entityID": ISSUER, "certificate": KEYS.certificate, "ssoURL": "https://idp.test/sso"}
+    changed = world.call("admin", "PATCH", path, json=body).json()
+    assert changed["status"] == "active" and changed["label"] == "Company"
+    start = made["service"]["startURL"]
+    assert world.get("reader", logins) == {
+        "items": [{"id": made["id"], "label": "Company", "startURL": start}]
+    }
+    listed = world.get("admin", world.home.path(PROVIDERS))
+    assert [p["id"] for p in listed["items"]] == [world.home["samlProviderId"], made["id"]]
+    metadata = world.call(NOBODY, "GET", made["service"]["entityID"])
+    assert metadata.headers["content-type"] == "application/samlmetadata+xml"
+    root = etree.fromstring(metadata.content)
+    assert root.get("entityID") == made["service"]["entityID"]
+    assert made["service"]["acsURL"].encode() in metadata.content
+    assert world.call("admin", "DELETE", path).status_code == 205
+    assert world.call("admin", "DELETE", path).status_code == 204
+    assert world.call("admin", "GET", path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("label", ""),
+        ("label", "x" * 31),
+        ("certificate", "not one"),
+        ("certificate", Keys(bits=1024).certificate),
+        ("ssoURL", "javascript:alert(1)"),
+        ("ssoURL", "https://user:pw@idp.test/"),
+        ("ssoURL", "//idp.test"),
+        ("ssoURL", "https://idp.test/\r\nX: y"),
+        ("entityID", "x" * 1025),
+        ("defaultRole", "owner"),
+    ],
+)
+def test_a_bad_provider_is_refused(world, field, value):
+    before = world.digest()
+    answer = world.call("admin", "POST", world.home.path(PROVIDERS), json={"label": "x", field: value})
+    assert answer.status_code == 400 and field in answer.json()["error"]["message"]
+    assert world.digest() == before
+
+
+def test_only_administrators_of_the_organization_set_providers(world):
+    made = provider(world)
+    path = world.home.path(PROVIDERS) + f"/{made['id']}"
+    foreign = world.away.path(PROVIDERS) + f"/{made['id']}"
+    before = world.digest()
+    for who, status in (("creator", 403), ("reader", 403), ("stranger", 404), (NOBODY, 401)):
+        assert world.call(who, "GET", path).status_code == status
+        assert world.call(who, "PATCH", path, json={"defaultRole": "admin"}).status_code == status
+        assert world.call(who, "DELETE", path).status_code == status
+        assert world.call(who, "POST", world.home.path(PROVIDERS), json={"label": "x"}).status_code == status
+    assert world.call("stranger", "GET", foreign).status_code == 404
+    assert world.call("stranger", "PATCH", foreign, json={"label": "y"}).status_code == 404
+    assert world.call("stranger", "DELETE", foreign).status_code == 204
+    assert world.digest() == before
+
+
+def team_of(world, place, title="Staff"):
+    from octavo.kit import ids
+
+    team = ids.new_id()
+    with world.context.db.write() as tx:
+        tx.run(
+            "INSERT INTO teams (id, organization_id, title, created_at) VALUES (:id, :org, :title, 1)",
+            id=team,
+            org=place["organizationId"],
+            title=title,
+        )
+    return team
+
+
+def test_the_default_team_is_of_the_same_organization(world):
+    own, foreign = team_of(world, world.home), team_of(world, world.away)
+    made = provider(world, defaultTeam=own)
+    assert made["defaultTeam"]["id"] == own and made["defaultTeam"]["members"] == 0
+    path = world.home.path(PROVIDERS) + f"/{made['id']}"
+    before = world.digest()
+    assert world.call("admin", "PATCH", path, json={"defaultTeam": foreign}).status_code == 404
+    assert (
+        world.call(
+            "admin", "POST", world.home.path(PROVIDERS), json={"label": "x", "defaultTeam": foreign}
+        ).status_code
+        == 404
+    )
+    assert world.digest() == before
+    assert "defaultTeam" not in world.call("admin", "PATCH", path, json={"defaultTeam": None}).json()
+
+
+# --- real identity providers --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def pysaml2(tmp_path_factory):
+    with pysaml2_provider(tmp_path_factory.mktemp("pysaml2")) as running:
+        running.who.update(
+            name_id="ada-1", attributes={"mail": "ada@example.org", "displayName": "Ada Lovelace"}
+        )
+        yield running
+
+
+@pytest.fixture(scope="module")
+def flask_saml2():
+    with flask_saml2_provider() as running:
+        yield running
+
+
+@pytest.fixture(params=["pysaml2", "flask_saml2"])
+def running(request):
+    return request.getfixturevalue(request.param)
+
+
+def trusting(world, running, place=None, **more):
+    """A provider of Octavo that the running one knows by its metadata."""
+    known = {"entityID": running.entity_id, "certificate": running.certificate, "ssoURL": running.sso_url}
+    made = provider(world, place, **known, **more)
+    running.trust(world.call(NOBODY, "GET", made["service"]["entityID"]).content)
+    return made
+
+
+def test_a_company_signs_in_through_its_provider(world, running):
+    team = team_of(world, world.home)
+    made = trusting(world, running, defaultTeam=team, defaultRole="edit")
+    start = world.call(NOBODY, "GET", made["service"]["startURL"] + "?next=/o/1%3Ftab=2")
+    assert start.status_code == 303
+    action, form = running.log_in(start.headers["location"])
+    assert action == made["service"]["acsURL"]
+    answer = post(world, made, form["SAMLResponse"])
+    assert answer.headers["location"] == f"{URL}/o/1?tab=2"
+    token = session(answer)
+    ada = me(world, token)
+    assert ada["email"] == "ada@example.org"
+    # A member by default role and team, of this organization alone.
+    with world.context.db.read() as tx:
+        rows = tx.all("SELECT organization_id, role, sso FROM members WHERE user_id = :id", id=ada["id"])
+        assert rows == [(world.home["organizationId"], "edit", 1)]
+        assert tx.all("SELECT team_id FROM team_members WHERE user_id = :id", id=ada["id"]) == [(team,)]
+        assert tx.value("SELECT email_verified FROM users WHERE id = :id", id=ada["id"]) == 0
+    assert (
+        world.call(NOBODY, "GET", world.home.path("/spaces/{spaceId}"), headers=bearer(token)).status_code
+        == 200
+    )
+    # The same response again is refused, and so is the same request answered anew.
+    replayed = post(world, made, form["SAMLResponse"])
+    assert replayed.status_code == 401 and "used before" in replayed.json()["error"]["message"]
+    # The second time it is the same person; a member keeps the role they were given since.
+    with world.context.db.write() as tx:
+        tx.run("UPDATE members SET role = 'review' WHERE user_id = :id", id=ada["id"])
+    _, form = running.log_in(world.call(NOBODY, "GET", made["service"]["startURL"]).headers["location"])
+    again = session(post(world, made, form["SAMLResponse"]))
+    assert me(world, again)["id"] == ada["id"]
+    with world.context.db.read() as tx:
+        assert tx.value("SELECT role FROM members WHERE user_id = :id", id=ada["id"]) == "review"
+    # Gone: disabled, she is out at once and cannot come back through the provider.
+    with world.context.db.write() as tx:
+        tx.run("UPDATE members SET disabled = 1 WHERE user_id = :id", id=ada["id"])
+    assert world.call(NOBODY, "GET", "/user", headers=bearer(again)).status_code == 401
+    _, form = running.log_in(world.call(NOBODY, "GET", made["service"]["startURL"]).headers["location"])
+    assert post(world, made, form["SAMLResponse"]).status_code == 403
+
+
+def test_a_provider_may_begin(world, pysaml2):
+    made = trusting(world, pysaml2)
+    url = pysaml2.sso_url.replace("/sso", "/unsolicited")
+    page = httpx.get(url, params={"sp": made["service"]["entityID"], "acs": made["service"]["acsURL"]}).text
+    _, form = posted_form(page)
+    answer = post(world, made, form["SAMLResponse"], relay="/spaces")
+    assert answer.headers["location"] == f"{URL}/spaces"
+    assert me(world, session(answer))["email"] == "ada@example.org"
+    assert post(world, made, form["SAMLResponse"], relay="/spaces").status_code == 401
+
+
+def test_a_response_is_good_for_its_own_provider_alone(world, running):
+    one, two = trusting(world, running), trusting(world, running, world.away)
+    _, form = running.log_in(world.call(NOBODY, "GET", one["service"]["startURL"]).headers["location"])
+    assert post(world, two, form["SAMLResponse"]).status_code == 401
+    assert post(world, one, form["SAMLResponse"]).status_code == 303
+
+
+# --- who is let in ------------------------------------------------------------------------------------
+
+
+def test_an_address_of_somebody_who_is_no_member_is_not_taken_over(world):
+    made = provider(world)
+    before = world.digest()
+    answer = post(world, made, sign(response_xml(**honest(made, email="stranger@example.org")), KEYS))
+    assert answer.status_code == 403
+    assert world.digest() == before
+
+
+def test_a_member_is_known_by_their_address_and_reaches_this_organization_alone(world):
+    made = provider(world)
+    from octavo.access import upsert_member
+
+    with world.context.db.write() as tx:
+        upsert_member(tx, world.away["organizationId"], world.users["reader"], "admin")
+    answer = post(world, made, sign(response_xml(**honest(made, email="Reader@Example.org")), KEYS))
+    headers = bearer(session(answer))
+    assert me(world, headers["authorization"][7:])["id"] == world.users["reader"]
+    assert world.call("reader", "GET", world.away.path("/spaces/{spaceId}")).status_code == 200
+    for path in ("/orgs/{organizationId}", "/spaces/{spaceId}", "/orgs/{organizationId}/spaces"):
+        assert world.call(NOBODY, "GET", world.home.path(path), headers=headers).status_code == 200
+        assert world.call(NOBODY, "GET", world.away.path(path), headers=headers).status_code == 404
+    # Nor does it open the account: no password, no second factor, no token that reaches further.
+    body = {"password": "a long enough one"}
+    assert world.call(NOBODY, "PUT", "/user/password", headers=headers, json=body).status_code == 403
+    assert world.call(NOBODY, "POST", "/user/mfa", headers=headers, json={}).status_code == 403
+    token = world.call(NOBODY, "POST", "/user/tokens", headers=headers, json={"name": "x"}).json()
+    assert token["organization"] == world.home["organizationId"]
+    path = world.away.path("/orgs/{organizationId}")
+    assert world.call(NOBODY, "GET", path, headers=bearer(token["token"])).status_code == 404
+    listed = world.call(NOBODY, "GET", "/user/tokens", headers=headers).json()
+    assert [t["id"] for t in listed["items"]] == [token["id"]]
+
+
+def test_forced_sign_on_lets_the_provider_s_sessions_in(world):
+    made = provider(world)
+    with world.context.db.write() as tx:
+        tx.run("""UPDATE organizations SET settings = '{"sso":true}'""")
+        passwords.set_password(tx, world.users["reader"], passwords.hash_password("a long enough one"))
+    token = session(post(world, made, sign(response_xml(**honest(made, email="reader@example.org")), KEYS)))
+    path = world.home.path("/spaces/{spaceId}")
+    assert world.call(NOBODY, "GET", path, headers=bearer(token)).status_code == 200
+    body = {"email": "reader@example.org", "password": "a long enough one"}
+    world._client.cookies.clear()
+    by_password = world.call(NOBODY, "POST", "/sign-in", json=body).json()["token"]
+    assert world.call(NOBODY, "GET", path, headers=bearer(by_password)).status_code == 403
+
+
+def test_a_deleted_provider_ends_its_sessions_and_another_entity_forgets_who_was_who(world):
+    made = provider(world)
+    token = session(post(world, made, sign(response_xml(**honest(made)), KEYS)))
+    ada = me(world, token)["id"]
+    path = world.home.path(PROVIDERS) + f"/{made['id']}"
+    assert world.call("admin", "PATCH", path, json={"entityID": "https://other.test"}).status_code == 200
+    xml = response_xml(**honest(made, issuer="https://other.test", email="eve@example.org", id="_two"))
+    assert me(world, session(post(world, made, sign(xml, KEYS))))["id"] != ada
+    assert world.call("admin", "DELETE", path).status_code == 205
+    assert world.call(NOBODY, "GET", "/user", headers=bearer(token)).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "relay",
+    [
+        "https://evil.example/",
+        "//evil.example",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "/%0d%0aX:y\r\nX: y",
+        "javascript:x",
+    ],
+)
+def test_nobody_is_sent_elsewhere(world, relay):
+    made = provider(world)
+    answer = post(world, made, sign(response_xml(**honest(made)), KEYS), relay=relay)
+    assert answer.headers["location"] == f"{URL}/"
+    start = world.call(NOBODY, "GET", made["service"]["startURL"], params={"next": relay})
+    request = zlib.decompress(base64.b64decode(query_of(start.headers["location"])["SAMLRequest"]), -15)
+    asked = etree.fromstring(request)
+    xml = response_xml(**honest(made, in_response_to=asked.get("ID"), id="_two"))
+    assert post(world, made, sign(xml, KEYS)).headers["location"] == f"{URL}/"
+
+
+def test_a_key_change_takes_two_certificates(world):
+    made = provider(world, certificate=OTHER.certificate + KEYS.certificate)
+    assert post(world, made, sign(response_xml(**honest(made)), KEYS)).status_code == 303
+    assert post(world, made, sign(response_xml(**honest(made, id="_two")), OTHER)).status_code == 303
+
+
+# --- attacks ------------------------------------------------------------------------------------------
+
+
+def forged_assertion(signed, email="admin@example.org", id="_evil"):
+    """A copy of the signed assertion that names somebody else, without its signature."""
+    evil = copy.deepcopy(signed)
+    evil.set("ID", id)
+    signature = evil.find("ds:Signature", NS)
+    if signature is not None:
+        evil.remove(signature)
+    evil.find("a:Subject/a:NameID", NS).text = "admin"
+    evil.find("a:AttributeStatement/a:Attribute/a:AttributeValue", NS).text = email
+    return evil
+
+
+def wrap(made, how):
+    """The eight ways to wrap a signed element (Somorovsky et al., On Breaking SAML, 2012)."""
+    if how <= 2:
+        root = sign(response_xml(**honest(made)), KEYS, element="p:Response")
+        signature = root.find("ds:Signature", NS)
+        evil = copy.deepcopy(root)
+        evil.set("ID", "_evil")
+        old = evil.find("a:Assertion", NS)
+        evil.replace(old, forged_assertion(old))
+        original = copy.deepcopy(root)
+        original.remove(original.find("ds:Signature", NS))
+        evil.remove(evil.find("ds:Signature", NS))
+        if how == 1:  # the original response inside the moved signature
+            moved = copy.deepcopy(signature)
+            moved.append(original)
+            evil.insert(1, moved)
+        else:  # beside the signature
+            evil.insert(1, copy.deepcopy(signature))
+            evil.insert(2, original)
+        return evil
+    root = sign(response_xml(**honest(made)), KEYS)
+    signed = root.find("a:Assertion", NS)
+    evil = forged_assertion(signed)
+    if how == 3:  # the forged one before it
+        root.insert(list(root).index(signed), evil)
+    elif how == 4:  # the signed one inside the forged one
+        root.replace(signed, evil)
+        evil.append(signed)
+    elif how == 5:  # the forged one carries the signature, the original stands behind
+        signature = signed.find("ds:Signature", NS)
+        signed.remove(signature)
+        evil.insert(1, signature)
+        root.replace(signed, evil)
+        root.append(signed)
+    elif how == 6:  # the original inside the signature that the forged one carries
+        signature = signed.find("ds:Signature", NS)
+        signed.remove(signature)
+        evil.insert(1, signature)
+        root.replace(signed, evil)
+        signature.append(signed)
+    elif how == 7:  # the signed one in the response's extensions, with the same ID
+        extensions = etree.Element(f"{{{NS['p']}}}Extensions")
+        same = forged_assertion(signed, id=signed.get("ID"))
+        root.replace(signed, same)
+        extensions.append(signed)
+        root.insert(1, extensions)
+    elif how == 8:  # the original in an Object of the signature
+        signature = signed.find("ds:Signature", NS)
+        signed.remove(signature)
+        evil.insert(1, signature)
+        root.replace(signed, evil)
+        container = etree.SubElement(signature, f"{{{NS['ds']}}}Object")
+        container.append(signed)
+    return root
+
+
+def tampered(made):
+    root = sign(response_xml(**honest(made)), KEYS)
+    root.find("a:Assertion/a:Subject/a:NameID", NS).text = "admin"
+    return root
+
+
+def commented(made):
+    """A comment cuts the name in two for parsers that read the first text only (CVE-2017-11427)."""
+    root = sign(response_xml(**honest(made, name_id="admin.evil", email="admin@example.org.evil.test")), KEYS)
+    text = etree.tostring(root).decode()
+    return text.replace("admin@example.org.evil.test", "admin@example.org<!-- -->.evil.test")
+
+
+def two_signed(made):
+    root = sign(response_xml(**honest(made)), KEYS)
+    other = sign(response_xml(**honest(made, id="_second", email="admin@example.org")), KEYS)
+    root.append(other.find("a:Assertion", NS))
+    return root
+
+
+def unsigned_beside(made):
+    root = sign(response_xml(**honest(made)), KEYS)
+    root.append(forged_assertion(root.find("a:Assertion", NS)))
+    return root
+
+
+def dtd(made, body="<!ENTITY who 'admin'>"):
+    return f"<!DOCTYPE Response [{body}]>" + etree.tostring(sign(response_xml(**honest(made)), KEYS)).decode()
+
+
+def foreign_encoding(made, encoding):
+    xml = etree.tostring(sign(response_xml(**honest(made)), KEYS)).decode()
+    return f'<?xml version="1.0" encoding="{encoding}"?>{xml}'.encode(encoding)
+
+
+def status(made):
+    xml = response_xml(**honest(made)).replace("status:Success", "status:Responder")
+    return sign(xml, KEYS)
+
+
+def without(made, start, end):
+    xml = response_xml(**honest(made))
+    return sign(xml[: xml.index(start)] + xml[xml.index(end) + len(end) :], KEYS)
+
+
+def several_references(made):
+    root = sign(response_xml(**honest(made)), KEYS)
+    info = root.find(".//ds:SignedInfo", NS)
+    info.append(copy.deepcopy(info.find("ds:Reference", NS)))
+    return root
+
+
+def forged_only(made):
+    root = sign(response_xml(**honest(made)), KEYS)
+    signed = root.find("a:Assertion", NS)
+    root.replace(signed, forged_assertion(signed))
+    return root
+
+
+ATTACKS = {
+    **{f"wrapping {how}": lambda made, how=how: wrap(made, how) for how in range(1, 9)},
+    "unsigned": lambda made: response_xml(**honest(made)),
+    "signature taken off": forged_only,
+    "tampered": tampered,
+    "another key, embedded": lambda made: sign(response_xml(**honest(made)), OTHER),
+    "another key on the response": lambda made: sign(
+        response_xml(**honest(made)), OTHER, element="p:Response"
+    ),
+    "sha-1 signature": lambda made: sign(
+        response_xml(**honest(made)), KEYS, method=xmlsec.constants.TransformRsaSha1
+    ),
+    "sha-1 digest": lambda made: sign(
+        response_xml(**honest(made)), KEYS, digest=xmlsec.constants.TransformSha1
+    ),
+    "hmac with the certificate": lambda made: sign(
+        response_xml(**honest(made)),
+        KEYS,
+        method=xmlsec.constants.TransformHmacSha256,
+        secret=KEYS.certificate.encode(),
+    ),
+    "canonical form with comments": lambda made: sign(
+        response_xml(**honest(made)), KEYS, canonical=xmlsec.constants.TransformExclC14NWithComments
+    ),
+    "comment in a name": commented,
+    "two assertions": two_signed,
+    "unsigned beside signed": unsigned_beside,
+    "several references": several_references,
+    "dtd": dtd,
+    "external entity": lambda made: dtd(made, '<!ENTITY who SYSTEM "file:///etc/passwd">'),
+    "entity bomb": lambda made: dtd(
+        made, "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "x"}">' for n in range(10))
+    ),
+    "utf-16": lambda made: foreign_encoding(made, "utf-16"),
+    "utf-7": lambda made: foreign_encoding(made, "utf-7"),
+    "cdata": lambda made: (
+        etree.tostring(sign(response_xml(**honest(made)), KEYS))
+        .decode()
+        .replace("ada@example.org", "<![CDATA[ada@example.org]]>")
+    ),
+    "another audience": lambda made: sign(response_xml(**honest(made, audience="https://other.test")), KEYS),
+    "no audience": lambda made: without(made, "<a:AudienceRestriction>", "</a:AudienceRestriction>"),
+    "another recipient": lambda made: sign(
+        response_xml(
+            **honest(made, recipient="https://other.test/acs", destination=made["service"]["acsURL"])
+        ),
+        KEYS,
+    ),
+    "a longer recipient": lambda made: sign(
+        response_xml(
+            **honest(
+                made, recipient=made["service"]["acsURL"] + "/more", destination=made["service"]["acsURL"]
+            )
+        ),
+        KEYS,
+    ),
+    "another destination": lambda made: sign(
+        response_xml(**honest(made, destination=made["service"]["acsURL"] + "2")), KEYS
+    ),
+    "another issuer": lambda made: sign(response_xml(**honest(made, issuer="https://other.test")), KEYS),
+    "answers what was not asked": lambda made: sign(
+        response_xml(**honest(made, in_response_to="_unknown")), KEYS
+    ),
+    "expired": lambda made: sign(response_xml(**honest(made, begins=-600, ends=-120)), KEYS),
+    "not valid yet": lambda made: sign(response_xml(**honest(made, begins=600, ends=900)), KEYS),
+    "valid for a year": lambda made: sign(response_xml(**honest(made, ends=365 * 86_400)), KEYS),
+    "no end": lambda made: sign(
+        response_xml(**honest(made))
+        .replace("NotOnOrAfter", "NotBefore", 1)
+        .replace("<a:SubjectConfirmationData\n NotBefore", "<a:SubjectConfirmationData\n Address"),
+        KEYS,
+    ),
+    "not a success": status,
+    "no name": lambda made: without(made, "<a:NameID>", "</a:NameID>"),
+    "no conditions": lambda made: without(made, "<a:Conditions", "</a:Conditions>"),
+    "no statement": lambda made: without(made, "<a:AuthnStatement", "</a:AuthnStatement>"),
+    "not base64": lambda made: "%%%",
+    "not xml": lambda made: encoded("hello"),
+    "empty": lambda made: "",
+    "deep": lambda made: encoded("<a>" * 100_000),
+    "another root": lambda made: encoded(
+        etree.tostring(sign(response_xml(**honest(made)), KEYS).find("a:Assertion", NS))
+    ),
+}
+
+
+def document_of(attack, made):
+    found = attack(made)
+    return found if isinstance(found, str) and not found.lstrip().startswith("<") else encoded(found)
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_is_refused_and_changes_nothing(world, name):
+    made = provider(world)
+    before = world.digest()
+    answer = post(world, made, document_of(ATTACKS[name], made))
+    assert answer.status_code == (400 if name == "empty" else 401), answer.text
+    assert "set-cookie" not in answer.headers
+    assert world.digest() == before
+
+
+def test_the_honest_form_of_the_attacks_is_taken(world):
+    made = provider(world)
+    for n, options in enumerate(
+        (
+            {},
+            {"element": "p:Response"},
+            {"canonical": xmlsec.constants.TransformInclC14N},
+            {"method": xmlsec.constants.TransformRsaSha512, "digest": xmlsec.constants.TransformSha512},
+        )
+    ):
+        answer = post(world, made, sign(response_xml(**honest(made, id=f"_{n}")), KEYS, **options))
+        assert answer.status_code == 303, (options, answer.text)
+
+
+def test_no_part_of_a_signed_response_can_be_changed(world):
+    """Every single character of text and attributes inside the assertion counts."""
+    made = provider(world)
+    from octavo.access.saml.responses import Refused
+    from octavo.access.saml.store import find_provider
+    from octavo.access.saml.wire import Service
+    from octavo.kit.clock import now
+
+    service = Service(made["service"]["acsURL"], made["service"]["startURL"], made["service"]["entityID"])
+    with world.context.db.read() as tx:
+        row = find_provider(tx, made["id"])
+    whole = sign(response_xml(**honest(made)), KEYS)
+    assert read_response(encoded(whole), row, service, now()).email == "ada@example.org"
+    places = 0
+    for number, element in enumerate(whole.find("a:Assertion", NS).iter()):
+        if element.tag.startswith(f"{{{NS['ds']}}}X509"):
+            continue
+        for attribute in (None, *element.keys()):
+            changed = copy.deepcopy(whole)
+            target = list(changed.find("a:Assertion", NS).iter())[number]
+            if attribute is None:
+                if not (target.text or "").strip():
+                    continue
+                target.text = target.text[:-1] + ("A" if target.text[-1] != "A" else "B")
+            else:
+                target.set(attribute, target.get(attribute) + "x")
+            with pytest.raises(Refused):
+                read_response(encoded(changed), row, service, now())
+            places += 1
+    assert places > 20
+
+
+def test_the_form_is_as_browsers_send_it(world):
+    made = provider(world)
+    acs = made["service"]["acsURL"]
+    document = encoded(sign(response_xml(**honest(made)), KEYS))
+    assert world.call(NOBODY, "POST", acs, json={"SAMLResponse": document}).status_code == 400
+    assert world.call(NOBODY, "POST", acs, data={"SAMLResponse": [document, document]}).status_code == 400
+    assert world.call(NOBODY, "POST", acs, data={"x": "y"}).status_code == 400
+    assert (
+        world.call(
+            NOBODY, "POST", acs.replace(made["id"], "unknown"), data={"SAMLResponse": document}
+        ).status_code
+        == 404
+    )
