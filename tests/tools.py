@@ -121,7 +121,8 @@ def public_api() -> PublicApi:
     return found
 
 
-@pytest.fixture(scope="session")
+# For one module: Playwright runs an event loop in this thread, which no other test could use beside it.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """A headless Chromium driven by Playwright (a ``playwright.sync_api.Browser``)."""
     executable = next(filter(None, map(shutil.which, _BROWSERS)), None)

@@ -286,7 +286,8 @@ def furnish(world: World, place: Place) -> None:
             at=now(),
         )
     ids["groupId"] = post("/orgs/{organizationId}/scim/v2/Groups", {"displayName": "Staff"})["id"]
-    ids["scimUserId"] = ids["userId"]
+    ada = {"userName": f"ada@{place.name}.test"}
+    ids["scimUserId"] = post("/orgs/{organizationId}/scim/v2/Users", ada)["id"]
 
     ids["siteId"] = post("/orgs/{organizationId}/sites", {"title": "Docs", "spaces": [ids["spaceId"]]})["id"]
 
