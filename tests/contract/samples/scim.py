@@ -1,11 +1,22 @@
+from typing import Any
+
+from world import Place
+
 from . import Sample
 
 _USER = {"userName": "grace@example.org", "displayName": "Grace"}
-_GROUP = {"displayName": "Staff"}
 
 
 def _rename(name: str) -> dict[str, object]:
     return {"Operations": [{"op": "replace", "path": "displayName", "value": name}]}
+
+
+def _group(name: str) -> Any:
+    return lambda place: {"displayName": name, "members": _members(place)}
+
+
+def _members(place: Place) -> list[dict[str, str]]:
+    return [{"value": place["scimUserId"]}]
 
 
 SAMPLES = {
@@ -19,9 +30,11 @@ SAMPLES = {
     "patchScimUser": Sample(body=_rename("Ada")),
     "deleteScimUser": Sample(),
     "listScimGroups": Sample(),
-    "createScimGroup": Sample(body={"displayName": "Others"}),
+    "createScimGroup": Sample(body=_group("Others")),
     "getScimGroup": Sample(),
-    "replaceScimGroup": Sample(body=_GROUP),
-    "patchScimGroup": Sample(body=_rename("Crew")),
+    "replaceScimGroup": Sample(body=_group("Staff")),
+    "patchScimGroup": Sample(
+        body=lambda place: {"Operations": [{"op": "add", "path": "members", "value": _members(place)}]}
+    ),
     "deleteScimGroup": Sample(),
 }
