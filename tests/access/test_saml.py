@@ -79,14 +79,15 @@ def test_a_provider_is_pending_until_it_is_complete(world):
     path = world.home.path(PROVIDERS) + f"/{made['id']}"
     assert made["urls"]["location"] == f"{URL}/v1{path}"
     logins = world.home.path("/orgs/{organizationId}/sso")
-    assert world.get("reader", logins) == {"items": []}
+    furnished = world.get("reader", logins)["items"]
+    assert made["id"] not in [login["id"] for login in furnished]
     assert world.call(NOBODY, "GET", made["service"]["startURL"]).status_code == 404
     body = {"entityID": ISSUER, "certificate": KEYS.certificate, "ssoURL": "https://idp.test/sso"}
     changed = world.call("admin", "PATCH", path, json=body).json()
     assert changed["status"] == "active" and changed["label"] == "Company"
     start = made["service"]["startURL"]
     assert world.get("reader", logins) == {
-        "items": [{"id": made["id"], "label": "Company", "startURL": start}]
+        "items": [*furnished, {"id": made["id"], "label": "Company", "startURL": start}]
     }
     listed = world.get("admin", world.home.path(PROVIDERS))
     assert [p["id"] for p in listed["items"]] == [world.home["samlProviderId"], made["id"]]

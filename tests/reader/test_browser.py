@@ -53,7 +53,7 @@ def test_search_opens_with_a_key_and_finds(open_page):
     page.get_by_role("dialog").get_by_text("Settings").first.wait_for()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    page.wait_for_url(re.compile("/settings$"))
+    page.wait_for_url(re.compile(r"/settings(#.*)?$"))
     assert page.trouble == []
 
 
