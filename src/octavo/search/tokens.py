@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
-
-import snowballstemmer
+from functools import cache, lru_cache
+from typing import Any
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CJK}]+|[^\W{_CJK}]+(?:[.'’][^\W{_CJK}]+)*")
@@ -17,7 +16,18 @@ _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\dA-Za-z_
 _IS_CJK = re.compile(rf"[{_CJK}]")
 _MAX_WORD = 64
 
-_stem = lru_cache(maxsize=50_000)(snowballstemmer.stemmer("english").stemWord)
+
+@lru_cache(maxsize=50_000)
+def _stem(word: str) -> str:
+    return str(_stemmer().stemWord(word))
+
+
+@cache
+def _stemmer() -> Any:
+    # Loaded with the first word: its package loads every language it knows.
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english")
 
 
 def fold(text: str) -> str:
@@ -29,7 +39,7 @@ def fold(text: str) -> str:
 
 
 def stem(word: str) -> str:
-    return str(_stem(word)) if word.isascii() and word.isalpha() else word
+    return _stem(word) if word.isascii() and word.isalpha() else word
 
 
 def words(text: str) -> list[str]:
