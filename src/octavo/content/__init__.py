@@ -1,26 +1,73 @@
 """Content: lines, revisions, pages, files; import and export."""
 
-from .bodies import get_body
-from .documents import Lookup, read_source, resolve, resolve_all
+from .bodies import body_hash, get_body, put_bodies
+from .documents import Lookup, StateLookup, document_json, read_source, resolve, resolve_all
 from .exporting import export_files
 from .files import PURPOSE as FILE_PURPOSE
+from .files import download_url
 from .following import apply_followers, follow_main, prepare_followers
-from .importing import ImportOutcome, import_files
+from .images import dimensions
+from .importing import MAX_FILE, ImportOutcome, head_fields, import_files
+from .keys import KeptKeys, carried_keys, keyed_document, put_keys
+from .reading import Reader, explain_merges
+from .revising import prepare_main, revise_main
 from .sources import Source, SourceError, open_source
 from .store import (
     Base,
     Changes,
     Item,
+    Layer,
+    LineMoved,
+    RevisionRow,
+    Touched,
+    commit,
+    find_item_by_path,
+    find_items,
     find_page,
+    find_page_by_file,
+    find_pages,
+    get_item,
+    get_page,
+    get_revision,
+    line_base,
     list_ancestors,
+    list_by_slug,
+    list_changed,
+    list_children,
+    list_held,
     list_items,
     list_pages,
+    list_revisions,
+    list_subtree,
     main_base,
+    open_line,
     revision_base,
+)
+from .wire import (
+    ContentQuery,
+    File,
+    FilesQuery,
+    PageContentQuery,
+    Pages,
+    ReusableContent,
+    Revision,
+    RevisionPage,
+    VariableName,
+    app_url,
+    present_file,
+    present_page,
+    present_reusable,
 )
 
 __all__ = [
-    "FILE_PURPOSE", "Base", "Changes", "ImportOutcome", "Item", "Lookup", "Source", "SourceError", "export_files",
-    "apply_followers", "find_page", "follow_main", "get_body", "import_files", "list_ancestors", "prepare_followers", "list_items", "list_pages", "main_base", "open_source", "read_source", "resolve",
-    "resolve_all", "revision_base",
+    "FILE_PURPOSE", "MAX_FILE", "Base", "Changes", "ContentQuery", "File", "FilesQuery", "ImportOutcome", "Item",
+    "KeptKeys", "Layer", "LineMoved", "Lookup", "PageContentQuery", "Pages", "Reader", "ReusableContent", "Revision",
+    "RevisionPage", "RevisionRow", "Source", "SourceError", "StateLookup", "Touched", "VariableName", "app_url",
+    "apply_followers", "body_hash", "carried_keys", "commit", "dimensions", "document_json", "download_url",
+    "explain_merges", "export_files", "find_item_by_path", "find_items", "find_page", "find_page_by_file",
+    "find_pages", "follow_main", "get_body", "get_item", "get_page", "get_revision", "head_fields", "import_files",
+    "keyed_document", "line_base", "list_ancestors", "list_by_slug", "list_changed", "list_children", "list_held",
+    "list_items", "list_pages", "list_revisions", "list_subtree", "main_base", "open_line", "open_source",
+    "prepare_followers", "prepare_main", "present_file", "present_page", "present_reusable", "put_bodies", "put_keys",
+    "read_source", "resolve", "resolve_all", "revise_main", "revision_base",
 ]  # fmt: skip

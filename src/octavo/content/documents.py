@@ -18,6 +18,7 @@ from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 from . import store
 from .bodies import get_body
+from .keys import keyed_document
 from .store import Base
 
 _CACHE_BYTES = 64 * 1024 * 1024
@@ -80,9 +81,11 @@ def read_source(tx: Transaction, body: str | None) -> Document:
     return read(split_page(get_body(tx, body))[2]) if body else msgspec.structs.replace(_EMPTY)
 
 
-def resolved_document(tx: Transaction, base: Base, body: str | None, file_path: str | None) -> Document:
-    """The document of a page file with what its references mean in this state."""
-    return resolve_all(StateLookup(tx, base), read_source(tx, body), file_path)
+def resolved_document(
+    tx: Transaction, base: Base, owner_id: str, body: str | None, file_path: str | None
+) -> Document:
+    """The document of a page or reusable content with its keys and what its references mean in this state."""
+    return resolve_all(StateLookup(tx, base), keyed_document(tx, owner_id, body), file_path)
 
 
 def resolve_all(lookup: Lookup, document: Document, file_path: str | None) -> Document:
@@ -132,11 +135,11 @@ def resolve_reference(tx: Transaction, base: Base, file_path: str | None, writte
     return resolve(StateLookup(tx, base), file_path, {"kind": "url", "url": written}, "image")
 
 
-def document_json(tx: Transaction, base: Base, body: str | None, file_path: str | None) -> Raw:
+def document_json(tx: Transaction, base: Base, owner_id: str, body: str | None, file_path: str | None) -> Raw:
     """The document as the API shows it, encoded."""
-    key = (base.revision_id, body, file_path)
+    key = (base.revision_id, owner_id, body, file_path)
     encoded = _json_cache.get(key)
     if encoded is None:
-        encoded = msgspec.json.encode(to_json(resolved_document(tx, base, body, file_path)))
+        encoded = msgspec.json.encode(to_json(resolved_document(tx, base, owner_id, body, file_path)))
         _json_cache.put(key, encoded, len(encoded))
     return Raw(encoded)

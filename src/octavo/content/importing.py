@@ -23,11 +23,10 @@ from ..kit import ids
 from ..kit.context import Context
 from ..kit.db import Database
 from ..kit.files import detect_type
-from ..kit.outbox import emit
 from . import store
 from .bodies import body_hash, get_body, put_bodies
-from .following import apply_followers, prepare_followers
 from .images import dimensions
+from .revising import prepare_main, revise_main
 from .sources import Source
 from .store import Base, Changes, Item, LineMoved
 
@@ -248,17 +247,9 @@ def _commit(
     if not changes:
         return base, 0
     with context.db.read() as tx:
-        prepared = prepare_followers(tx, changes)
+        prepared = prepare_main(tx, changes)
     with context.db.write() as tx:
-        made = store.commit(tx, base, changes, author=author, message=message, git=git)
-        apply_followers(tx, space_id, prepared)
-        emit(
-            tx,
-            "space_content_updated",
-            organization_id=tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id),
-            space_id=space_id,
-            revision=made.revision_id,
-        )
+        made = revise_main(tx, base, changes, prepared, author=author, message=message, git=git)
     return made, len(changes.pages) + len(changes.items)
 
 

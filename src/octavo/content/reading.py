@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -36,24 +37,39 @@ from .wire import (
     present_variables,
 )
 
+MergedFrom = Callable[[Call, Transaction, str], Any]
+_merged_from: list[MergedFrom] = []
+
+
+def explain_merges(present: MergedFrom) -> None:
+    """Registers what shows the change request that a revision was merged from."""
+    _merged_from[:] = [present]
+
+
 _CACHE_BYTES = 64 * 1024 * 1024
 _pages: ByteCache[bytes] = ByteCache(_CACHE_BYTES)
 
 
 class Reader:
-    """What the operations of all three bases call; lives as long as one request."""
+    """What the operations of all three bases call; lives as long as one request. ``view``: where the state is
+    looked at in the application, below the space."""
 
-    def __init__(self, call: Call, tx: Transaction, base: Base) -> None:
+    def __init__(self, call: Call, tx: Transaction, base: Base, view: str = "") -> None:
         self._call = call
         self._tx = tx
         self._base = base
-        self._app = app_url(call, base.space_id)
+        self._app = app_url(call, base.space_id) + view
 
     def revision(self, query: ContentQuery) -> Revision:
         tx, base = self._tx, self._base
+        revision = store.get_revision(tx, base.revision_id)
+        merged = None
+        if revision.merged_from is not None and _merged_from:
+            merged = _merged_from[0](self._call, tx, revision.merged_from)
         return present_revision(
             self._app,
-            store.get_revision(tx, base.revision_id),
+            revision,
+            merged_from=merged,
             pages=self.pages().pages,
             files=[self._file(item) for item in store.list_items(tx, base, "file")],
             reusable_contents=[
@@ -97,7 +113,7 @@ class Reader:
 
     def reusable_document(self, item_id: str) -> Raw:
         item = store.get_item(self._tx, self._base, item_id, "reusable-content")
-        return document_json(self._tx, self._base, item.content, item.path)
+        return document_json(self._tx, self._base, item.id, item.content, item.path)
 
     def _whole(self, page: Page, query: PageContentQuery) -> RevisionPage:
         """A page with its path, its subtree and, as ``format`` asks, its text."""
@@ -114,7 +130,7 @@ class Reader:
         return presented
 
     def _document(self, page: Page) -> Raw:
-        return document_json(self._tx, self._base, page.body, page.file_path)
+        return document_json(self._tx, self._base, page.id, page.body, page.file_path)
 
     def _file(self, item: Item) -> File:
         return present_file(item, download_url(self._call, item))

@@ -110,6 +110,87 @@ def revision_base(tx: Transaction, space_id: str, revision_id: str) -> Base:
     return Base(space_id, revision_id, tuple(layers))
 
 
+def line_base(tx: Transaction, space_id: str, line_id: str) -> Base:
+    """The head of a line of this space. Raises NotFound."""
+    revision = tx.value(
+        "SELECT revision FROM lines WHERE id = :line AND space_id = :space", line=line_id, space=space_id
+    )
+    if revision is None:
+        raise NotFound(f"There is no line {line_id!r} in this space.")
+    return revision_base(tx, space_id, revision)
+
+
+def open_line(tx: Transaction, main: Base, author: str | None) -> Base:
+    """A new line over main at this state, without any change."""
+    line_id, revision_id = ids.new_id(), ids.new_id()
+    below = main.layers[0]
+    tx.run(
+        """INSERT INTO lines (id, space_id, base_line, sequence, revision)
+           VALUES (:id, :space, :base, 1, :revision)""",
+        id=line_id,
+        space=main.space_id,
+        base=below.line_id,
+        revision=revision_id,
+    )
+    tx.run(
+        """INSERT INTO revisions (id, line_id, sequence, base_sequence, parents, type, author, created_at)
+           VALUES (:id, :line, 1, :base, :parents, 'edits', :author, :at)""",
+        id=revision_id,
+        line=line_id,
+        base=below.sequence,
+        parents=msgspec.json.encode([main.revision_id]).decode(),
+        author=author,
+        at=now(),
+    )
+    return Base(main.space_id, revision_id, (Layer(line_id, 1), below))
+
+
+class Touched(Struct, frozen=True):
+    """Ids of pages and of items."""
+
+    pages: frozenset[str]
+    items: frozenset[str]
+
+
+def list_held(tx: Transaction, layer: Layer) -> Touched:
+    """What the upper line of a change request says anything of."""
+    return _touched(tx, "+from_seq <= :seq AND to_seq > :seq", line=layer.line_id, seq=layer.sequence)
+
+
+def list_changed(tx: Transaction, layer: Layer, after: int) -> Touched:
+    """What a line changed or dropped after a sequence and up to the layer's."""
+    new = _touched(
+        tx, "from_seq > :after AND from_seq <= :seq", line=layer.line_id, seq=layer.sequence, after=after
+    )
+    old = _touched(
+        tx, "to_seq > :after AND to_seq <= :seq", line=layer.line_id, seq=layer.sequence, after=after
+    )
+    return Touched(new.pages | old.pages, new.items | old.items)
+
+
+def _touched(tx: Transaction, where: str, **parameters: Any) -> Touched:
+    pages = tx.all(f"SELECT page_id FROM page_versions WHERE line_id = :line AND {where}", **parameters)
+    items = tx.all(f"SELECT item_id FROM item_versions WHERE line_id = :line AND {where}", **parameters)
+    return Touched(frozenset(row[0] for row in pages), frozenset(row[0] for row in items))
+
+
+def list_revisions(tx: Transaction, space_id: str, limit: int, page: str | None) -> Slice[RevisionRow]:
+    """The revisions of main, newest first."""
+    after = decode_token(page, int)
+    found = tx.all(
+        f"""SELECT {_REVISION} FROM revisions r JOIN spaces s ON s.main_line = r.line_id
+            WHERE s.id = :space AND r.sequence < :after ORDER BY r.sequence DESC LIMIT :limit""",
+        space=space_id,
+        after=after[0] if after else FOREVER,
+        limit=limit + 1,
+    )
+    count = tx.value(
+        "SELECT count(*) FROM revisions r JOIN spaces s ON s.main_line = r.line_id WHERE s.id = :space",
+        space=space_id,
+    )
+    return slice_rows([_revision(row) for row in found], limit, count, lambda row: (row.sequence,))
+
+
 _REVISION = """r.id, r.line_id, r.sequence, r.base_sequence, r.parents, r.type, r.author, r.created_at, r.message,
                r.git, r.merged_from, r.conflicts"""
 
@@ -118,6 +199,10 @@ def get_revision(tx: Transaction, revision_id: str) -> RevisionRow:
     row = tx.one(f"SELECT {_REVISION} FROM revisions r WHERE r.id = :id", id=revision_id)
     if row is None:
         raise NotFound(f"There is no revision {revision_id!r}.")
+    return _revision(row)
+
+
+def _revision(row: tuple[Any, ...]) -> RevisionRow:
     values = list(row)
     values[4] = msgspec.json.decode(row[4])
     values[9] = msgspec.json.decode(row[9]) if row[9] else None
@@ -183,6 +268,34 @@ def find_page(tx: Transaction, base: Base, page_id: str) -> Page | None:
     return None
 
 
+_BATCH = 500
+
+
+def _found(
+    tx: Transaction, base: Base, table: str, key: str, columns: str, wanted: Iterable[str]
+) -> dict[str, tuple[Any, ...] | None]:
+    """The topmost row of each of these ids, None where it says deleted."""
+    found: dict[str, tuple[Any, ...] | None] = {}
+    left = list(dict.fromkeys(wanted))
+    for layer in base.layers:
+        for start in range(0, len(left), _BATCH):
+            rows = tx.all(
+                f"SELECT {columns} FROM {table} p WHERE {_VALID} AND p.{key} IN :ids",
+                line=layer.line_id,
+                seq=layer.sequence,
+                ids=left[start : start + _BATCH],
+            )
+            found.update((row[0], None if row[-1] else row) for row in rows)
+        left = [id for id in left if id not in found]
+    return found
+
+
+def find_pages(tx: Transaction, base: Base, page_ids: Iterable[str]) -> dict[str, Page]:
+    """Those of these pages that the state has, by id."""
+    rows = _found(tx, base, "page_versions", "page_id", _PAGE, page_ids)
+    return {id: _page(row) for id, row in rows.items() if row is not None}
+
+
 def get_page(tx: Transaction, base: Base, page_id: str) -> Page:
     page = find_page(tx, base, page_id)
     if page is None:
@@ -231,6 +344,11 @@ def list_children(tx: Transaction, base: Base, parents: Iterable[str | None]) ->
     return sorted(pages, key=lambda page: (page.parent or "", page.rank, page.id))
 
 
+def list_by_slug(tx: Transaction, base: Base, parent: str | None, slug: str) -> list[Page]:
+    """The children of a page (None: the top) with this slug."""
+    return _pages_where(tx, base, "p.parent_id = :parent AND p.slug = :slug", parent=parent or "", slug=slug)
+
+
 def list_subtree(tx: Transaction, base: Base, page_id: str) -> list[Page]:
     """Everything below a page, parents before children."""
     found: list[Page] = []
@@ -257,8 +375,7 @@ def find_page_by_path(tx: Transaction, base: Base, path: str) -> Page | None:
     """The page at a path of slugs: one indexed look-up a level."""
     page: Page | None = None
     for slug in [part for part in path.split("/") if part]:
-        parent = page.id if page else ""
-        found = _pages_where(tx, base, "p.parent_id = :parent AND p.slug = :slug", parent=parent, slug=slug)
+        found = list_by_slug(tx, base, page.id if page else None, slug)
         if not found:
             return None
         page = min(found, key=lambda candidate: (candidate.rank, candidate.id))
@@ -309,6 +426,12 @@ def find_item(tx: Transaction, base: Base, item_id: str, kind: ItemKind) -> Item
         if row is not None:
             return None if row[-1] or row[1] != kind else _item(row)
     return None
+
+
+def find_items(tx: Transaction, base: Base, item_ids: Iterable[str]) -> dict[str, Item]:
+    """Those of these items that the state has, of whatever kind, by id."""
+    rows = _found(tx, base, "item_versions", "item_id", _ITEM, item_ids)
+    return {id: _item(row) for id, row in rows.items() if row is not None}
 
 
 def get_item(tx: Transaction, base: Base, item_id: str, kind: ItemKind) -> Item:

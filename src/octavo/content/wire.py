@@ -299,6 +299,7 @@ def present_revision(
     app_url: str,
     revision: RevisionRow,
     *,
+    merged_from: Any,
     pages: list[RevisionPage],
     files: list[File],
     reusable_contents: list[ReusableContent],
@@ -316,6 +317,7 @@ def present_revision(
         urls=RevisionUrls(app_url),
         type=revision.type,  # type: ignore[arg-type]
         git=revision.git if revision.git and metadata else UNSET,
+        merged_from=merged_from if merged_from is not None else UNSET,
     )
 
 

@@ -1,0 +1,81 @@
+"""Node keys over edits. A text that is read gets keys made of its content; where an earlier edit carried a key
+over from another text, that is kept beside the text, for its owner (a page or a reusable content) alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+from msgspec import Struct
+
+from ..core.document import Block, Document, Fragment, assign_keys, carry_keys, read, split_page, walk
+from ..kit.db import Transaction
+from .bodies import get_body
+
+
+class KeptKeys(Struct, frozen=True):
+    """``keys``: from the key that reading gives to the key that is kept, where they differ."""
+
+    owner_id: str
+    body: str
+    keys: dict[str, str]
+
+
+def keyed_document(tx: Transaction, owner_id: str, body: str | None) -> Document:
+    """The document of a source as written, every node with its key."""
+    document = assign_keys(read(split_page(get_body(tx, body))[2] if body else ""))
+    kept = tx.value(
+        "SELECT keys FROM node_keys WHERE owner_id = :owner AND body = :body", owner=owner_id, body=body or ""
+    )
+    return _rename(document, msgspec.json.decode(kept, type=dict[str, str])) if kept else document
+
+
+def _rename(document: Document, keys: dict[str, str]) -> Document:
+    for node in walk(document):
+        if isinstance(node, (Block, Fragment)) and node.key in keys:
+            node.key = keys[node.key]
+    return document
+
+
+def carried_keys(olds: Iterable[Document], text: str) -> dict[str, str]:
+    """The keys to keep for a source that was edited from these documents; an earlier one goes before a later."""
+    source = split_page(text)[2]
+    plain, carried = assign_keys(read(source)), read(source)
+    first, *others = olds
+    carry_keys(first, carried)
+    known = {node.key for node in walk(first) if isinstance(node, (Block, Fragment))}
+    for other in others:
+        # What the documents before do not know may be known to this one.
+        again = carry_keys(other, read(source))
+        there = {node.key for node in walk(other) if isinstance(node, (Block, Fragment))}
+        taken = {node.key for node in walk(carried) if isinstance(node, (Block, Fragment))}
+        for node, found in zip(walk(carried), walk(again), strict=True):
+            if (
+                isinstance(node, (Block, Fragment))
+                and isinstance(found, (Block, Fragment))
+                and node.key not in known
+                and found.key in there - taken
+            ):
+                node.key = found.key
+        known |= there
+    return {
+        was.key: now.key
+        for was, now in zip(walk(plain), walk(carried), strict=True)
+        if isinstance(was, (Block, Fragment))
+        and isinstance(now, (Block, Fragment))
+        and was.key is not None
+        and now.key is not None
+        and was.key != now.key
+    }
+
+
+def put_keys(tx: Transaction, kept: Iterable[KeptKeys]) -> None:
+    tx.run_many(
+        """INSERT INTO node_keys (owner_id, body, keys) VALUES (:owner, :body, :keys)
+           ON CONFLICT (owner_id, body) DO NOTHING""",
+        [
+            {"owner": k.owner_id, "body": k.body, "keys": msgspec.json.encode(k.keys).decode()}
+            for k in kept
+            if k.keys
+        ],
+    )

@@ -1,0 +1,30 @@
+"""Making a revision of main: its rows, what follows main, and the one event that tells of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..kit.db import Transaction
+from ..kit.outbox import emit
+from . import store
+from .following import apply_followers, prepare_followers
+from .store import Base, Changes
+
+
+def prepare_main(tx: Transaction, changes: Changes) -> list[Any]:
+    """What ``revise_main`` needs of the followers of main, read outside the write. New texts must be stored."""
+    return prepare_followers(tx, changes)
+
+
+def revise_main(tx: Transaction, base: Base, changes: Changes, prepared: list[Any], **about: Any) -> Base:
+    """The next revision of main, ``base`` being its head; ``about`` as for ``store.commit``. Raises LineMoved."""
+    made = store.commit(tx, base, changes, **about)
+    apply_followers(tx, base.space_id, prepared)
+    emit(
+        tx,
+        "space_content_updated",
+        organization_id=tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=base.space_id),
+        space_id=base.space_id,
+        revision=made.revision_id,
+    )
+    return made
