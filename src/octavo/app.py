@@ -49,6 +49,7 @@ ROUTES = (
     "orgs",
     "spaces",
     "content",
+    "changes",
     "search",
     "sites",
 )

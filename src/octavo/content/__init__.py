@@ -1,7 +1,15 @@
 """Content: lines, revisions, pages, files; import and export."""
 
 from .bodies import body_hash, get_body, put_bodies
-from .documents import Lookup, StateLookup, document_json, read_source, resolve, resolve_all
+from .documents import (
+    Lookup,
+    StateLookup,
+    document_json,
+    read_source,
+    resolve,
+    resolve_all,
+    resolve_reference,
+)
 from .exporting import export_files
 from .files import PURPOSE as FILE_PURPOSE
 from .files import download_url
@@ -54,7 +62,9 @@ from .wire import (
     RevisionPage,
     VariableName,
     app_url,
+    present_cover,
     present_file,
+    present_layout,
     present_page,
     present_reusable,
 )
@@ -68,6 +78,6 @@ __all__ = [
     "find_pages", "follow_main", "get_body", "get_item", "get_page", "get_revision", "head_fields", "import_files",
     "keyed_document", "line_base", "list_ancestors", "list_by_slug", "list_changed", "list_children", "list_held",
     "list_items", "list_pages", "list_revisions", "list_subtree", "main_base", "open_line", "open_source",
-    "prepare_followers", "prepare_main", "present_file", "present_page", "present_reusable", "put_bodies", "put_keys",
-    "read_source", "resolve", "resolve_all", "revise_main", "revision_base",
+    "prepare_followers", "prepare_main", "present_cover", "present_file", "present_layout", "present_page", "present_reusable", "put_bodies", "put_keys",
+    "read_source", "resolve", "resolve_all", "resolve_reference", "revise_main", "revision_base",
 ]  # fmt: skip

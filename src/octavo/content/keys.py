@@ -21,9 +21,11 @@ class KeptKeys(Struct, frozen=True):
     keys: dict[str, str]
 
 
-def keyed_document(tx: Transaction, owner_id: str, body: str | None) -> Document:
-    """The document of a source as written, every node with its key."""
-    document = assign_keys(read(split_page(get_body(tx, body))[2] if body else ""))
+def keyed_document(tx: Transaction, owner_id: str, body: str | None, source: str | None = None) -> Document:
+    """The document of a source as written, every node with its key; ``source``: its text where it is known."""
+    if source is None:
+        source = get_body(tx, body) if body else ""
+    document = assign_keys(read(split_page(source)[2]))
     kept = tx.value(
         "SELECT keys FROM node_keys WHERE owner_id = :owner AND body = :body", owner=owner_id, body=body or ""
     )

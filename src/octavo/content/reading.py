@@ -71,11 +71,11 @@ class Reader:
             revision,
             merged_from=merged,
             pages=self.pages().pages,
-            files=[self._file(item) for item in store.list_items(tx, base, "file")],
+            files=[self.present_file(item) for item in store.list_items(tx, base, "file")],
             reusable_contents=[
                 present_reusable(item) for item in store.list_items(tx, base, "reusable-content")
             ],
-            variables=present_variables(store.list_items(tx, base, "variable")),
+            variables=self.variables(),
             metadata=query.metadata,
         )
 
@@ -92,6 +92,17 @@ class Reader:
             _pages.put(key, kept, len(kept))
         return Raw(kept)
 
+    def found_page(self, page_id: str) -> RevisionPage | None:
+        """A page without what is below it and without its text; None when it is not there."""
+        page = store.find_page(self._tx, self._base, page_id)
+        if page is None:
+            return None
+        above = store.list_ancestors(self._tx, self._base, page)
+        return present_page(self._app, page, "/".join(p.slug for p in [*above, page]), [], self._cover)
+
+    def variables(self) -> dict[str, Any]:
+        return present_variables(store.list_items(self._tx, self._base, "variable"))
+
     def page_by_path(self, path: str, query: PageContentQuery) -> RevisionPage:
         page = store.find_page_by_path(self._tx, self._base, path)
         if page is None or page.kind not in ("document", "group"):
@@ -103,10 +114,10 @@ class Reader:
 
     def files(self, query: FilesQuery) -> Listing[File]:
         found = store.list_items_page(self._tx, self._base, "file", query.limit, query.page)
-        return present_slice(found, self._file)
+        return present_slice(found, self.present_file)
 
     def file(self, file_id: str) -> File:
-        return self._file(store.get_item(self._tx, self._base, file_id, "file"))
+        return self.present_file(store.get_item(self._tx, self._base, file_id, "file"))
 
     def reusable_content(self, item_id: str) -> ReusableContent:
         return present_reusable(store.get_item(self._tx, self._base, item_id, "reusable-content"))
@@ -132,7 +143,7 @@ class Reader:
     def _document(self, page: Page) -> Raw:
         return document_json(self._tx, self._base, page.id, page.body, page.file_path)
 
-    def _file(self, item: Item) -> File:
+    def present_file(self, item: Item) -> File:
         return present_file(item, download_url(self._call, item))
 
     def _cover(self, page: Page, written: str) -> dict[str, Any]:

@@ -182,7 +182,7 @@ VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_lengt
 ResolveCover = Callable[[Page, str], dict[str, Any]]
 
 
-def _layout(layout: Layout) -> PageLayout:
+def present_layout(layout: Layout) -> PageLayout:
     return PageLayout(
         width=layout.width if layout.width in ("default", "wide") else "wide",
         cover=layout.cover,
@@ -197,10 +197,10 @@ def _layout(layout: Layout) -> PageLayout:
     )
 
 
-_PLAIN_LAYOUT = _layout(Layout())
+_PLAIN_LAYOUT = present_layout(Layout())
 
 
-def _cover(page: Page, cover: Cover, resolve: ResolveCover) -> PageCover:
+def present_cover(page: Page, cover: Cover, resolve: ResolveCover) -> PageCover:
     return PageCover(
         ref=resolve(page, cover.light),
         ref_dark=resolve(page, cover.dark) if cover.dark else UNSET,
@@ -237,7 +237,7 @@ def present_page(
         path=path,
         urls=AppUrls(f"{app_url}/{path}"),
         pages=pages,
-        layout=_PLAIN_LAYOUT if page.layout == Layout() else _layout(page.layout),
+        layout=_PLAIN_LAYOUT if page.layout == Layout() else present_layout(page.layout),
         created_at=created,
         updated_at=updated,
         hidden=page.hidden,
@@ -246,7 +246,7 @@ def present_page(
         emoji=emoji,
         icon=icon,
         description=page.description or UNSET,
-        cover=_cover(page, page.cover, resolve_cover) if page.cover else UNSET,
+        cover=present_cover(page, page.cover, resolve_cover) if page.cover else UNSET,
         variables=page.variables or UNSET,
         meta_links=page.meta_links or UNSET,
         document_id=page.body or UNSET,

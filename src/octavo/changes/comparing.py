@@ -1,0 +1,189 @@
+"""What a change request and main each changed since they parted, and merging the two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..content import (
+    Base,
+    Changes,
+    Item,
+    KeptKeys,
+    Layer,
+    Touched,
+    body_hash,
+    carried_keys,
+    find_item_by_path,
+    find_items,
+    find_page,
+    find_page_by_file,
+    find_pages,
+    get_body,
+    keyed_document,
+    list_by_slug,
+    list_changed,
+    list_children,
+    list_held,
+)
+from ..core.merge import Conflict, MergeResult, Tree, Versions, merge
+from ..core.pages import Page
+from ..kit.db import Transaction
+from .store import ChangeRow
+
+T = TypeVar("T", Page, Item)
+
+
+class StateTree(Tree):
+    """What a merge asks of the state it merges into."""
+
+    def __init__(self, tx: Transaction, base: Base) -> None:
+        self.tx, self.base = tx, base
+
+    def page(self, page_id: str) -> Page | None:
+        return find_page(self.tx, self.base, page_id)
+
+    def children(self, parents: Iterable[str | None]) -> Iterable[Page]:
+        return list_children(self.tx, self.base, parents)
+
+    def with_slug(self, parent: str | None, slug: str) -> Iterable[Page]:
+        return list_by_slug(self.tx, self.base, parent, slug)
+
+    def path_taken(self, path: str) -> bool:
+        return (
+            find_page_by_file(self.tx, self.base, path) is not None
+            or find_item_by_path(self.tx, self.base, path) is not None
+        )
+
+
+class Sides(Struct, frozen=True):
+    """Two sides and where they parted."""
+
+    base: Versions
+    change: Versions
+    main: Versions
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two versions differ in nothing but the time they were written."""
+    if isinstance(one, Page) and isinstance(other, Page):
+        return replace(one, updated_at=other.updated_at) == other
+    return bool(one == other)
+
+
+def _versions(tx: Transaction, base: Base, touched: Touched, before: Versions) -> Versions:
+    """What a state says of these; what was changed and changed back counts as it was."""
+    pages, items = find_pages(tx, base, touched.pages), find_items(tx, base, touched.items)
+    return Versions(
+        {id: _settled(pages.get(id), before.pages.get(id)) for id in touched.pages},
+        {id: _settled(items.get(id), before.items.get(id)) for id in touched.items},
+    )
+
+
+def _settled(now: T | None, before: T | None) -> T | None:
+    return before if same(now, before) else now
+
+
+def sides_of(tx: Transaction, change: ChangeRow) -> Sides:
+    """A change request beside main as both are now."""
+    held = list_held(tx, change.base.layers[0])
+    changed = list_changed(tx, change.main.layers[0], change.base_sequence)
+    return _sides(tx, change.below, (change.base, held), (change.main, changed))
+
+
+def undoing(tx: Transaction, done: Base, main: Base) -> Sides:
+    """The undoing of one revision of main (as if it were a change request on it) beside main as it is now."""
+    line, sequence = done.layers[0].line_id, done.layers[0].sequence
+    touched = list_changed(tx, done.layers[0], sequence - 1)
+    before = Base(done.space_id, "", (Layer(line, sequence - 1),))
+    changed = list_changed(tx, main.layers[0], sequence)
+    return _sides(tx, done, (before, touched), (main, changed))
+
+
+def _sides(tx: Transaction, below: Base, change: tuple[Base, Touched], main: tuple[Base, Touched]) -> Sides:
+    all_pages, all_items = change[1].pages | main[1].pages, change[1].items | main[1].items
+    base = Versions(find_pages(tx, below, all_pages), find_items(tx, below, all_items))
+    return Sides(base, _versions(tx, *change, base), _versions(tx, *main, base))
+
+
+class Merged(Struct, frozen=True):
+    """What a revision of one line has to write to hold the merge."""
+
+    changes: Changes
+    bodies: list[str]
+    keys: list[KeptKeys]
+    conflicts: list[Conflict]
+
+
+def into_main(tx: Transaction, sides: Sides, main: Base) -> Merged:
+    """The change request's side into main; of what is equal to both, main's counts."""
+    found = _merge(tx, sides.base, sides.main, sides.change, main)
+    pages = {**sides.base.pages, **sides.main.pages}
+    items = {**sides.base.items, **sides.main.items}
+    return _written(tx, found, Versions(pages, items), main, (sides.main, sides.change))
+
+
+def into_change(tx: Transaction, sides: Sides, change: Base, main: Base) -> Merged:
+    """Main's side into the change request, whose line then stands on main as it is now."""
+    found = _merge(tx, sides.base, sides.change, sides.main, change)
+    pages = {**sides.base.pages, **sides.main.pages, **sides.change.pages}
+    items = {**sides.base.items, **sides.main.items, **sides.change.items}
+    return _written(tx, found, Versions(pages, items), main, (sides.change, sides.main))
+
+
+def undone(tx: Transaction, sides: Sides, done: Base, main: Base) -> Merged:
+    """Main without one of its revisions, as changes over main as it is now: for a change request."""
+    found = _merge(tx, sides.base, sides.change, sides.main, done)
+    pages = {**sides.base.pages, **sides.main.pages}
+    items = {**sides.base.items, **sides.main.items}
+    return _written(tx, found, Versions(pages, items), main, (sides.change, sides.main))
+
+
+def _merge(tx: Transaction, base: Versions, ours: Versions, theirs: Versions, state: Base) -> MergeResult:
+    return merge(
+        base,
+        ours,
+        theirs,
+        read=lambda digest: get_body(tx, digest),
+        digest=body_hash,
+        tree=StateTree(tx, state),
+    )
+
+
+def _written(
+    tx: Transaction, found: MergeResult, known: Versions, below: Base, sides: tuple[Versions, Versions]
+) -> Merged:
+    """What differs from ``known``, the state that is written over; the rest of it is ``below``."""
+    unknown = [id for id in found.pages if id not in known.pages]
+    pages = {**find_pages(tx, below, unknown), **known.pages}
+    changes = Changes(
+        {id: page for id, page in found.pages.items() if not same(page, pages.get(id))},
+        {id: item for id, item in found.items.items() if not same(item, known.items.get(id))},
+    )
+    return Merged(
+        changes, list(found.bodies.values()), _keys(tx, changes, found.bodies, sides), found.conflicts
+    )
+
+
+def _keys(
+    tx: Transaction, changes: Changes, bodies: dict[str, str], sides: tuple[Versions, Versions]
+) -> list[KeptKeys]:
+    """Nodes of texts made by merging keep the keys they have on either side."""
+    kept = []
+    texts = [(id, page.body, "pages") for id, page in changes.pages.items() if page is not None]
+    texts += [(id, item.content, "items") for id, item in changes.items.items() if item is not None]
+    for id, body, where in texts:
+        if body is None or body not in bodies:
+            continue
+        olds = []
+        for side in sides:
+            entry = getattr(side, where).get(id)
+            old = None if entry is None else entry.body if isinstance(entry, Page) else entry.content
+            if old is not None:
+                olds.append(keyed_document(tx, id, old))
+        if olds and (keys := carried_keys(olds, bodies[body])):
+            kept.append(KeptKeys(id, body, keys))
+    return kept

@@ -1,0 +1,328 @@
+"""The content of change requests, read over their own base, and editing it; and editing main where it is live."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from msgspec import UNSET, Raw
+
+from ..access import Can, SpaceAccess
+from ..content import (
+    ContentQuery,
+    File,
+    FilesQuery,
+    PageContentQuery,
+    Pages,
+    Reader,
+    ReusableContent,
+    Revision,
+    RevisionPage,
+)
+from ..errors import BadRequest, NotFound
+from ..kit.operation import Call, Deletion, operation
+from ..kit.pagination import Listing
+from . import store
+from .editing import Edited
+from .entering import ChangeAccess
+from .wire import (
+    ChangeContent,
+    ChangeContentAnswer,
+    ChangeRequest,
+    CompatQuery,
+    ContentChange,
+    DeleteFile,
+    DeleteReusableContent,
+    FileChange,
+    FileInput,
+    InsertReusableContent,
+    MovePage,
+    NewReusableContent,
+    PageResult,
+    ReusableContentChange,
+    SetVariables,
+    UpdateFile,
+    UpdatePage,
+    UpdateReusableContent,
+    Variables,
+    VariablesAnswer,
+    present_change,
+    view_of,
+)
+from .working import edit_change, edit_main
+
+_CONTENT = "/spaces/{spaceId}/change-requests/{changeRequestId}/content"
+BODY_LIMIT = 40 * 1024 * 1024
+"""Twenty files of 1 MB as base64, and room for the texts of a large batch."""
+
+
+@contextmanager
+def _change(call: Call, change: ChangeAccess) -> Iterator[Reader]:
+    with call.db.read() as tx:
+        row = store.get_change(tx, change.change_id)
+        yield Reader(call, tx, row.base, view_of(row))
+
+
+# --- reading ------------------------------------------------------------------------------------------
+
+
+@operation("getRevisionOfChangeRequestById", "GET", _CONTENT, needs=Can.VIEW, returns=Revision)
+def get_revision(call: Call, change: ChangeAccess, query: ContentQuery) -> Revision:
+    """All that a change request holds: the pages of its main with its own changes over them."""
+    with _change(call, change) as reader:
+        return reader.revision(query)
+
+
+@operation("listPagesInChangeRequest", "GET", f"{_CONTENT}/pages", needs=Can.VIEW, returns=Pages)
+def list_pages(call: Call, change: ChangeAccess, query: ContentQuery) -> Pages:
+    """The pages of a change request as a tree."""
+    with _change(call, change) as reader:
+        return reader.pages()
+
+
+@operation(
+    "getPageInChangeRequestById", "GET", f"{_CONTENT}/page/{{pageId}}", needs=Can.VIEW, returns=RevisionPage
+)
+def get_page(call: Call, change: ChangeAccess, page_id: str, query: PageContentQuery) -> Raw:
+    """One page of a change request; ``format`` adds its text."""
+    with _change(call, change) as reader:
+        return reader.page(page_id, query)
+
+
+@operation(
+    "getPageInChangeRequestByPath",
+    "GET",
+    f"{_CONTENT}/path/{{pagePath}}",
+    needs=Can.VIEW,
+    returns=RevisionPage,
+)
+def get_page_by_path(
+    call: Call, change: ChangeAccess, page_path: str, query: PageContentQuery
+) -> RevisionPage:
+    """One page of a change request by its path."""
+    with _change(call, change) as reader:
+        return reader.page_by_path(page_path, query)
+
+
+@operation("listFilesInChangeRequestById", "GET", f"{_CONTENT}/files", needs=Can.VIEW, returns=Listing[File])
+def list_files(call: Call, change: ChangeAccess, query: FilesQuery) -> Listing[File]:
+    """The files of a change request, oldest first."""
+    with _change(call, change) as reader:
+        return reader.files(query)
+
+
+@operation("getFileInChangeRequestById", "GET", f"{_CONTENT}/files/{{fileId}}", needs=Can.VIEW, returns=File)
+def get_file(call: Call, change: ChangeAccess, file_id: str, query: ContentQuery) -> File:
+    """One file of a change request."""
+    with _change(call, change) as reader:
+        return reader.file(file_id)
+
+
+@operation(
+    "getReusableContentInChangeRequestById",
+    "GET",
+    f"{_CONTENT}/reusable-contents/{{reusableContentId}}",
+    needs=Can.VIEW,
+    returns=ReusableContent,
+)
+def get_reusable_content(
+    call: Call, change: ChangeAccess, reusable_content_id: str, query: ContentQuery
+) -> ReusableContent:
+    """One reusable content of a change request."""
+    with _change(call, change) as reader:
+        return reader.reusable_content(reusable_content_id)
+
+
+# --- editing ------------------------------------------------------------------------------------------
+
+
+@operation(
+    "updateChangeRequestContent",
+    "POST",
+    _CONTENT,
+    needs=Can.EDIT,
+    returns=ChangeRequest | ChangeContentAnswer,
+    errors=(400, 404, 409, 413),
+    body_limit=BODY_LIMIT,
+)
+def update_content(
+    call: Call, change: ChangeAccess, query: CompatQuery, body: ChangeContent
+) -> ChangeRequest | ChangeContentAnswer:
+    """Applies a batch of changes in order, or nothing of it. With ``compat=false`` the answer says what became of
+    each page."""
+    made = edit_change(call.context, change, body.changes)
+    with call.db.read() as tx:
+        row = store.get_change(tx, change.change_id)
+        shown = present_change(call, tx, row)
+        if query.compat:
+            return shown
+        return _answer(Reader(call, tx, made.base, view_of(row)), made.edited, shown)
+
+
+@operation(
+    "updateSpaceContent",
+    "POST",
+    "/spaces/{spaceId}/content",
+    needs=Can.EDIT,
+    returns=ChangeContentAnswer,
+    errors=(400, 403, 404, 409, 413),
+    body_limit=BODY_LIMIT,
+    extension=True,
+)
+def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeContentAnswer:
+    """The same for main itself, as one revision, in spaces that are edited live. 403 in locked ones."""
+    made = edit_main(call.context, space, body.changes)
+    with call.db.read() as tx:
+        answer = _answer(Reader(call, tx, made.base), made.edited, UNSET)
+    answer.revision = made.base.revision_id
+    return answer
+
+
+def _answer(reader: Reader, edited: Edited, change: Any) -> ChangeContentAnswer:
+    results = [
+        PageResult(
+            outcome.kind,
+            outcome.page_id
+            if outcome.kind == "deleted_page"
+            else reader.found_page(outcome.page_id) or {"id": outcome.page_id},
+            outcome.ref,
+        )
+        for outcome in edited.outcomes
+    ]
+    files = [reader.present_file(item) for item in edited.files]
+    return ChangeContentAnswer(change, results, files or UNSET)
+
+
+@contextmanager
+def _edited(call: Call, change: ChangeAccess, *changes: ContentChange) -> Iterator[tuple[Reader, Edited]]:
+    made = edit_change(call.context, change, changes)
+    with call.db.read() as tx:
+        yield Reader(call, tx, made.base, view_of(store.get_change(tx, change.change_id))), made.edited
+
+
+@operation(
+    "movePageInChangeRequest",
+    "POST",
+    f"{_CONTENT}/page/{{pageId}}/move",
+    needs=Can.EDIT,
+    returns=RevisionPage,
+    errors=(400, 404, 409),
+    extension=True,
+)
+def move_page(call: Call, change: ChangeAccess, page_id: str, body: MovePage) -> Raw:
+    """Moves a page into another one (null: to the top level), at an index among its new siblings."""
+    with _edited(call, change, UpdatePage(page=page_id, into=body.into, at=body.at)) as (reader, _):
+        return reader.page(page_id, PageContentQuery())
+
+
+@operation(
+    "updateFileInChangeRequest",
+    "PATCH",
+    f"{_CONTENT}/files/{{fileId}}",
+    needs=Can.EDIT,
+    returns=File,
+    errors=(400, 404, 409, 413),
+    extension=True,
+)
+def update_file(call: Call, change: ChangeAccess, file_id: str, body: FileChange) -> File:
+    """Renames a file, or puts other bytes in its place, from a URL or as base64; whoever refers to it still does."""
+    content = None
+    if body.url is not None or body.base64 is not None:
+        try:
+            content = FileInput(
+                name=body.name or "file", url=body.url, base64=body.base64, content_type=body.content_type
+            )
+        except ValueError as error:
+            raise BadRequest(f"body: {error}") from None
+    with _edited(call, change, UpdateFile(file=file_id, name=body.name, content=content)) as (reader, _):
+        return reader.file(file_id)
+
+
+@operation(
+    "deleteFileInChangeRequest",
+    "DELETE",
+    f"{_CONTENT}/files/{{fileId}}",
+    needs=Can.EDIT,
+    returns=Deletion,
+    extension=True,
+)
+def delete_file(call: Call, change: ChangeAccess, file_id: str) -> bool:
+    """Deletes a file in a change request."""
+    return _deleted(call, change, DeleteFile(file_id))
+
+
+@operation(
+    "createReusableContentInChangeRequest",
+    "POST",
+    f"{_CONTENT}/reusable-contents",
+    needs=Can.EDIT,
+    returns=ReusableContent,
+    status=201,
+    errors=(400, 404, 409),
+    extension=True,
+)
+def create_reusable_content(call: Call, change: ChangeAccess, body: NewReusableContent) -> ReusableContent:
+    """A new reusable content."""
+    new = InsertReusableContent(title=body.title, document=body.document)
+    with _edited(call, change, new) as (reader, edited):
+        item_id = next(iter(edited.changes.items))
+        location = f"/spaces/{change.space_id}/change-requests/{change.change_id}/content/reusable-contents"
+        call.response_headers["location"] = call.url(f"{location}/{item_id}")
+        return reader.reusable_content(item_id)
+
+
+@operation(
+    "updateReusableContentInChangeRequest",
+    "PATCH",
+    f"{_CONTENT}/reusable-contents/{{reusableContentId}}",
+    needs=Can.EDIT,
+    returns=ReusableContent,
+    errors=(400, 404, 409),
+    extension=True,
+)
+def update_reusable_content(
+    call: Call, change: ChangeAccess, reusable_content_id: str, body: ReusableContentChange
+) -> ReusableContent:
+    """Title or document of a reusable content."""
+    edit = UpdateReusableContent(
+        reusable_content=reusable_content_id, title=body.title, document=body.document
+    )
+    with _edited(call, change, edit) as (reader, _):
+        return reader.reusable_content(reusable_content_id)
+
+
+@operation(
+    "deleteReusableContentInChangeRequest",
+    "DELETE",
+    f"{_CONTENT}/reusable-contents/{{reusableContentId}}",
+    needs=Can.EDIT,
+    returns=Deletion,
+    extension=True,
+)
+def delete_reusable_content(call: Call, change: ChangeAccess, reusable_content_id: str) -> bool:
+    """Deletes a reusable content in a change request."""
+    return _deleted(call, change, DeleteReusableContent(reusable_content_id))
+
+
+def _deleted(call: Call, change: ChangeAccess, edit: ContentChange) -> bool:
+    try:
+        edit_change(call.context, change, [edit])
+    except NotFound:
+        return False
+    return True
+
+
+@operation(
+    "updateVariablesInChangeRequest",
+    "PATCH",
+    f"{_CONTENT}/variables",
+    needs=Can.EDIT,
+    returns=VariablesAnswer,
+    errors=(400, 404, 409),
+    extension=True,
+)
+def update_variables(call: Call, change: ChangeAccess, body: Variables) -> VariablesAnswer:
+    """Sets variables of the space; null removes one."""
+    with _edited(call, change, SetVariables(body.variables)) as (reader, _):
+        return VariablesAnswer(reader.variables())

@@ -1,0 +1,112 @@
+"""What became of main: its revisions, what each changed, and undoing them."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from ..access import Can, SpaceAccess
+from ..content import get_revision, list_revisions
+from ..kit.operation import Call, operation
+from ..kit.pagination import Listing, PageQuery, Slice, present_slice
+from . import store, undoing
+from .differing import present_differences, states_of_revision, text_changes
+from .wire import (
+    ChangeRequest,
+    RevisionChangesQuery,
+    RevisionItem,
+    RollbackAnswer,
+    SemanticChanges,
+    TextChanges,
+    present_change,
+    present_revisions,
+    present_text_changes,
+)
+
+_REVISION = "/spaces/{spaceId}/revisions/{revisionId}"
+
+
+@operation(
+    "listRevisionsOfSpace",
+    "GET",
+    "/spaces/{spaceId}/revisions",
+    needs=Can.VIEW,
+    returns=Listing[RevisionItem],
+    extension=True,
+)
+def list_main_revisions(call: Call, space: SpaceAccess, query: PageQuery) -> Listing[RevisionItem]:
+    """The revisions of main, newest first."""
+    with call.db.read() as tx:
+        found = list_revisions(tx, space.space_id, query.limit, query.page)
+        merged = {
+            row.merged_from: store.get_change(tx, row.merged_from) for row in found.rows if row.merged_from
+        }
+        shown = present_revisions(call, tx, space.space_id, found.rows, merged)
+    return present_slice(Slice(shown, found.count, found.next_token), lambda revision: revision)
+
+
+@operation(
+    "getRevisionSemanticChanges", "GET", f"{_REVISION}/changes", needs=Can.VIEW, returns=SemanticChanges
+)
+def get_revision_changes(
+    call: Call, space: SpaceAccess, revision_id: str, query: RevisionChangesQuery
+) -> SemanticChanges:
+    """What a revision changed against the one before it."""
+    with call.db.read() as tx:
+        states = states_of_revision(tx, space.space_id, revision_id)
+        merged_from = get_revision(tx, revision_id).merged_from
+        merged = present_change(call, tx, store.get_change(tx, merged_from)) if merged_from else UNSET
+        return present_differences(call, tx, states, query.limit, merged)
+
+
+@operation(
+    "getPageChangesInRevision",
+    "GET",
+    f"{_REVISION}/changes/page/{{pageId}}",
+    needs=Can.VIEW,
+    returns=TextChanges,
+    errors=(404,),
+    extension=True,
+)
+def get_revision_page_changes(call: Call, space: SpaceAccess, revision_id: str, page_id: str) -> TextChanges:
+    """The blocks of one page that a revision changed, word by word."""
+    with call.db.read() as tx:
+        states = states_of_revision(tx, space.space_id, revision_id)
+        return present_text_changes(text_changes(tx, states, page_id))
+
+
+@operation(
+    "revertRevision",
+    "POST",
+    f"{_REVISION}/revert",
+    needs=Can.EDIT,
+    returns=ChangeRequest,
+    status=201,
+    errors=(400, 404, 409),
+    extension=True,
+)
+def revert_revision(call: Call, space: SpaceAccess, revision_id: str) -> ChangeRequest:
+    """A new change request that undoes a revision of main, a merge for one. What was changed again since is a
+    conflict in it."""
+    change = undoing.revert(call.context, space, revision_id)
+    with call.db.read() as tx:
+        return present_change(call, tx, store.get_change(tx, change.id))
+
+
+@operation(
+    "rollBackRevision",
+    "POST",
+    f"{_REVISION}/rollback",
+    needs=Can.MERGE,
+    returns=RollbackAnswer,
+    errors=(400, 403, 404, 409),
+    extension=True,
+)
+def roll_back_revision(call: Call, space: SpaceAccess, revision_id: str) -> RollbackAnswer:
+    """Undoes a revision of main at once, by a new one; where something of it was changed again since, in a change
+    request with the conflicts. Not in locked spaces."""
+    made = undoing.roll_back(call.context, space, revision_id)
+    if made.change is None:
+        return RollbackAnswer(made.revision, "rollback")
+    with call.db.read() as tx:
+        change = present_change(call, tx, store.get_change(tx, made.change.id))
+    return RollbackAnswer(made.revision, "conflicts", change)

@@ -1,0 +1,109 @@
+"""Merging a change request into main, and bringing main into a change request."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..content import Changes, LineMoved, commit, put_bodies, put_keys, revise_main
+from ..core.merge import Versions
+from ..kit.context import Context
+from . import store
+from .comparing import Merged, into_change, into_main, same, sides_of
+from .entering import ChangeAccess
+from .rules import require_rules
+from .store import encode_conflicts
+from .working import again, held, prepare, require_editable, tell
+
+
+class Result(NamedTuple):
+    """``conflicts``: some are open in ``revision``, which is then one of the change request."""
+
+    revision: str
+    conflicts: bool
+
+
+def merge(context: Context, access: ChangeAccess) -> Result:
+    """Brings a change request into main, as one revision; or, where both changed the same, records the conflicts
+    in the change request and leaves main alone.
+
+    Raises Conflict for one that is merged or archived, PreconditionFailed when a merge rule does not pass.
+    """
+    return again(lambda: _merge(context, access))
+
+
+def _merge(context: Context, access: ChangeAccess) -> Result:
+    with context.db.read() as tx:
+        change = store.get_change(tx, access.change_id)
+        require_editable(change)
+        require_rules(tx, change, access.user_id)
+        if change.conflicts is not None:
+            return Result(change.revision, True)
+        sides = sides_of(tx, change)
+        if change.outdated:
+            merged = into_main(tx, sides, change.main)
+        else:
+            merged = Merged(_differing(sides.change, sides.base), [], [], [])
+    if merged.conflicts:
+        updated = _update(context, access)
+        if not updated.conflicts:
+            raise LineMoved  # it could be brought up to date after all: merge what it is now
+        return updated
+    prepared = prepare(context, merged.changes, merged.bodies)
+    with context.db.write() as tx:
+        change = held(tx, change)
+        require_rules(tx, change, access.user_id)
+        made = revise_main(
+            tx,
+            change.main,
+            merged.changes,
+            prepared,
+            type="merge",
+            author=access.user_id,
+            message=change.subject or None,
+            merged_from=change.id,
+            parents=[change.revision],
+        )
+        put_keys(tx, merged.keys)
+        store.set_fields(tx, change, status="merged", revision_merged=made.revision_id)
+        tell(tx, "change_request_merged", access, change.id, revision=made.revision_id)
+    return Result(made.revision_id, False)
+
+
+def _differing(change: Versions, base: Versions) -> Changes:
+    """What a change request that stands on the head of main changes there."""
+    return Changes(
+        {id: page for id, page in change.pages.items() if not same(page, base.pages.get(id))},
+        {id: item for id, item in change.items.items() if not same(item, base.items.get(id))},
+    )
+
+
+def update(context: Context, access: ChangeAccess) -> Result:
+    """Brings main into a change request. With conflicts open already, or nothing new in main, it stays as it is."""
+    return again(lambda: _update(context, access))
+
+
+def _update(context: Context, access: ChangeAccess) -> Result:
+    with context.db.read() as tx:
+        change = store.get_change(tx, access.change_id)
+        require_editable(change)
+        if change.conflicts is not None or not change.outdated:
+            return Result(change.revision, change.conflicts is not None)
+        merged = into_change(tx, sides_of(tx, change), change.base, change.main)
+    with context.db.write() as tx:
+        held(tx, change)
+        put_bodies(tx, merged.bodies)
+        made = commit(
+            tx,
+            change.base,
+            merged.changes,
+            type="update",
+            author=access.user_id,
+            parents=[change.main_revision],
+            base_sequence=change.main_sequence,
+            conflicts=encode_conflicts(merged.conflicts),
+        )
+        put_keys(tx, merged.keys)
+        store.set_fields(tx, change, revision_merged_ancestor=change.main_revision)
+        open_ones = len(merged.conflicts)
+        tell(tx, "change_request_updated", access, change.id, revision=made.revision_id, conflicts=open_ones)
+    return Result(made.revision_id, bool(merged.conflicts))

@@ -1,0 +1,195 @@
+"""Settling a conflict of a change request: with one side, with how it was before, or with something else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from ..content import Item, put_bodies
+from ..core.document import with_head
+from ..core.merge import Choice, Conflict, chosen, resolve, resolve_field
+from ..core.pages import Layout, Page
+from ..errors import BadRequest, NotFound
+from ..errors import Conflict as Conflicting
+from ..kit.context import Context
+from . import store
+from .editing import Editor
+from .entering import ChangeAccess
+from .wire import UpdatePage
+from .working import again, require_editable, write_edit
+
+
+def settle(context: Context, access: ChangeAccess, key: str, choice: Choice) -> str:
+    """Settles one conflict and gives the revision of the change request that this makes. Raises NotFound for a
+    conflict that is not open, BadRequest for a value that cannot stand there."""
+
+    def attempt() -> str:
+        with context.db.read() as tx:
+            change = store.get_change(tx, access.change_id)
+            require_editable(change)
+            conflicts = change.open_conflicts
+            wanted = next((conflict for conflict in conflicts if conflict.key == key), None)
+            if wanted is None:
+                raise NotFound(f"There is no open conflict {key!r} in this change request.")
+            others = [conflict for conflict in conflicts if conflict.key != key]
+            editor = Editor(tx, change.base, iter(()), change.below)
+            others = _Settling(editor, wanted, choice).settle(others)
+            edited = editor.finish()
+        with context.db.write() as tx:
+            put_bodies(tx, edited.bodies)
+            return write_edit(tx, access, change, edited, others).revision_id
+
+    return again(attempt)
+
+
+class _Settling:
+    def __init__(self, editor: Editor, conflict: Conflict, choice: Choice) -> None:
+        self.editor, self.conflict, self.choice = editor, conflict, choice
+
+    def settle(self, others: list[Conflict]) -> list[Conflict]:
+        """Applies the choice; what remains open of ``others``."""
+        conflict = self.conflict
+        kept = self.choice == conflict.kept
+        entry = self._entry()
+        if conflict.kind == "block" and not kept:
+            return self._text(entry, others)
+        if entry is None:
+            if conflict.kind == "deleted" and chosen(conflict, self.choice) is None:
+                return others
+            raise Conflicting("What this conflict is about was deleted since; it can only stay so.")
+        if kept:
+            return others
+        try:
+            settled = resolve_field(entry, conflict, self.choice)
+        except (msgspec.ValidationError, TypeError, ValueError) as error:
+            raise BadRequest(f"value: {error}") from None
+        if settled is None:
+            self._delete(entry)
+            return [other for other in others if other.id != conflict.id]
+        if isinstance(settled, Page):
+            self._put_page(entry, settled)
+        else:
+            self._put_item(settled)
+        return others
+
+    def _entry(self) -> Any:
+        if self.conflict.target == "page":
+            return self.editor.find(self.conflict.id)
+        try:
+            return self.editor.item(self.conflict.id, self.conflict.target)
+        except NotFound:
+            return None
+
+    def _delete(self, entry: Any) -> None:
+        if isinstance(entry, Page):
+            self.editor.delete_page(entry.id)
+        else:
+            self.editor.set_item(entry.id, None)
+
+    def _text(self, entry: Any, others: list[Conflict]) -> list[Conflict]:
+        if entry is None:
+            raise Conflicting("What this conflict is about was deleted since; it can only stay so.")
+        value = chosen(self.conflict, self.choice)
+        if value is not None and not isinstance(value, str):
+            raise BadRequest("value: expected Markdown text, or null for nothing.")
+        page = isinstance(entry, Page)
+        same_text = [
+            other
+            for other in others
+            if other.kind == "block" and (other.target, other.id) == (self.conflict.target, entry.id)
+        ]
+        text = self.editor.text(entry.body if page else entry.content)
+        found = resolve(text, self.conflict, self.choice, same_text)
+        if not found.applied:
+            raise Conflicting(
+                "The text was edited at this place since. Settle the conflict with the side that was kept, and"
+                " edit the page as it should be."
+            )
+        if page:
+            self.editor.set_page(entry.id, self.editor.with_text(entry, found.text))
+        else:
+            digest = self.editor.put(found.text)
+            self.editor.set_item(entry.id, replace(entry, content=digest, size=len(found.text.encode())))
+        self.editor.given.setdefault(entry.id, None)
+        moved = {other.key: other for other in found.others}
+        return [moved.get(other.key, other) for other in others]
+
+    def _put_page(self, entry: Page, settled: Page) -> None:
+        name = (self.conflict.field or "").partition(".")[0]
+        editor = self.editor
+        if name == "place":
+            siblings = [sibling.rank for sibling in editor.children(settled.parent) if sibling.id != entry.id]
+            at = sum(rank < settled.rank for rank in siblings)
+            editor.update_page(UpdatePage(page=entry.id, into=settled.parent, at=at))
+        elif name in ("slug", "title"):
+            editor.update_page(UpdatePage(page=entry.id, **{name: getattr(settled, name)}))
+        else:
+            if settled.kind == "document" and name in _IN_FRONT:
+                source = with_head(editor.text(settled.body), _IN_FRONT[name](settled))
+                settled = replace(settled, body=editor.put(source))
+                editor.given.setdefault(entry.id, None)
+            editor.set_page(entry.id, settled)
+
+    def _put_item(self, item: Item) -> None:
+        if item.kind == "variable" and self.conflict.field == "content":
+            try:
+                msgspec.json.decode(item.content or "null", type=str | int | float | bool)
+            except (msgspec.DecodeError, msgspec.ValidationError):
+                raise BadRequest("value: expected the JSON of a text, number or boolean.") from None
+        self.editor.set_item(item.id, item)
+
+
+def _flag(key: str, name: str) -> Any:
+    return lambda page: {key: getattr(page, name) or None}
+
+
+def _cover(page: Page) -> dict[str, Any]:
+    cover = page.cover
+    if cover is None:
+        return {"cover": None, "coverY": None, "coverHeight": None}
+    light: Any = {"light": cover.light, "dark": cover.dark} if cover.dark else cover.light
+    return {"cover": light, "coverY": cover.y or None, "coverHeight": cover.height}
+
+
+_VISIBLE = {
+    "title": "title",
+    "description": "description",
+    "table_of_contents": "tableOfContents",
+    "outline": "outline",
+    "pagination": "pagination",
+    "metadata": "metadata",
+    "tags": "tags",
+    "actions": "actions",
+}
+
+
+def _layout(page: Page) -> dict[str, Any]:
+    layout, plain = page.layout, Layout()
+    told: dict[str, Any] = {} if layout.width == plain.width else {"width": layout.width}
+    for name, key in _VISIBLE.items():
+        if getattr(layout, name) != getattr(plain, name):
+            told[key] = {"visible": getattr(layout, name)}
+    cover: dict[str, Any] = {} if layout.cover == plain.cover else {"visible": layout.cover}
+    if layout.cover_size != plain.cover_size:
+        cover["size"] = layout.cover_size
+    if cover:
+        told["cover"] = cover
+    return {"layout": told or None}
+
+
+_IN_FRONT: dict[str, Any] = {
+    "description": _flag("description", "description"),
+    "icon": _flag("icon", "icon"),
+    "emoji": _flag("emoji", "emoji"),
+    "hidden": _flag("hidden", "hidden"),
+    "no_index": _flag("noIndex", "no_index"),
+    "no_robots_index": _flag("noRobotsIndex", "no_robots_index"),
+    "condition": _flag("if", "condition"),
+    "variables": _flag("vars", "variables"),
+    "tags": lambda page: {"tags": list(page.tags) or None},
+    "cover": _cover,
+    "layout": _layout,
+}
+"""Fields of a page that its front matter tells, as it tells them."""

@@ -1,0 +1,83 @@
+"""Reviews of change requests: asking for them and giving them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, NamedTuple
+
+from ..access import Can, space_access
+from ..errors import BadRequest, Forbidden, NotFound, Unavailable
+from ..kit.db import Transaction
+from ..kit.operation import Call
+from . import store
+from .entering import ChangeAccess
+from .store import ChangeRow, Reviewer, ReviewRow
+from .working import require_editable, tell
+
+Format = Literal["document", "markdown"] | None
+
+
+class ReviewComments(NamedTuple):
+    """How the words of a review become a comment and are shown as one.
+
+    ``post(call, tx, change, review_id, body)`` keeps the body (``{markdown}`` or ``{document}``) as a comment on
+    the review; ``show(call, tx, change, review_ids, format)`` gives comments as the API shows them, by review.
+    """
+
+    post: Callable[[Call, Transaction, ChangeRow, str, dict[str, Any]], None]
+    show: Callable[[Call, Transaction, ChangeRow, list[str], Format], dict[str, Any]]
+
+
+_comments: list[ReviewComments] = []
+
+
+def comment_reviews(comments: ReviewComments) -> None:
+    """Registers who keeps the comments of reviews."""
+    _comments[:] = [comments]
+
+
+def review_comments(
+    call: Call, tx: Transaction, change: ChangeRow, reviews: Iterable[ReviewRow], format: Format
+) -> dict[str, Any]:
+    ids = [review.id for review in reviews]
+    return _comments[0].show(call, tx, change, ids, format) if _comments and ids else {}
+
+
+def request_reviews(
+    tx: Transaction, access: ChangeAccess, change: ChangeRow, user_ids: list[str]
+) -> list[Reviewer]:
+    """Asks these people for a review; a draft is opened by it. Raises NotFound for somebody who cannot see the
+    space, BadRequest for somebody who cannot review there."""
+    require_editable(change)
+    asked = []
+    for user_id in dict.fromkeys(user_ids):
+        try:
+            space_access(tx, user_id, Can.REVIEW, access.space_id)
+        except NotFound:
+            raise NotFound(f"users: there is nobody {user_id!r} in this space.") from None
+        except Forbidden:
+            raise BadRequest(f"users: {user_id!r} may not review in this space.") from None
+        if user_id == change.created_by:
+            raise BadRequest("users: who made a change request cannot review it.")
+        asked.append(store.put_reviewer(tx, change, user_id, access.user_id))
+        tell(tx, "change_request_review_requested", access, change.id, user=user_id)
+    if change.status == "draft":
+        store.set_fields(tx, change, status="open")
+    return asked
+
+
+def submit(
+    call: Call, tx: Transaction, access: ChangeAccess, status: str, comment: dict[str, Any] | None
+) -> ReviewRow:
+    """A review of the content as it is now. Raises Forbidden for who made the change request."""
+    change = store.lock_change(tx, access.change_id)
+    require_editable(change)
+    if change.created_by == access.user_id:
+        raise Forbidden("Who made a change request cannot review it.")
+    review = store.insert_review(tx, change, access.user_id, status)
+    if comment:
+        if not _comments:
+            raise Unavailable("comment: this installation keeps no comments.")
+        _comments[0].post(call, tx, change, review.id, comment)
+    tell(tx, "change_request_review_submitted", access, change.id, review=review.id, status=status)
+    return review

@@ -1,0 +1,251 @@
+"""Change requests: their life, their merging and their conflicts."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from ..access import Can, OrgAccess, SpaceAccess
+from ..content import find_items, find_pages
+from ..core.merge import Conflict, Edited
+from ..errors import BadRequest, NotFound
+from ..kit.operation import Call, operation
+from ..kit.pagination import Listing, PageQuery, Slice, decode_token, encode_token, present_slice
+from . import content_routes, history_routes, merging, review_routes, store, working
+from .differing import present_differences, states_of_change, text_changes
+from .entering import ChangeAccess
+from .resolving import settle
+from .store import ChangeFilter
+from .wire import (
+    ChangeRequest,
+    ChangeRequestsQuery,
+    ChangesQuery,
+    ContributorItem,
+    CreateChangeRequest,
+    MergeAnswer,
+    OpenConflict,
+    ResolveAnswer,
+    ResolveConflict,
+    SemanticChanges,
+    TextChanges,
+    UpdateAnswer,
+    UpdateChangeRequest,
+    document_text,
+    present_change,
+    present_changes,
+    present_conflict,
+    present_contributors,
+    present_text_changes,
+)
+
+__all__ = ["content_routes", "history_routes", "review_routes"]
+
+_CHANGES = "/spaces/{spaceId}/change-requests"
+_CHANGE = f"{_CHANGES}/{{changeRequestId}}"
+
+
+def _filter(query: ChangeRequestsQuery) -> ChangeFilter:
+    return ChangeFilter(
+        status=query.status,
+        creator=query.creator,
+        contributor=query.contributor,
+        requested_reviewer=query.requested_reviewer,
+        issues_cluster=query.conversations_issues_cluster,
+    )
+
+
+@operation("listChangeRequestsForSpace", "GET", _CHANGES, needs=Can.VIEW, returns=Listing[ChangeRequest])
+def list_changes(call: Call, space: SpaceAccess, query: ChangeRequestsQuery) -> Listing[ChangeRequest]:
+    """The change requests of a space with one status (``open`` by default), newest first."""
+    with call.db.read() as tx:
+        found = store.list_changes(tx, space.space_id, _filter(query), query.limit, query.page)
+        shown = present_changes(call, tx, list(found.rows))
+    return present_slice(Slice(shown, found.count, found.next_token), lambda change: change)
+
+
+@operation(
+    "listChangeRequestsForOrganization",
+    "GET",
+    "/orgs/{organizationId}/change-requests",
+    needs=Can.VIEW,
+    returns=Listing[ChangeRequest],
+)
+def list_organization_changes(
+    call: Call, org: OrgAccess, query: ChangeRequestsQuery
+) -> Listing[ChangeRequest]:
+    """The change requests of all spaces of an organization that the caller can see, newest first."""
+    with call.db.read() as tx:
+        found = store.list_organization_changes(tx, org, _filter(query), query.limit, query.page)
+        shown = present_changes(call, tx, list(found.rows))
+    return present_slice(Slice(shown, found.count, found.next_token), lambda change: change)
+
+
+@operation(
+    "createChangeRequest", "POST", _CHANGES, needs=Can.EDIT, returns=ChangeRequest, status=201, errors=(404,)
+)
+def create_change(call: Call, space: SpaceAccess, body: CreateChangeRequest) -> ChangeRequest:
+    """A new draft over main as it is now."""
+    if body.template is not None:
+        raise NotFound(f"template: there is no template {body.template.id!r}.")
+    with call.db.write() as tx:
+        return present_change(call, tx, working.create(tx, space, body.subject))
+
+
+@operation("getChangeRequestById", "GET", _CHANGE, needs=Can.VIEW, returns=ChangeRequest, errors=(404,))
+def get_change(call: Call, change: ChangeAccess) -> ChangeRequest:
+    """One change request, by its id or its number in the space."""
+    with call.db.read() as tx:
+        return present_change(call, tx, store.get_change(tx, change.change_id))
+
+
+@operation(
+    "updateChangeRequestById", "PATCH", _CHANGE, needs=Can.EDIT, returns=ChangeRequest, errors=(404, 409)
+)
+def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeRequest) -> ChangeRequest:
+    """Subject, description and status. An archived one can only be opened again; a merged one stays as it is."""
+    description = document_text(body.description) if body.description is not UNSET else UNSET
+    given = {"subject": body.subject, "description": description, "status": body.status}
+    fields = {name: value for name, value in given.items() if value is not UNSET}
+    with call.db.write() as tx:
+        row = store.lock_change(tx, change.change_id)
+        if row.status == "merged" or body.status is UNSET:
+            working.require_editable(row)
+        store.set_fields(tx, row, **fields)
+        if fields.get("status", row.status) != row.status:
+            working.tell(tx, "change_request_status_updated", change, row.id, status=fields["status"])
+        return present_change(call, tx, store.get_change(tx, row.id))
+
+
+@operation(
+    "mergeChangeRequest",
+    "POST",
+    f"{_CHANGE}/merge",
+    needs=Can.MERGE,
+    returns=MergeAnswer,
+    errors=(404, 409, 412),
+)
+def merge_change(call: Call, change: ChangeAccess) -> MergeAnswer:
+    """Brings a change request into main, as one revision. ``conflicts``: main and the change request changed the
+    same; main stays as it is, and the conflicts are open in the change request. 412: a merge rule does not pass."""
+    made = merging.merge(call.context, change)
+    return MergeAnswer(made.revision, "conflicts" if made.conflicts else "merge")
+
+
+@operation(
+    "updateChangeRequest",
+    "POST",
+    f"{_CHANGE}/update",
+    needs=Can.EDIT,
+    returns=UpdateAnswer,
+    errors=(404, 409),
+)
+def update_change(call: Call, change: ChangeAccess) -> UpdateAnswer:
+    """Brings main into a change request."""
+    made = merging.update(call.context, change)
+    return UpdateAnswer(made.revision, "conflicts" if made.conflicts else "update")
+
+
+@operation(
+    "getContributorsByChangeRequestId",
+    "GET",
+    f"{_CHANGE}/contributors",
+    needs=Can.VIEW,
+    returns=Listing[ContributorItem],
+    errors=(404,),
+)
+def list_contributors(call: Call, change: ChangeAccess) -> Listing[ContributorItem]:
+    """Who edited or discussed a change request, the latest first."""
+    with call.db.read() as tx:
+        found = present_contributors(call, tx, store.list_contributors(tx, change.change_id))
+    return Listing(found, len(found))
+
+
+@operation(
+    "getChangeRequestChanges",
+    "GET",
+    f"{_CHANGE}/changes",
+    needs=Can.VIEW,
+    returns=SemanticChanges,
+    errors=(404,),
+)
+def get_changes(call: Call, change: ChangeAccess, query: ChangesQuery) -> SemanticChanges:
+    """What a change request changes, against the state of main that it stands on."""
+    with call.db.read() as tx:
+        row = store.get_change(tx, change.change_id)
+        return present_differences(call, tx, states_of_change(tx, row), query.limit)
+
+
+@operation(
+    "getPageChangesInChangeRequest",
+    "GET",
+    f"{_CHANGE}/changes/page/{{pageId}}",
+    needs=Can.VIEW,
+    returns=TextChanges,
+    errors=(404,),
+    extension=True,
+)
+def get_page_changes(call: Call, change: ChangeAccess, page_id: str) -> TextChanges:
+    """The blocks of one page that a change request changes, word by word."""
+    with call.db.read() as tx:
+        row = store.get_change(tx, change.change_id)
+        return present_text_changes(text_changes(tx, states_of_change(tx, row), page_id))
+
+
+# --- conflicts ----------------------------------------------------------------------------------------
+
+
+@operation(
+    "listConflictsInChangeRequest",
+    "GET",
+    f"{_CHANGE}/conflicts",
+    needs=Can.VIEW,
+    returns=Listing[OpenConflict],
+    errors=(404,),
+    extension=True,
+)
+def list_conflicts(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[OpenConflict]:
+    """What a change request and main both changed and somebody has to decide, until then with the version
+    ``kept``."""
+    with call.db.read() as tx:
+        row = store.get_change(tx, change.change_id)
+        found = row.open_conflicts
+        start = _start(query.page, found)
+        shown = found[start : start + query.limit]
+        pages = find_pages(tx, row.base, [c.id for c in shown if c.target == "page"])
+        items = find_items(tx, row.base, [c.id for c in shown if c.target != "page"])
+    titles = {id: page.title for id, page in pages.items()} | {i: item.name for i, item in items.items()}
+    rest = start + query.limit < len(found) and query.limit > 0
+    token = encode_token(shown[-1].key) if rest else None
+    return present_slice(
+        Slice(shown, len(found), token), lambda conflict: present_conflict(conflict, titles.get(conflict.id))
+    )
+
+
+def _start(page: str | None, found: list[Conflict]) -> int:
+    after = decode_token(page, str)
+    if after is None:
+        return 0
+    keys = [conflict.key for conflict in found]
+    if after[0] not in keys:
+        raise BadRequest("page: the conflict that this page begins after is settled; begin anew.")
+    return keys.index(after[0]) + 1
+
+
+@operation(
+    "resolveConflictInChangeRequest",
+    "POST",
+    f"{_CHANGE}/conflicts/{{conflictId}}/resolve",
+    needs=Can.EDIT,
+    returns=ResolveAnswer,
+    errors=(400, 404, 409),
+    extension=True,
+)
+def resolve_conflict(
+    call: Call, change: ChangeAccess, conflict_id: str, body: ResolveConflict
+) -> ResolveAnswer:
+    """Settles one conflict with ours (the change request), theirs (main), how it was before, or a value."""
+    if (body.choice == "edited") != (body.value is not UNSET):
+        raise BadRequest("value: expected with the choice `edited`, and with no other.")
+    choice = Edited(body.value) if body.choice == "edited" else body.choice
+    revision = settle(call.context, change, conflict_id, choice)
+    with call.db.read() as tx:
+        return ResolveAnswer(revision, len(store.get_change(tx, change.change_id).open_conflicts))

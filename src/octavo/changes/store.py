@@ -1,0 +1,393 @@
+"""Change requests, contributors, reviewers and reviews: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..access import OPEN_COLLECTIONS, SPACE_IS_VISIBLE, OrgAccess, viewer_parameters
+from ..content import Base, Layer
+from ..core.merge import Conflict
+from ..errors import NotFound
+from ..kit import ids
+from ..kit.clock import now
+from ..kit.db import Transaction
+from ..kit.pagination import Slice, decode_token, slice_rows
+
+
+class ChangeRow(Struct, frozen=True):
+    """A change request with the head of its line and of main as they are now. ``conflicts``: JSON."""
+
+    id: str
+    space_id: str
+    number: int
+    line_id: str
+    status: str
+    subject: str
+    description: str | None
+    created_by: str
+    created_at: int
+    updated_at: int
+    revision_initial: str
+    revision_merged_ancestor: str | None
+    revision_merged: str | None
+    edits: int
+    comments: int
+    issues_cluster: str | None
+    revision: str
+    sequence: int
+    base_sequence: int
+    conflicts: str | None
+    main_line: str
+    main_sequence: int
+    main_revision: str
+
+    @property
+    def outdated(self) -> bool:
+        return self.status != "merged" and self.base_sequence < self.main_sequence
+
+    @property
+    def open_conflicts(self) -> list[Conflict]:
+        """What its last update left to decide."""
+        return msgspec.json.decode(self.conflicts, type=list[Conflict]) if self.conflicts else []
+
+    @property
+    def base(self) -> Base:
+        """Its state."""
+        return Base(
+            self.space_id,
+            self.revision,
+            (Layer(self.line_id, self.sequence), Layer(self.main_line, self.base_sequence)),
+        )
+
+    @property
+    def below(self) -> Base:
+        """The state of main that it stands on (without the id of its revision)."""
+        return Base(self.space_id, "", (Layer(self.main_line, self.base_sequence),))
+
+    @property
+    def main(self) -> Base:
+        """The head of main."""
+        return Base(self.space_id, self.main_revision, (Layer(self.main_line, self.main_sequence),))
+
+
+def encode_conflicts(conflicts: list[Conflict]) -> str | None:
+    """As a revision stores them: None when there are none."""
+    return msgspec.json.encode(conflicts).decode() if conflicts else None
+
+
+_OWN = ", ".join(f"c.{name}" for name in ChangeRow.__struct_fields__[:16])
+_CHANGE = f"{_OWN}, l.revision, l.sequence, r.base_sequence, r.conflicts, m.id, m.sequence, m.revision"
+_FROM = """FROM change_requests c JOIN lines l ON l.id = c.line_id JOIN revisions r ON r.id = l.revision
+           JOIN spaces s ON s.id = c.space_id JOIN lines m ON m.id = s.main_line"""
+
+
+def find_change(tx: Transaction, space_id: str, id_or_number: str) -> ChangeRow | None:
+    """By id, or by its number in the space."""
+    row = tx.one(
+        f"SELECT {_CHANGE} {_FROM} WHERE c.space_id = :space AND c.id = :id", space=space_id, id=id_or_number
+    )
+    if row is None and id_or_number.isascii() and id_or_number.isdigit() and len(id_or_number) <= 9:
+        row = tx.one(
+            f"SELECT {_CHANGE} {_FROM} WHERE c.space_id = :space AND c.number = :number",
+            space=space_id,
+            number=int(id_or_number),
+        )
+    return ChangeRow(*row) if row else None
+
+
+def get_change(tx: Transaction, change_id: str) -> ChangeRow:
+    row = tx.one(f"SELECT {_CHANGE} {_FROM} WHERE c.id = :id", id=change_id)
+    if row is None:
+        raise NotFound(f"There is no change request {change_id!r}.")
+    return ChangeRow(*row)
+
+
+def lock_change(tx: Transaction, change_id: str) -> ChangeRow:
+    """The change request, which nobody else changes until this transaction ends."""
+    tx.one(f"SELECT 1 FROM change_requests WHERE id = :id{tx.for_update}", id=change_id)
+    return get_change(tx, change_id)
+
+
+class ChangeFilter(Struct, frozen=True, kw_only=True):
+    status: str
+    creator: str | None = None
+    contributor: str | None = None
+    requested_reviewer: str | None = None
+    issues_cluster: str | None = None
+
+
+_FILTERS = {
+    "creator": "c.created_by = :creator",
+    "contributor": """EXISTS (SELECT 1 FROM change_contributors k WHERE k.change_id = c.id
+                      AND k.user_id = :contributor)""",
+    "requested_reviewer": """EXISTS (SELECT 1 FROM change_reviewers k WHERE k.change_id = c.id
+                             AND k.user_id = :requested_reviewer)""",
+    "issues_cluster": "c.issues_cluster = :issues_cluster",
+}
+
+
+def _list(
+    tx: Transaction,
+    where: str,
+    parameters: dict[str, Any],
+    wanted: ChangeFilter,
+    limit: int,
+    page: str | None,
+    *,
+    before: str = "",
+) -> Slice[ChangeRow]:
+    after = decode_token(page, str)
+    where = f"{where} AND c.status = :status"
+    parameters = {**parameters, "status": wanted.status}
+    for name, condition in _FILTERS.items():
+        if (value := getattr(wanted, name)) is not None:
+            where += f" AND {condition}"
+            parameters[name] = value
+    rows = tx.all(
+        f"""{before} SELECT {_CHANGE} {_FROM} WHERE {where} AND c.id < :after
+            ORDER BY c.id DESC LIMIT :limit""",
+        after=after[0] if after else "~",
+        limit=limit + 1,
+        **parameters,
+    )
+    count = tx.value(
+        f"{before} SELECT count(*) FROM change_requests c JOIN spaces s ON s.id = c.space_id WHERE {where}",
+        **parameters,
+    )
+    return slice_rows([ChangeRow(*row) for row in rows], limit, count, lambda change: (change.id,))
+
+
+def list_changes(
+    tx: Transaction, space_id: str, wanted: ChangeFilter, limit: int, page: str | None
+) -> Slice[ChangeRow]:
+    """The change requests of a space, newest first."""
+    return _list(tx, "c.space_id = :space", {"space": space_id}, wanted, limit, page)
+
+
+def list_organization_changes(
+    tx: Transaction, org: OrgAccess, wanted: ChangeFilter, limit: int, page: str | None
+) -> Slice[ChangeRow]:
+    """Those of all spaces of an organization that the caller sees, newest first."""
+    return _list(
+        tx,
+        f"s.organization_id = :organization AND s.deleted_at IS NULL AND {SPACE_IS_VISIBLE}",
+        viewer_parameters(org.organization_id, org.user_id, org.role),
+        wanted,
+        limit,
+        page,
+        before=OPEN_COLLECTIONS,
+    )
+
+
+# --- writing ------------------------------------------------------------------------------------------
+
+_COUNTED = {"draft": "changes_draft", "open": "changes_open"}
+
+
+def insert_change(
+    tx: Transaction, line: Base, initial_revision: str, *, created_by: str, subject: str
+) -> ChangeRow:
+    """A draft on a line that was just opened. Its number is the count of all there ever were in the space."""
+    change_id, moment = ids.new_id(), now()
+    number = tx.value(
+        """UPDATE spaces SET changes_total = changes_total + 1, changes_draft = changes_draft + 1
+           WHERE id = :space RETURNING changes_total""",
+        space=line.space_id,
+    )
+    tx.run(
+        """INSERT INTO change_requests (id, space_id, number, line_id, status, subject, created_by, created_at,
+                                        updated_at, revision_initial)
+           VALUES (:id, :space, :number, :line, 'draft', :subject, :by, :at, :at, :initial)""",
+        id=change_id,
+        space=line.space_id,
+        number=number,
+        line=line.layers[0].line_id,
+        subject=subject,
+        by=created_by,
+        at=moment,
+        initial=initial_revision,
+    )
+    return get_change(tx, change_id)
+
+
+def set_fields(tx: Transaction, change: ChangeRow, **fields: Any) -> None:
+    """Sets columns; a new ``status`` is counted in the space."""
+    named = ", ".join(f"{name} = :{name}" for name in fields)
+    tx.run(
+        f"UPDATE change_requests SET updated_at = :at{', ' if named else ''}{named} WHERE id = :id",
+        id=change.id,
+        at=now(),
+        **fields,
+    )
+    status = fields.get("status", change.status)
+    if status != change.status:
+        steps = [f"{_COUNTED[change.status]} = {_COUNTED[change.status]} - 1"] * (change.status in _COUNTED)
+        steps += [f"{_COUNTED[status]} = {_COUNTED[status]} + 1"] * (status in _COUNTED)
+        if steps:
+            tx.run(f"UPDATE spaces SET {', '.join(steps)} WHERE id = :space", space=change.space_id)
+
+
+def add_contribution(tx: Transaction, change_id: str, user_id: str, action: str) -> None:
+    """Counts one more contribution (``edit`` or ``comment``) of somebody."""
+    tx.run(
+        """INSERT INTO change_contributors (change_id, user_id, action, count, updated_at)
+           VALUES (:change, :user, :action, 1, :at) ON CONFLICT (change_id, user_id, action)
+           DO UPDATE SET count = change_contributors.count + 1, updated_at = excluded.updated_at""",
+        change=change_id,
+        user=user_id,
+        action=action,
+        at=now(),
+    )
+
+
+class Contributor(Struct, frozen=True):
+    user_id: str
+    action: str
+    count: int
+    updated_at: int
+
+
+def list_contributors(tx: Transaction, change_id: str) -> list[Contributor]:
+    """Who contributed, the latest first."""
+    rows = tx.all(
+        """SELECT user_id, action, count, updated_at FROM change_contributors WHERE change_id = :change
+           ORDER BY updated_at DESC, user_id, action""",
+        change=change_id,
+    )
+    return [Contributor(*row) for row in rows]
+
+
+# --- reviewing ----------------------------------------------------------------------------------------
+
+
+class Reviewer(Struct, frozen=True):
+    user_id: str
+    requested_by: str
+    revision: str
+    created_at: int
+
+
+_REVIEWER = "user_id, requested_by, revision, created_at"
+
+
+def put_reviewer(tx: Transaction, change: ChangeRow, user_id: str, requested_by: str) -> Reviewer:
+    """Asks somebody for a review, or asks again."""
+    row = tx.one(
+        f"""INSERT INTO change_reviewers (change_id, user_id, requested_by, revision, created_at)
+            VALUES (:change, :user, :by, :revision, :at) ON CONFLICT (change_id, user_id)
+            DO UPDATE SET requested_by = excluded.requested_by, revision = excluded.revision,
+                          created_at = excluded.created_at
+            RETURNING {_REVIEWER}""",
+        change=change.id,
+        user=user_id,
+        by=requested_by,
+        revision=change.revision,
+        at=now(),
+    )
+    assert row is not None
+    return Reviewer(*row)
+
+
+def delete_reviewer(tx: Transaction, change_id: str, user_id: str) -> bool:
+    return bool(
+        tx.run(
+            "DELETE FROM change_reviewers WHERE change_id = :change AND user_id = :user",
+            change=change_id,
+            user=user_id,
+        )
+    )
+
+
+def list_reviewers(tx: Transaction, change_id: str, limit: int, page: str | None) -> Slice[Reviewer]:
+    after = decode_token(page, str)
+    rows = tx.all(
+        f"""SELECT {_REVIEWER} FROM change_reviewers WHERE change_id = :change AND user_id > :after
+            ORDER BY user_id LIMIT :limit""",
+        change=change_id,
+        after=after[0] if after else "",
+        limit=limit + 1,
+    )
+    count = tx.value("SELECT count(*) FROM change_reviewers WHERE change_id = :change", change=change_id)
+    return slice_rows([Reviewer(*row) for row in rows], limit, count, lambda reviewer: (reviewer.user_id,))
+
+
+class ReviewRow(Struct, frozen=True):
+    id: str
+    change_id: str
+    reviewer: str
+    requested_by: str | None
+    status: str
+    revision: str
+    edits: int
+    created_at: int
+    updated_at: int
+
+
+_REVIEW = ", ".join(f"v.{name}" for name in ReviewRow.__struct_fields__)
+
+
+def insert_review(tx: Transaction, change: ChangeRow, reviewer: str, status: str) -> ReviewRow:
+    row = tx.one(
+        f"""INSERT INTO change_reviews (id, change_id, reviewer, requested_by, status, revision, edits, created_at,
+                                        updated_at)
+            VALUES (:id, :change, :reviewer,
+                    (SELECT requested_by FROM change_reviewers WHERE change_id = :change AND user_id = :reviewer),
+                    :status, :revision, :edits, :at, :at)
+            RETURNING {_REVIEW.replace("v.", "")}""",
+        id=ids.new_id(),
+        change=change.id,
+        reviewer=reviewer,
+        status=status,
+        revision=change.revision,
+        edits=change.edits,
+        at=now(),
+    )
+    assert row is not None
+    return ReviewRow(*row)
+
+
+def get_review(tx: Transaction, change_id: str, review_id: str) -> ReviewRow:
+    row = tx.one(
+        f"SELECT {_REVIEW} FROM change_reviews v WHERE v.id = :id AND v.change_id = :change",
+        id=review_id,
+        change=change_id,
+    )
+    if row is None:
+        raise NotFound(f"There is no review {review_id!r} of this change request.")
+    return ReviewRow(*row)
+
+
+def list_reviews(
+    tx: Transaction, change: ChangeRow, limit: int, page: str | None, outdated: bool | None
+) -> Slice[ReviewRow]:
+    """The reviews of a change request, newest first; ``outdated``: only those that are, or are not."""
+    after = decode_token(page, str)
+    where = "v.change_id = :change"
+    if outdated is not None:
+        where += " AND v.edits < :edits" if outdated else " AND v.edits >= :edits"
+    rows = tx.all(
+        f"SELECT {_REVIEW} FROM change_reviews v WHERE {where} AND v.id < :after ORDER BY v.id DESC LIMIT :limit",
+        change=change.id,
+        edits=change.edits,
+        after=after[0] if after else "~",
+        limit=limit + 1,
+    )
+    count = tx.value(
+        f"SELECT count(*) FROM change_reviews v WHERE {where}", change=change.id, edits=change.edits
+    )
+    return slice_rows([ReviewRow(*row) for row in rows], limit, count, lambda review: (review.id,))
+
+
+def list_latest_reviews(tx: Transaction, change_id: str) -> list[ReviewRow]:
+    """The last review of each reviewer."""
+    rows = tx.all(
+        f"""SELECT {_REVIEW} FROM change_reviews v WHERE v.change_id = :change AND NOT EXISTS (
+              SELECT 1 FROM change_reviews n WHERE n.change_id = v.change_id AND n.reviewer = v.reviewer
+              AND n.id > v.id)
+            ORDER BY v.id""",
+        change=change_id,
+    )
+    return [ReviewRow(*row) for row in rows]

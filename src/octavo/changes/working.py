@@ -1,0 +1,188 @@
+"""Working on a change request, or on main itself where that is allowed.
+
+Everything here reads without a lock, computes, and writes only if nothing moved in between; else it looks again.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+from ..access import SpaceAccess
+from ..content import (
+    Base,
+    Changes,
+    LineMoved,
+    commit,
+    main_base,
+    open_line,
+    prepare_main,
+    put_bodies,
+    put_keys,
+    revise_main,
+)
+from ..core import merge as merging
+from ..errors import Conflict, Forbidden
+from ..kit.context import Context
+from ..kit.db import RetryTransaction, Transaction
+from ..kit.outbox import emit
+from . import store
+from .editing import Edited, edit
+from .entering import ChangeAccess
+from .store import ChangeRow, encode_conflicts
+from .uploading import store_uploads
+from .wire import ContentChange
+
+ATTEMPTS = 4
+_PAUSE = 0.02
+T = TypeVar("T")
+
+
+def again(attempt: Callable[[], T]) -> T:
+    """Tries, and three times more when a rival was faster. Raises Conflict after that."""
+    for number in range(ATTEMPTS):
+        try:
+            return attempt()
+        except (LineMoved, RetryTransaction):
+            time.sleep(random.uniform(0, _PAUSE) * (number + 1))  # noqa: S311
+    raise Conflict("Others are changing the same thing at the moment. Nothing was changed; try again.")
+
+
+def require_editable(change: ChangeRow) -> None:
+    """Raises Conflict when the change request is merged or archived."""
+    if change.status == "merged":
+        raise Conflict("This change request is merged; make a new one, or revert the merge.")
+    if change.status == "archived":
+        raise Conflict("This change request is archived; open it again first.")
+
+
+def held(tx: Transaction, seen: ChangeRow) -> ChangeRow:
+    """The change request, locked and as it was seen. Raises LineMoved."""
+    fresh = store.lock_change(tx, seen.id)
+    if (fresh.sequence, fresh.status) != (seen.sequence, seen.status):
+        raise LineMoved
+    return fresh
+
+
+def tell(tx: Transaction, type: str, access: ChangeAccess | SpaceAccess, change_id: str, **more: Any) -> None:
+    emit(
+        tx,
+        type,
+        organization_id=access.organization_id,
+        space_id=access.space_id,
+        change_request=change_id,
+        **more,
+    )
+
+
+# --- creating -----------------------------------------------------------------------------------------
+
+
+def create(tx: Transaction, space: SpaceAccess, subject: str) -> ChangeRow:
+    """A draft over the head of main."""
+    main = main_base(tx, space.space_id)
+    line = open_line(tx, main, space.user_id)
+    change = store.insert_change(tx, line, main.revision_id, created_by=space.user_id, subject=subject)
+    tell(tx, "change_request_created", space, change.id)
+    return change
+
+
+# --- editing ------------------------------------------------------------------------------------------
+
+
+class EditedChange(Struct, frozen=True):
+    """What an edit made: the state to show it in, and what is to be said of it."""
+
+    base: Base
+    edited: Edited
+
+
+def edit_change(context: Context, access: ChangeAccess, changes: Sequence[ContentChange]) -> EditedChange:
+    """Applies a batch to a change request, as one revision of it. Nothing is written when nothing differs."""
+    _require_open(context, access)
+    uploads = store_uploads(context, changes)
+
+    def attempt() -> EditedChange:
+        with context.db.read() as tx:
+            change = store.get_change(tx, access.change_id)
+            require_editable(change)
+            edited = edit(tx, change.base, changes, uploads, started=change.below)
+        if not edited.changes:
+            return EditedChange(change.base, edited)
+        with context.db.write() as tx:
+            return EditedChange(write_edit(tx, access, change, edited, _still_open(change, edited)), edited)
+
+    return again(attempt)
+
+
+def _require_open(context: Context, access: ChangeAccess) -> None:
+    with context.db.read() as tx:
+        require_editable(store.get_change(tx, access.change_id))
+
+
+def write_edit(
+    tx: Transaction, access: ChangeAccess, seen: ChangeRow, edited: Edited, conflicts: list[merging.Conflict]
+) -> Base:
+    """The next revision of a change request, with the conflicts that are still open."""
+    change = held(tx, seen)
+    put_bodies(tx, edited.bodies)
+    made = commit(tx, seen.base, edited.changes, author=access.user_id, conflicts=encode_conflicts(conflicts))
+    put_keys(tx, edited.keys)
+    store.set_fields(tx, change, edits=change.edits + 1)
+    store.add_contribution(tx, change.id, access.user_id, "edit")
+    tell(tx, "change_request_content_updated", access, change.id, revision=made.revision_id)
+    return made
+
+
+def _still_open(change: ChangeRow, edited: Edited) -> list[merging.Conflict]:
+    """The conflicts that an edit leaves open: those of what it deletes are settled."""
+    gone = {id for id, page in edited.changes.pages.items() if page is None}
+    gone |= {id for id, item in edited.changes.items.items() if item is None}
+    return [conflict for conflict in change.open_conflicts if conflict.id not in gone]
+
+
+def edit_main(context: Context, space: SpaceAccess, changes: Sequence[ContentChange]) -> EditedChange:
+    """Applies a batch to main itself, where the space is edited live. Raises Forbidden where it is locked."""
+    require_live(space)
+    uploads = store_uploads(context, changes)
+
+    def attempt() -> EditedChange:
+        with context.db.read() as tx:
+            main = main_base(tx, space.space_id)
+            edited = edit(tx, main, changes, uploads)
+        if not edited.changes:
+            return EditedChange(main, edited)
+
+        prepared = prepare(context, edited.changes, edited.bodies)
+        with context.db.write() as tx:
+            made = revise_main(tx, main, edited.changes, prepared, author=space.user_id)
+            put_keys(tx, edited.keys)
+            if tx.value("SELECT edit_mode FROM spaces WHERE id = :id", id=space.space_id) == "locked":
+                _refuse_locked()
+        return EditedChange(made, edited)
+
+    return again(attempt)
+
+
+def require_live(space: SpaceAccess) -> None:
+    """Raises Forbidden when main is edited through change requests only."""
+    if space.locked:
+        _refuse_locked()
+
+
+def _refuse_locked() -> None:
+    raise Forbidden("This space is locked: change it through a change request.")
+
+
+def prepare(context: Context, changes: Changes, bodies: list[str]) -> list[Any]:
+    """What followers of main need for these changes. New texts are stored first, for they read them; nothing names
+    a text before the revision does."""
+    if bodies:
+        with context.db.write() as tx:
+            put_bodies(tx, bodies)
+    with context.db.read() as tx:
+        return prepare_main(tx, changes)
