@@ -264,6 +264,8 @@ def furnish(world: World, place: Place) -> None:
     content = get("/spaces/{spaceId}/content")
     ids["reusableContentId"] = content["reusableContents"][0]["id"]
 
+    _furnish_changes(world, place)
+
     account = post("/orgs/{organizationId}/service-accounts", {"name": "Robot", "role": "edit"})
     ids["serviceAccountId"] = account["id"]
     accounts = "/orgs/{organizationId}/service-accounts/{serviceAccountId}"
@@ -290,6 +292,45 @@ def furnish(world: World, place: Place) -> None:
     ids["scimUserId"] = post("/orgs/{organizationId}/scim/v2/Users", ada)["id"]
 
     ids["siteId"] = post("/orgs/{organizationId}/sites", {"title": "Docs", "spaces": [ids["spaceId"]]})["id"]
+
+
+def _furnish_changes(world: World, place: Place) -> None:
+    """Two change requests of a colleague, whom the cast can review: one open, one with a conflict."""
+    colleague = f"{place.name}-colleague"
+    with world.context.db.write() as tx:
+        user = insert_user(tx, f"{colleague}@example.org", "Colleague", verified=True)
+        create_token(tx, user.id, name="test", token=world.token(colleague))
+        upsert_member(tx, place["organizationId"], user.id, "edit")
+    world.users[colleague] = user.id
+
+    def post(who: str, path: str, body: Any = None) -> Any:
+        return world.post(who, place.path(path), body)
+
+    def edit(page_id: str, **fields: Any) -> dict[str, Any]:
+        return {"changes": [{"operation": "update_page", "page": page_id, **fields}]}
+
+    ids = place.ids
+    requests = "/spaces/{spaceId}/change-requests"
+    writing = world.get(place.admin, place.path("/spaces/{spaceId}/content/path/writing"))["id"]
+    ids["conflictingChangeRequestId"] = post(colleague, requests, {"subject": "Warmer words"})["id"]
+    conflicting = f"{requests}/{{conflictingChangeRequestId}}"
+    post(colleague, f"{conflicting}/content", edit(writing, description="To a friend"))
+    post(place.admin, "/spaces/{spaceId}/content", edit(writing, description="To a stranger"))
+    post(colleague, f"{conflicting}/update")
+    conflicts = world.get(place.admin, place.path(f"{conflicting}/conflicts"))["items"]
+    ids["conflictId"] = conflicts[0]["id"]
+    revisions = world.get(place.admin, place.path("/spaces/{spaceId}/revisions"))["items"]
+    ids["latestRevisionId"] = revisions[0]["id"]
+
+    ids["changeRequestId"] = post(colleague, requests, {"subject": "How to install"})["id"]
+    change = f"{requests}/{{changeRequestId}}"
+    post(
+        colleague,
+        f"{change}/content",
+        edit(ids["pageId"], document={"markdown": "# On a server\n\nNow shorter.\n"}),
+    )
+    post(colleague, f"{change}/requested-reviewers", {"users": [ids["userId"]]})
+    ids["reviewId"] = post(place.admin, f"{change}/reviews", {"status": "approved"})["id"]
 
 
 def _certificate() -> str:

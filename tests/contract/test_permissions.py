@@ -20,6 +20,7 @@ from octavo.access import (
     at_least,
 )
 from octavo.app import load_operations
+from octavo.changes import ChangeAccess
 from octavo.kit.operation import PUBLIC, TABLE, Operation
 from world import CAST, NOBODY, Place, World
 
@@ -27,7 +28,13 @@ from .samples import SAMPLES, TOLD_ELSEWHERE, Sample, sample_of, send, succeeded
 
 load_operations()
 
-ABILITIES = {OrgAccess: ORGANIZATION, CollectionAccess: COLLECTION, SpaceAccess: SPACE, SiteAccess: SITE}
+ABILITIES = {
+    ChangeAccess: SPACE,
+    OrgAccess: ORGANIZATION,
+    CollectionAccess: COLLECTION,
+    SpaceAccess: SPACE,
+    SiteAccess: SITE,
+}
 """What each kind of proof is checked against. A role in an organization is one in all that it holds."""
 
 SUCCESS = 200

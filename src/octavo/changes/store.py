@@ -224,8 +224,8 @@ def set_fields(tx: Transaction, change: ChangeRow, **fields: Any) -> None:
     )
     status = fields.get("status", change.status)
     if status != change.status:
-        steps = [f"{_COUNTED[change.status]} = {_COUNTED[change.status]} - 1"] * (change.status in _COUNTED)
-        steps += [f"{_COUNTED[status]} = {_COUNTED[status]} + 1"] * (status in _COUNTED)
+        counts = (_COUNTED.get(change.status), "- 1"), (_COUNTED.get(status), "+ 1")
+        steps = [f"{column} = {column} {step}" for column, step in counts if column]
         if steps:
             tx.run(f"UPDATE spaces SET {', '.join(steps)} WHERE id = :space", space=change.space_id)
 

@@ -1,0 +1,60 @@
+from . import Sample
+
+
+def _page(place):
+    return {
+        "changes": [
+            {
+                "operation": "update_page",
+                "page": place["pageId"],
+                "document": {"markdown": "# Short\n\nBrief.\n"},
+            }
+        ]
+    }
+
+
+_CONFLICT = {"changeRequestId": "conflictingChangeRequestId"}
+
+SAMPLES = {
+    "listChangeRequestsForSpace": Sample(),
+    "listChangeRequestsForOrganization": Sample(),
+    "createChangeRequest": Sample(body={"subject": "Something new"}),
+    "getChangeRequestById": Sample(),
+    "updateChangeRequestById": Sample(body={"subject": "Another subject", "status": "draft"}),
+    "mergeChangeRequest": Sample(),
+    "updateChangeRequest": Sample(),
+    "getContributorsByChangeRequestId": Sample(),
+    "getChangeRequestChanges": Sample(),
+    "getPageChangesInChangeRequest": Sample(),
+    "listConflictsInChangeRequest": Sample(path=_CONFLICT),
+    "resolveConflictInChangeRequest": Sample(path=_CONFLICT, body={"choice": "theirs"}),
+    "getRequestedReviewersByChangeRequestId": Sample(),
+    "requestReviewersForChangeRequest": Sample(body=lambda place: {"users": [place["userId"]]}),
+    "removeRequestedReviewerFromChangeRequest": Sample(),
+    "getReviewsByChangeRequestId": Sample(),
+    "submitChangeRequestReview": Sample(body={"status": "approved"}),
+    "getChangeRequestReviewById": Sample(),
+    "getRevisionOfChangeRequestById": Sample(),
+    "listPagesInChangeRequest": Sample(),
+    "getPageInChangeRequestById": Sample(query={"format": "document"}),
+    "getPageInChangeRequestByPath": Sample(query={"format": "markdown"}),
+    "listFilesInChangeRequestById": Sample(),
+    "getFileInChangeRequestById": Sample(),
+    "getReusableContentInChangeRequestById": Sample(),
+    "updateChangeRequestContent": Sample(body=_page),
+    "updateSpaceContent": Sample(body=_page),
+    "movePageInChangeRequest": Sample(body={"into": None, "at": 0}),
+    "updateFileInChangeRequest": Sample(body={"name": "renamed.svg"}),
+    "deleteFileInChangeRequest": Sample(),
+    "createReusableContentInChangeRequest": Sample(
+        body={"title": "Warning", "document": {"markdown": "Careful.\n"}}
+    ),
+    "updateReusableContentInChangeRequest": Sample(body={"title": "Another title"}),
+    "deleteReusableContentInChangeRequest": Sample(),
+    "updateVariablesInChangeRequest": Sample(body={"variables": {"color": "blue"}}),
+    "listRevisionsOfSpace": Sample(),
+    "getRevisionSemanticChanges": Sample(),
+    "getPageChangesInRevision": Sample(),
+    "revertRevision": Sample(path={"revisionId": "latestRevisionId"}),
+    "rollBackRevision": Sample(path={"revisionId": "latestRevisionId"}),
+}
