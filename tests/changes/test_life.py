@@ -1,0 +1,217 @@
+"""The life of a change request: numbers, lists, statuses, reviews, merge rules."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+from octavo.access import SpaceAccess
+from octavo.changes import create
+
+from .working import insert, update
+
+
+def refused(answer, status, *words):
+    assert answer.status_code == status, answer.text
+    for word in words:
+        assert word in answer.json()["error"]["message"], answer.text
+
+
+def test_numbers_counts_and_filters(space):
+    world = space.world
+    one, two = space.create("editor", subject="One"), space.create("creator", subject="Two")
+    assert [space.change(change)["number"] for change in (one, two)] == [1, 2]
+    assert space.change(2)["id"] == two and space.change("1")["id"] == one
+    assert world.call("reader", "GET", f"{space.path}/change-requests/3").status_code == 404
+    path = f"{space.path}/change-requests"
+
+    def ids(**query):
+        return [item["id"] for item in world.get("reader", path, params=query)["items"]]
+
+    assert ids() == [] and ids(status="draft") == [two, one]
+    world.post("editor", f"{path}/{two}/requested-reviewers", {"users": [world.users["reviewer"]]})
+    assert ids() == [two]
+    space.edit(two, insert("# X\n"))
+    assert ids(creator=world.users["creator"]) == [two] and ids(creator=world.users["editor"]) == []
+    assert ids(contributor=world.users["editor"]) == [two]
+    assert ids(contributor=world.users["creator"]) == []
+    assert ids(requestedReviewer=world.users["reviewer"]) == [two]
+    assert ids(requestedReviewer=world.users["admin"]) == []
+    assert ids(conversationsIssuesCluster="x") == []
+    shown = world.get("reader", space.path)
+    assert (shown["changeRequests"], shown["changeRequestsOpen"], shown["changeRequestsDraft"]) == (2, 1, 1)
+    space.merge(two)
+    world.call("editor", "PATCH", f"{path}/{one}", json={"status": "archived"})
+    shown = world.get("reader", space.path)
+    assert (shown["changeRequests"], shown["changeRequestsOpen"], shown["changeRequestsDraft"]) == (2, 0, 0)
+    assert ids(status="merged") == [two] and ids(status="archived") == [one]
+    organization = world.home.path("/orgs/{organizationId}/change-requests")
+    found = world.get("reader", organization, params={"status": "merged"})
+    assert two in [item["id"] for item in found["items"]]
+    first = world.get("reader", path, params={"status": "archived", "limit": 1})
+    assert first["count"] == 1 and "next" not in first
+    contributors = world.get("reader", f"{path}/{two}/contributors")["items"]
+    assert [(c["user"]["id"], c["count"], c["actionType"]) for c in contributors] == [
+        (world.users["editor"], 1, "edit")
+    ]
+
+
+def test_numbers_are_never_given_twice(space):
+    access = SpaceAccess(
+        space.id,
+        space.world.home["organizationId"],
+        space.world.users["editor"],
+        "edit",
+        "edit",
+        False,
+        False,
+    )
+
+    def one(_):
+        with space.world.context.db.write() as tx:
+            return create(tx, access, "").number
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sorted(pool.map(one, range(24))) == list(range(1, 25))
+
+
+def test_fields_and_what_they_may_not_be(space):
+    change = space.create()
+    path = f"{space.path}/change-requests/{change}"
+    paragraph = {"object": "block", "type": "paragraph", "nodes": [
+        {"object": "text", "leaves": [{"object": "leaf", "text": "Why", "marks": []}]}]}  # fmt: skip
+    document = {"object": "document", "data": {"schemaVersion": 1}, "nodes": [paragraph]}
+    body = {"subject": "S", "description": document}
+    shown = space.world.call("editor", "PATCH", path, json=body).json()
+    assert (
+        shown["subject"] == "S" and shown["description"]["nodes"][0]["nodes"][0]["leaves"][0]["text"] == "Why"
+    )
+    for wrong in ({"status": "merged"}, {"subject": "x" * 101}, {"description": {"nodes": [{"type": "no"}]}}):
+        refused(space.world.call("editor", "PATCH", path, json=wrong), 400)
+    answer = space.world.call(
+        "editor", "POST", f"{space.path}/change-requests", json={"template": {"id": "no"}}
+    )
+    refused(answer, 404, "template")
+    assert (
+        space.world.call("editor", "POST", f"{space.path}/change-requests", json={"x": 1}).status_code == 201
+    )
+
+
+def test_what_is_merged_or_archived_cannot_be_worked_on(space):
+    call = space.world.call
+    for status in ("merged", "archived"):
+        change = space.create()
+        space.edit(change, insert("# X\n"))
+        path = f"{space.path}/change-requests/{change}"
+        if status == "merged":
+            space.merge(change)
+        else:
+            call("editor", "PATCH", path, json={"status": "archived"})
+        before = space.world.digest()
+        refused(space.try_edit(change, insert("# Y\n")), 409, status)
+        refused(space.try_merge(change), 409, status)
+        refused(call("editor", "POST", f"{path}/update"), 409, status)
+        refused(call("reviewer", "POST", f"{path}/reviews", json={"status": "approved"}), 409, status)
+        users = {"users": [space.world.users["reviewer"]]}
+        refused(call("editor", "POST", f"{path}/requested-reviewers", json=users), 409, status)
+        refused(call("editor", "PATCH", path, json={"subject": "x"}), 409, status)
+        assert space.world.digest() == before
+        opened = call("editor", "PATCH", path, json={"status": "open"})
+        assert opened.status_code == (409 if status == "merged" else 200)
+    shown = space.change(1)
+    assert shown["status"] == "merged" and shown["revisionMerged"] and not shown["outdated"]
+
+
+def test_reviews(space):
+    world, call = space.world, space.world.call
+    change = space.create("reviewer")
+    path = f"{space.path}/change-requests/{change}"
+    refused(call("reviewer", "POST", f"{path}/reviews", json={"status": "approved"}), 403, "made")
+    refused(call("admin", "POST", f"{path}/reviews", json={"status": "fine"}), 400, "status")
+    reviewers = f"{path}/requested-reviewers"
+    for who, status in (("nobody-known", 404), (world.users["stranger"], 404), (world.users["reviewer"], 400),
+                        (world.users["reader"], 400)):  # fmt: skip
+        refused(call("editor", "POST", reviewers, json={"users": [who]}), status, "users")
+    body = {"users": [world.users["admin"]], "subject": "Please"}
+    asked = world.post("editor", reviewers, body)["users"]
+    assert (
+        asked[0]["user"]["id"] == world.users["admin"]
+        and asked[0]["requestedBy"]["id"] == world.users["editor"]
+    )
+    assert space.change(change)["status"] == "open" and space.change(change)["subject"] == "Please"
+    answer = call("admin", "POST", f"{path}/reviews", json={"status": "changes-requested"})
+    assert answer.status_code == 201
+    review = answer.json()
+    assert review["requestedBy"]["id"] == world.users["editor"] and not review["outdated"]
+    assert call("reader", "GET", answer.headers["location"]).json() == review
+    space.edit_main(update(space.pages["A"], title="Other"))
+    space.update(change)
+    assert not world.get("reader", f"{path}/reviews")["items"][0]["outdated"], "an update edits nothing"
+    space.edit(change, insert("# X\n"))
+    assert world.get("reader", f"{path}/reviews")["items"][0]["outdated"]
+    assert world.get("reader", f"{path}/reviews", params={"outdated": "false"})["count"] == 0
+    removed = [call("editor", "DELETE", f"{reviewers}/{world.users['admin']}").status_code for _ in range(2)]
+    assert removed == [205, 204]
+    assert [json.loads(e)["status"] for e in space.events("change_request_review_submitted")] == [
+        "changes-requested"
+    ]
+
+
+def test_merge_rules_say_what_is_missing(space):
+    world, call = space.world, space.world.call
+    change = space.create("creator")
+    space.edit(change, insert("# X\n"))
+    path = f"{space.path}/change-requests/{change}"
+
+    def rule(*rules, passes=False, says=""):
+        space.set_rules(*rules)
+        before = world.digest()
+        answer = space.try_merge(change)
+        if not passes:
+            refused(answer, 412, says, rules[0]["rule"])
+            assert world.digest() == before
+        return answer
+
+    rule({"rule": "require_change_request_subject"}, says="no subject")
+    rule({"rule": "require_change_request_description"}, says="no description")
+    rule({"rule": "require_at_least_one_review"}, says="nobody has reviewed")
+    rule({"rule": "require_agent_review"}, says="agent")
+    rule({"rule": "no_such_rule"}, says="not known")
+    rule({"rule": "require_specific_reviewers", "users": [world.users["admin"]]}, says="Admin")
+    users = [world.users["admin"], world.users["reviewer"]]
+    rule({"rule": "require_one_of_specific_reviewers", "users": users}, says="Admin, Reviewer")
+    rule({"rule": "custom", "expression": "changeRequest.subject == 'Ready'"}, says="is not true")
+    rule(
+        {"rule": "custom", "expression": "reviews.filter(r => r.status === 'approved').length > 1"},
+        says="not true",
+    )
+    rule({"rule": "custom", "expression": "actor.id == changeRequest.createdBy.id"}, says="not true")
+    rule({"rule": "custom", "expression": "nonsense("}, says="cannot be evaluated")
+    call("admin", "POST", f"{path}/reviews", json={"status": "changes-requested"})
+    rule({"rule": "require_all_reviews_approved"}, says="Admin")
+    rule({"rule": "require_one_of_specific_reviewers", "users": users}, {"rule": "no"}, passes=True)
+    space.edit_main(update(space.pages["A"], title="Other"))
+    rule({"rule": "require_up_to_date_change_request"}, says="main has changed")
+    # The first that does not pass, in their order.
+    space.set_rules({"rule": "require_change_request_subject"}, {"rule": "require_all_reviews_approved"})
+    refused(space.try_merge(change), 412, "require_change_request_subject")
+    call("editor", "PATCH", path, json={"subject": "Ready"})
+    refused(space.try_merge(change), 412, "require_all_reviews_approved")
+    bypass = {"rule": "allow_bypass", "users": [world.users["admin"]]}
+    space.set_rules({"rule": "require_all_reviews_approved"}, bypass)
+    refused(space.try_merge(change), 412)
+    assert space.merge(change, "admin")["result"] == "merge"
+
+
+def test_rules_are_inherited_from_the_organization(space):
+    change = space.create()
+    space.edit(change, insert("# X\n"))
+    settings = {"merge_rules": {"type": "rules", "rules": [{"rule": "require_change_request_subject"}]}}
+    with space.world.context.db.write() as tx:
+        tx.run(
+            "UPDATE organizations SET settings = :settings WHERE id = :id",
+            id=space.world.home["organizationId"],
+            settings=json.dumps(settings),
+        )
+    refused(space.try_merge(change), 412, "no subject")
+    with space.world.context.db.write() as tx:
+        tx.run('UPDATE spaces SET merge_rules = \'{"type": "none"}\' WHERE id = :id', id=space.id)
+    assert space.merge(change)["result"] == "merge"

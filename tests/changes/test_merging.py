@@ -1,0 +1,274 @@
+"""Merging, conflicts and their settling, undoing, and what changed."""
+
+import json
+
+import pytest
+
+from .working import PAGE, insert, update
+
+
+def refused(answer, status, *words):
+    assert answer.status_code == status, answer.text
+    for word in words:
+        assert word in answer.json()["error"]["message"], answer.text
+
+
+def test_a_merge_is_one_revision_and_one_event(space):
+    change = space.create(subject="Better")
+    space.write(change, "A", "# A\n\nBetter.\n")
+    events = len(space.events("space_content_updated"))
+    made = space.merge(change)
+    head = space.world.get("reader", space.path)["revision"]
+    assert made == {"revision": head, "result": "merge"}
+    assert space.text("A") == "# A\n\nBetter.\n"
+    found = space.events("space_content_updated")[events:]
+    assert [json.loads(event)["revision"] for event in found] == [head]
+    assert json.loads(space.events("change_request_merged")[0])["revision"] == head
+    listed = space.world.get("reader", f"{space.path}/revisions")
+    assert listed["items"][0]["id"] == head and listed["items"][0]["mergedFrom"]["id"] == change
+    assert listed["items"][0]["author"]["id"] == space.world.users["reviewer"]
+    pages, token = [], None
+    while True:
+        query = {"limit": 2, **({"page": token} if token else {})}
+        answer = space.world.get("reader", f"{space.path}/revisions", params=query)
+        pages += [item["id"] for item in answer["items"]]
+        if "next" not in answer:
+            break
+        token = answer["next"]["page"]
+    assert pages == [item["id"] for item in listed["items"]] and len(pages) == listed["count"]
+
+
+def test_both_sides_change_different_things(space):
+    change = space.create()
+    space.write(change, "A", PAGE.format(title="A").replace("First", "1st"))
+    space.edit(change, update(space.pages["C"], into=None, at=0), insert("# Same\n"))
+    space.write(None, "A", PAGE.format(title="A").replace("Second", "2nd"))
+    space.edit_main(insert("# Same\n", at=0), update(space.pages["B"], title="Beta"))
+    assert space.change(change)["outdated"]
+    assert space.merge(change)["result"] == "merge"
+    assert space.text("A") == PAGE.format(title="A").replace("First", "1st").replace("Second", "2nd")
+    # Both were put at the top of the same list; of two pages with one slug, the later one got a number.
+    tree = space.tree()
+    assert sorted(tree) == sorted(["Same", "C", "A", "Beta", "Same"])
+    found = space.world.get("reader", f"{space.path}/content/pages")["pages"]
+    assert sorted(page["slug"] for page in found if page["title"] == "Same") == ["same", "same-1"]
+
+
+def test_updating_brings_main_in(space):
+    change = space.create()
+    space.write(change, "A", PAGE.format(title="A").replace("First", "1st"))
+    space.write(None, "A", PAGE.format(title="A").replace("Second", "2nd"))
+    space.edit_main(insert("# Later\n"))
+    assert "Later" not in space.tree(change)
+    made = space.update(change)
+    assert made["result"] == "update"
+    shown = space.change(change)
+    assert shown["revision"] == made["revision"] and not shown["outdated"]
+    assert shown["revisionMergedAncestor"] == space.world.get("reader", space.path)["revision"]
+    assert "Later" in space.tree(change)
+    assert space.text("A", change) == PAGE.format(title="A").replace("First", "1st").replace("Second", "2nd")
+    assert space.update(change)["revision"] == made["revision"], "nothing new"
+    content = space.world.get("reader", f"{space.url(change)}")
+    assert content["type"] == "update"
+    assert space.merge(change)["result"] == "merge"
+
+
+def in_conflict(space):
+    """A change request with one conflict in the text of A, found on merging."""
+    change = space.create()
+    space.write(change, "A", PAGE.format(title="A").replace("First", "Ours"))
+    space.write(None, "A", PAGE.format(title="A").replace("First", "Theirs"))
+    head = space.world.get("reader", space.path)["revision"]
+    made = space.merge(change)
+    assert made["result"] == "conflicts" and made["revision"] == space.change(change)["revision"]
+    assert space.world.get("reader", space.path)["revision"] == head, "main stays as it is"
+    (conflict,) = space.conflicts(change)
+    assert (conflict["kind"], conflict["target"], conflict["title"]) == ("block", "page", "A")
+    assert "Ours" in conflict["ours"] and "Theirs" in conflict["theirs"] and "First" in conflict["base"]
+    return change, conflict["id"]
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        ({"choice": "ours"}, "Ours paragraph of A."),
+        ({"choice": "theirs"}, "Theirs paragraph of A."),
+        ({"choice": "base"}, "First paragraph of A."),
+        ({"choice": "edited", "value": "Both."}, "Both."),
+    ],
+)
+def test_a_conflict_is_settled_and_merged(space, body, word):
+    change, conflict = in_conflict(space)
+    again = space.merge(change)
+    assert again == {"revision": space.change(change)["revision"], "result": "conflicts"}
+    assert space.update(change)["result"] == "conflicts"
+    # Other work goes on meanwhile, also above the conflict.
+    space.write(change, "A", space.text("A", change).replace("# A\n", "# A\n\nAn opening."))
+    settled = space.resolve(change, conflict, **body)
+    assert settled["conflicts"] == 0 and space.conflicts(change) == []
+    refused(space.try_resolve(change, conflict, **body), 404)
+    assert space.merge(change)["result"] == "merge"
+    assert (
+        word in space.text("A") and "An opening." in space.text("A") and "Second paragraph" in space.text("A")
+    )
+
+
+def test_settling_badly(space):
+    change, conflict = in_conflict(space)
+    before = space.world.digest()
+    refused(space.try_resolve(change, conflict, choice="edited"), 400, "value")
+    refused(space.try_resolve(change, conflict, choice="ours", value="x"), 400, "value")
+    refused(space.try_resolve(change, conflict, choice="edited", value=7), 400, "value")
+    refused(space.try_resolve(change, conflict, choice="mine"), 400, "choice")
+    refused(space.try_resolve(change, "nobody", choice="ours"), 404)
+    assert space.world.digest() == before
+    space.write(change, "A", "# A\n\nAll new.\n")
+    refused(space.try_resolve(change, conflict, choice="theirs"), 409, "edited")
+    assert space.resolve(change, conflict, choice="ours")["conflicts"] == 0
+    assert space.text("A", change) == "# A\n\nAll new.\n"
+
+
+def test_fields_places_and_deletions_in_conflict(space):
+    change = space.create()
+    space.edit(change, update(space.pages["A"], title="Ours", description="Ours", slug="ours"))
+    space.edit(change, update(space.pages["C"], into=space.pages["A"]))
+    space.edit(change, {"operation": "set_variables", "variables": {"v": "ours"}})
+    space.edit_main(update(space.pages["A"], title="Theirs", description="Theirs", slug="theirs"))
+    space.edit_main(update(space.pages["C"], into=None))
+    space.edit_main({"operation": "set_variables", "variables": {"v": "theirs"}})
+    assert space.update(change)["result"] == "conflicts"
+    found = {(c["target"], c.get("field")): c["id"] for c in space.conflicts(change)}
+    assert {("page", "title"), ("page", "description"), ("page", "slug"), ("page", "place")} <= set(found)
+    first = space.world.get("reader", f"{space.path}/change-requests/{change}/conflicts", params={"limit": 2})
+    rest = space.world.get(
+        "reader",
+        f"{space.path}/change-requests/{change}/conflicts",
+        params={"page": first["next"]["page"]},
+    )
+    assert len(first["items"]) == 2 and len(rest["items"]) == len(found) - 2 and first["count"] == len(found)
+    for n, (place, key) in enumerate(sorted(found.items())):
+        assert space.resolve(change, key, choice="theirs")["conflicts"] == len(found) - n - 1, place
+    page = space.page("A", change)
+    assert (page["title"], page["description"], page["slug"]) == ("Theirs", "Theirs", "theirs")
+    assert "description: Theirs" in page["markdown"] and "# Theirs" in page["markdown"]
+    assert "C" in space.tree(change)
+    assert space.merge(change)["result"] == "merge"
+    assert space.world.get("reader", f"{space.path}/content")["variables"] == {"v": "theirs"}
+
+
+def test_an_edit_beats_a_deletion_until_it_is_decided(space):
+    change = space.create()
+    space.edit(change, {"operation": "delete_page", "page": space.pages["A"]})
+    space.write(None, "A", "# A\n\nEdited in main.\n")
+    assert space.merge(change)["result"] == "conflicts"
+    (conflict,) = space.conflicts(change)
+    assert conflict["kind"] == "deleted" and conflict["ours"] is None and conflict["kept"] == "theirs"
+    assert "A" in space.tree(change)
+    space.resolve(change, conflict["id"], choice="ours")
+    assert space.merge(change)["result"] == "merge"
+    assert "A" not in space.tree()
+
+
+def test_moves_that_would_make_a_circle(space):
+    change = space.create()
+    space.edit(change, update(space.pages["B"], into=space.pages["A"]))
+    space.edit_main(update(space.pages["A"], into=space.pages["B"]))
+    assert space.merge(change)["result"] == "merge"
+    assert space.tree() == [["B", "C", "A"]] or space.tree() == [["B", "A", "C"]]
+
+
+def test_a_merge_is_undone_by_a_change_request(space):
+    change = space.create(subject="Words")
+    space.write(change, "A", PAGE.format(title="A").replace("First", "1st"))
+    space.edit(change, insert("# New\n"), {"operation": "delete_page", "page": space.pages["C"]})
+    merged = space.merge(change)["revision"]
+    space.write(None, "A", space.text("A").replace("Second", "2nd"))
+    answer = space.world.call("editor", "POST", f"{space.path}/revisions/{merged}/revert")
+    assert answer.status_code == 201 and answer.headers["location"] == answer.json()["urls"]["location"]
+    undo = answer.json()["id"]
+    assert answer.json()["subject"] == "Revert #1 Words"
+    assert space.tree(undo) == ["A", ["B", "C"]] and space.conflicts(undo) == []
+    assert space.merge(undo)["result"] == "merge"
+    assert space.text("A") == PAGE.format(title="A").replace("Second", "2nd")
+    assert space.tree() == ["A", ["B", "C"]]
+
+
+def test_undoing_what_was_changed_again_is_a_conflict(space):
+    change = space.create()
+    space.write(change, "A", PAGE.format(title="A").replace("First", "1st"))
+    merged = space.merge(change)["revision"]
+    space.write(None, "A", PAGE.format(title="A").replace("First", "One"))
+    head = space.world.get("reader", space.path)["revision"]
+    undo = space.world.post("editor", f"{space.path}/revisions/{merged}/revert")["id"]
+    (conflict,) = space.conflicts(undo)
+    assert "First" in conflict["ours"] and "One" in conflict["theirs"]
+    rolled = space.world.post("reviewer", f"{space.path}/revisions/{merged}/rollback")
+    assert rolled["result"] == "conflicts" and rolled["changeRequest"]["number"] == 3
+    assert space.world.get("reader", space.path)["revision"] == head
+    space.resolve(undo, conflict["id"], choice="ours")
+    assert space.merge(undo)["result"] == "merge"
+    assert space.text("A") == PAGE.format(title="A")
+
+
+def test_rolling_back_at_once(space):
+    space.write(None, "A", "# A\n\nOops.\n")
+    oops = space.world.get("reader", space.path)["revision"]
+    path = f"{space.path}/revisions/{oops}/rollback"
+    assert space.world.call("editor", "POST", path).status_code == 403
+    made = space.world.post("reviewer", path)
+    assert made["result"] == "rollback" and space.text("A") == PAGE.format(title="A")
+    assert space.world.get("reader", f"{space.path}/content")["type"] == "rollback"
+    first = space.world.get("reader", f"{space.path}/revisions", params={"limit": 1000})["items"][-1]["id"]
+    refused(space.world.call("reviewer", "POST", f"{space.path}/revisions/{first}/rollback"), 400, "first")
+    change = space.create()
+    revision = space.change(change)["revision"]
+    refused(space.world.call("editor", "POST", f"{space.path}/revisions/{revision}/revert"), 400, "main")
+    with space.world.context.db.write() as tx:
+        tx.run("UPDATE spaces SET edit_mode = 'locked' WHERE id = :id", id=space.id)
+    refused(space.world.call("reviewer", "POST", path), 403, "locked")
+
+
+def test_what_a_change_request_and_a_revision_changed(space):
+    change = space.create()
+    space.edit(change, insert("# New\n"), update(space.pages["C"], into=None, title="See"))
+    space.write(change, "A", PAGE.format(title="A").replace("First", "Very first"))
+    space.edit(change, {"operation": "set_variables", "variables": {"v": 1}})
+    path = f"{space.path}/change-requests/{change}/changes"
+    found = space.world.get("reader", path)
+    told = [(c["type"], c.get("page", {}).get("title")) for c in found["changes"]]
+    assert told == [
+        ("page_created", "New"), ("page_edited", "A"), ("page_edited", "See"), ("page_moved", "See"),
+        ("variables_edited", None),
+    ] or sorted(map(str, told)) == sorted(map(str, [
+        ("page_created", "New"), ("page_edited", "A"), ("page_edited", "See"), ("page_moved", "See"),
+        ("variables_edited", None),
+    ]))  # fmt: skip
+    edited = next(c for c in found["changes"] if c["type"] == "page_edited" and c["page"]["title"] == "See")
+    assert edited["attributes"]["title"] == {"before": "C", "after": "See"}
+    moved = next(c for c in found["changes"] if c["type"] == "page_moved")
+    assert moved["parent"]["before"]["title"] == "B" and "after" not in moved["parent"]
+    assert found["changes"][-1]["variables"] == {"v": {"after": 1}}
+    less = space.world.get("reader", path, params={"limit": 2})
+    assert len(less["changes"]) == 2 and less["more"] == 3
+    words = space.world.get("reader", f"{path}/page/{space.pages['A']}")["changes"]
+    assert [c["kind"] for c in words] == ["changed"]
+    assert "".join(w["text"] for w in words[0]["words"] if w["kind"] != "removed") == words[0]["after"]
+    assert [w["text"] for w in words[0]["words"] if w["kind"] == "removed"] == ["First"]
+    assert space.world.call("reader", "GET", f"{path}/page/nobody").status_code == 404
+    revision = space.merge(change)["revision"]
+    of_revision = space.world.get("reader", f"{space.path}/revisions/{revision}/changes")
+    assert of_revision["changes"] == found["changes"] and of_revision["mergedFrom"]["id"] == change
+    assert space.world.get("reader", path)["changes"] == found["changes"], "also after the merge"
+    own = space.change(change)["revision"]
+    last = space.world.get("reader", f"{space.path}/revisions/{own}/changes")["changes"]
+    assert [c["type"] for c in last] == ["variables_edited"]
+
+
+def test_changed_and_changed_back_is_no_change(space):
+    change = space.create()
+    space.write(change, "A", "# A\n\nOther.\n")
+    space.write(change, "A", PAGE.format(title="A"))
+    assert space.world.get("reader", f"{space.path}/change-requests/{change}/changes")["changes"] == []
+    space.write(None, "A", "# A\n\nMain.\n")
+    assert space.merge(change)["result"] == "merge"
+    assert space.text("A") == "# A\n\nMain.\n"
