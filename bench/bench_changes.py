@@ -1,0 +1,108 @@
+"""Editing one page, and merging a change request, in spaces of different size; and merging a thousand pages.
+
+CPU is that of this process. The first figure says whether cost follows the change and not the space.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from bench_content import make_source
+
+from octavo.access import Can, insert_user, space_access
+from octavo.app import close_context, load_operations, open_context
+from octavo.bringing import bring
+from octavo.changes import ChangeAccess, create, edit_change, merge
+from octavo.changes.wire import DocumentInput, UpdatePage
+from octavo.kit.context import Context
+from octavo.orgs import create_organization
+from octavo.settings import load
+
+SMALL, LARGE = 100, 50_000
+ROUNDS = 15
+MANY = 1000
+
+
+class Bench:
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        with context.db.write() as tx:
+            self.user = insert_user(tx, "bench@example.com", "Bench", verified=True).id
+            self.org = create_organization(tx, self.user, "Bench").id
+
+    def space(self, folder: Path, size: int) -> tuple[str, list[str]]:
+        source = make_source(folder / str(size), size)
+        space = bring(self.context, str(source), organization_id=self.org).outcome.space
+        with self.context.db.read() as tx:
+            line = tx.value("SELECT main_line FROM spaces WHERE id = :id", id=space)
+            rows = tx.all(
+                "SELECT page_id FROM page_versions WHERE line_id = :line AND parent_id <> '' ORDER BY page_id",
+                line=line,
+            )
+        return space, [row[0] for row in rows]
+
+    def open(self, space_id: str) -> ChangeAccess:
+        with self.context.db.read() as tx:
+            access = space_access(tx, self.user, Can.EDIT, space_id)
+        with self.context.db.write() as tx:
+            return ChangeAccess(access, create(tx, access, "Bench").id)
+
+    def edit(self, change: ChangeAccess, pages: list[str], said: str) -> None:
+        changes = [
+            UpdatePage(page=page, document=DocumentInput(markdown=f"# Page {n}\n\n{said} {n}.\n"))
+            for n, page in enumerate(pages)
+        ]
+        edit_change(self.context, change, changes)
+
+    def merge(self, change: ChangeAccess) -> None:
+        if merge(self.context, change).conflicts:
+            raise RuntimeError("conflicts where nobody else wrote")
+
+
+def main() -> None:
+    load_operations()
+    with tempfile.TemporaryDirectory() as temporary:
+        context = open_context(load({"data": str(Path(temporary) / "data")}, environ={}))
+        bench = Bench(context)
+        spaces = {size: bench.space(Path(temporary), size) for size in (SMALL, LARGE)}
+        costs: dict[tuple[str, int], list[float]] = {}
+        for round in range(ROUNDS):
+            # Turn by turn, so that what else the machine does falls on both; each second merge finds main moved.
+            for size, (space, pages) in spaces.items():
+                change = bench.open(space)
+                if round % 2:
+                    rival = bench.open(space)
+                    bench.edit(rival, [pages[-1 - round]], "Rival")
+                    bench.merge(rival)
+                for what, work in (
+                    ("edit", lambda c=change, p=pages, r=round: bench.edit(c, [p[r]], "Edited")),
+                    ("merge", lambda c=change: bench.merge(c)),
+                ):
+                    before = time.process_time()
+                    work()
+                    costs.setdefault((what, size), []).append(time.process_time() - before)
+        for what in ("edit", "merge"):
+            small, large = (statistics.median(costs[what, size]) for size in (SMALL, LARGE))
+            print(
+                f"{what} of one page: in {LARGE} pages {large / small:.2f} times the cost in {SMALL} ({large * 1000:.1f} ms)"
+            )
+        space, pages = spaces[LARGE]
+        for label, rival_first in (("main as it was", False), ("main changed too", True)):
+            change = bench.open(space)
+            bench.edit(change, pages[:MANY], label)
+            if rival_first:
+                rival = bench.open(space)
+                bench.edit(rival, pages[MANY : 2 * MANY], label)
+                bench.merge(rival)
+            before = time.process_time()
+            bench.merge(change)
+            took = time.process_time() - before
+            print(f"merge of {MANY} pages, {label}: {MANY / took:.0f} pages per CPU second")
+        close_context(context)
+
+
+if __name__ == "__main__":
+    main()
