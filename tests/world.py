@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
+import psycopg
 import pytest
 from argon2 import PasswordHasher
 from cryptography import x509
@@ -363,11 +364,54 @@ def _sqlite_world(folder: Path, template: Path) -> World:
 
 
 def _postgresql_world(folder: Path, databases: PostgresDatabases) -> World:
-    def copy() -> str:
-        databases.drop("copy")
-        return databases.create("copy", like="furnished")
+    url = databases.create("furnished")
+    kept = False
 
-    return World(folder, databases.create("furnished"), copy)
+    def copy() -> str:
+        nonlocal kept
+        with psycopg.connect(url) as connection:
+            if not kept:
+                _keep_rows(connection)
+                kept = True
+            else:
+                _restore_rows(connection)
+        return url
+
+    return World(folder, url, copy)
+
+
+def _names(connection: psycopg.Connection[Any], query: str) -> list[str]:
+    return [name for (name,) in connection.execute(query)]
+
+
+def _keep_rows(connection: psycopg.Connection[Any]) -> None:
+    """Copies all rows into a schema of their own, from where they are restored."""
+    connection.execute("CREATE SCHEMA kept")
+    for table in _names(connection, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"):
+        connection.execute(f'CREATE TABLE kept."{table}" AS TABLE public."{table}"')
+    connection.execute(
+        "CREATE TABLE kept._sequences AS SELECT sequencename, last_value FROM pg_sequences"
+        " WHERE schemaname = 'public'"
+    )
+
+
+def _restore_rows(connection: psycopg.Connection[Any]) -> None:
+    """Puts back what was kept: cheaper than a new database for each test."""
+    # What the test before left open must not hold locks.
+    connection.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
+    # As replicas do it: rows are taken as they are, in any order of tables.
+    statements = ["SET LOCAL session_replication_role = replica"]
+    for table in _names(connection, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"):
+        statements.append(f'DELETE FROM public."{table}"')
+        statements.append(f'INSERT INTO public."{table}" SELECT * FROM kept."{table}"')
+    statements.append(
+        "SELECT setval(quote_ident(sequencename)::regclass, coalesce(last_value, 1), last_value IS NOT NULL)"
+        " FROM kept._sequences"
+    )
+    connection.execute(";".join(statements))
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
