@@ -34,9 +34,7 @@ from octavo.access.identity import passwords, sessions
 from octavo.app import api_app, close_context, open_context
 from octavo.content import import_files
 from octavo.content.sources import open_source
-from octavo.kit.clock import now
 from octavo.kit.context import Context
-from octavo.kit.ids import new_id
 from octavo.orgs import create_organization
 from octavo.settings import Settings
 
@@ -281,14 +279,8 @@ def furnish(world: World, place: Place) -> None:
     ids["samlProviderId"] = post("/orgs/{organizationId}/saml", provider)["id"]
     with world.context.db.write() as tx:
         ids["sessionId"] = sessions.begin(tx, ids["userId"], "password", client="", agent="").id
-        ids["teamId"] = new_id()
-        tx.run(
-            "INSERT INTO teams (id, organization_id, title, created_at) VALUES (:id, :org, 'Writers', :at)",
-            id=ids["teamId"],
-            org=ids["organizationId"],
-            at=now(),
-        )
     ids["groupId"] = post("/orgs/{organizationId}/scim/v2/Groups", {"displayName": "Staff"})["id"]
+    ids["teamId"] = ids["groupId"]
     ada = {"userName": f"ada@{place.name}.test"}
     ids["scimUserId"] = post("/orgs/{organizationId}/scim/v2/Users", ada)["id"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typing
+from pathlib import Path
 
 import pytest
 
@@ -38,6 +39,8 @@ ABILITIES = {
 """What each kind of proof is checked against. A role in an organization is one in all that it holds."""
 
 SUCCESS = 200
+
+TESTS = Path(__file__).parents[1]
 
 
 def proof_of(operation: Operation) -> type:
@@ -92,5 +95,8 @@ def test_every_sample_is_of_an_operation() -> None:
     assert set(SAMPLES) <= set(TABLE)
 
 
-def test_only_public_operations_are_told_elsewhere() -> None:
-    assert all(TABLE[operation_id].needs is PUBLIC for operation_id in TOLD_ELSEWHERE)
+def test_what_is_told_elsewhere_is_public_and_told() -> None:
+    for operation_id, elsewhere in TOLD_ELSEWHERE.items():
+        assert TABLE[operation_id].needs is PUBLIC
+        path, _, test = elsewhere.test.partition("::")
+        assert f"\ndef {test}(" in (TESTS / path).read_text(), elsewhere.test
