@@ -1,17 +1,18 @@
 """Change requests: editing content together, reviewing, merging, undoing."""
 
 from ..content import explain_merges
+from .adopting import Material, adopt, slots
 from .entering import ChangeAccess
 from .merging import Result, merge, update
 from .reviewing import ReviewComments, comment_reviews
 from .store import ChangeRow, add_contribution, find_change, get_change, lock_change
 from .wire import ChangeRequest, present_change
-from .working import create, edit_change, edit_main, require_editable
+from .working import create, edit_change, edit_live, edit_main, require_editable, revise_change
 
 explain_merges(lambda call, tx, change_id: present_change(call, tx, get_change(tx, change_id)))
 
 __all__ = [
-    "ChangeAccess", "ChangeRequest", "ChangeRow", "Result", "ReviewComments", "add_contribution", "comment_reviews",
-    "create", "edit_change", "edit_main", "find_change", "get_change", "lock_change", "merge", "present_change",
-    "require_editable", "update",
+    "ChangeAccess", "ChangeRequest", "ChangeRow", "Material", "Result", "ReviewComments", "add_contribution", "adopt",
+    "comment_reviews", "create", "edit_change", "edit_live", "edit_main", "find_change", "get_change", "lock_change",
+    "merge", "present_change", "require_editable", "revise_change", "slots", "update",
 ]  # fmt: skip

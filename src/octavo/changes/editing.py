@@ -106,7 +106,6 @@ def edit(
     base: Base,
     changes: Iterable[ContentChange],
     uploads: Sequence[Upload] = (),
-    *,
     started: Base | None = None,
 ) -> Edited:
     """Applies the changes to a state. ``started``: what ``revert_page`` goes back to when it names no revision.
@@ -219,6 +218,11 @@ class Editor:
         if item is None or item.kind != kind:
             raise NotFound(f"There is no {kind.replace('-', ' ')} {item_id!r} here.")
         return item
+
+    def variables(self) -> list[Item]:
+        stored = list_items(self.tx, self.base, "variable")
+        known = [item for item in stored if item.id not in self.items]
+        return known + [i for i in self.items.values() if i is not None and i.kind == "variable"]
 
     def children(self, parent: str | None) -> list[Page]:
         """In order; kept up to date by ``set_page``."""
@@ -381,7 +385,7 @@ class Editor:
         restored = replace(old, parent=parent, rank=rank)
         restored = replace(restored, slug=self._free_slug(restored))
         path = restored.file_path
-        if path is not None and (page is None or page.file_path != path) and self._path_taken(path):
+        if path is not None and (page is None or page.file_path != path) and self.path_taken(path):
             path = page.file_path if page is not None and page.file_path else self._free_path("", path)
         self.set_page(old.id, replace(restored, file_path=path))
 
@@ -680,12 +684,12 @@ class Editor:
     def _free_path(self, folder: str, name: str, *, first: bool = False) -> str:
         stem, ending = posixpath.splitext(folder + name)
         number, path = 0, stem + ending
-        while (posixpath.basename(path).lower() in _OWN_NAMES and not first) or self._path_taken(path):
+        while (posixpath.basename(path).lower() in _OWN_NAMES and not first) or self.path_taken(path):
             number += 1
             path = f"{stem}-{number}{ending}"
         return path
 
-    def _path_taken(self, path: str) -> bool:
+    def path_taken(self, path: str) -> bool:
         if any(page is not None and page.file_path == path for page in self.pages.values()):
             return True
         if any(item is not None and item.path == path for item in self.items.values()):
@@ -754,12 +758,7 @@ class Editor:
         self.set_item(item.id, replace(item, name=name, content=self.put(text), size=len(text.encode())))
 
     def set_variables(self, change: SetVariables) -> None:
-        known = {
-            item.name: item
-            for item in list_items(self.tx, self.base, "variable")
-            if item.id not in self.items
-        }
-        known |= {i.name: i for i in self.items.values() if i is not None and i.kind == "variable"}
+        known = {item.name: item for item in self.variables()}
         for name, value in change.variables.items():
             item = known.get(name)
             if value is None:

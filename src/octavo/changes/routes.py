@@ -5,16 +5,19 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from ..access import Can, OrgAccess, SpaceAccess
-from ..content import find_items, find_pages
+from ..content import find_items, find_pages, main_base
 from ..core.merge import Conflict, Edited
-from ..errors import BadRequest, NotFound
+from ..errors import BadRequest
 from ..kit.operation import Call, operation
 from ..kit.pagination import Listing, PageQuery, Slice, decode_token, encode_token, present_slice
 from . import content_routes, history_routes, merging, review_routes, store, working
+from .adopting import adopt
 from .differing import present_differences, states_of_change, text_changes
 from .entering import ChangeAccess
 from .resolving import settle
 from .store import ChangeFilter
+from .templates import routes as template_routes
+from .templates.catalog import get_material
 from .wire import (
     ChangeRequest,
     ChangeRequestsQuery,
@@ -37,7 +40,7 @@ from .wire import (
     present_text_changes,
 )
 
-__all__ = ["content_routes", "history_routes", "review_routes"]
+__all__ = ["content_routes", "history_routes", "review_routes", "template_routes"]
 
 _CHANGES = "/spaces/{spaceId}/change-requests"
 _CHANGE = f"{_CHANGES}/{{changeRequestId}}"
@@ -80,14 +83,31 @@ def list_organization_changes(
 
 
 @operation(
-    "createChangeRequest", "POST", _CHANGES, needs=Can.EDIT, returns=ChangeRequest, status=201, errors=(404,)
+    "createChangeRequest",
+    "POST",
+    _CHANGES,
+    needs=Can.EDIT,
+    returns=ChangeRequest,
+    status=201,
+    errors=(400, 404),
 )
 def create_change(call: Call, space: SpaceAccess, body: CreateChangeRequest) -> ChangeRequest:
-    """A new draft over main as it is now."""
-    if body.template is not None:
-        raise NotFound(f"template: there is no template {body.template.id!r}.")
+    """A new draft over main as it is now, with the pages of a template if one is named."""
+    chosen, material = body.template, None
+    if chosen is not None:
+        with call.db.read() as tx:
+            material = get_material(tx, space.user_id, chosen.id)
+            # What is wrong with it is said before anything is made.
+            adopt(tx, main_base(tx, space.space_id), material, chosen.params.content_refs)
     with call.db.write() as tx:
-        return present_change(call, tx, working.create(tx, space, body.subject))
+        change = working.create(tx, space, body.subject)
+    if chosen is not None and material is not None:
+        refs = chosen.params.content_refs
+        working.revise_change(
+            call.context, ChangeAccess(space, change.id), lambda tx, base, _: adopt(tx, base, material, refs)
+        )
+    with call.db.read() as tx:
+        return present_change(call, tx, store.get_change(tx, change.id))
 
 
 @operation("getChangeRequestById", "GET", _CHANGE, needs=Can.VIEW, returns=ChangeRequest, errors=(404,))

@@ -59,14 +59,20 @@ class ChangeRequestsQuery(PageQuery, rename="camel"):
     conversations_issues_cluster: str | None = None
 
 
-class Template(Struct):
+class TemplateParams(Struct, rename="camel", frozen=True):
+    """``contentRefs``: what a template leaves open, by name: references to files, pages or URLs."""
+
+    content_refs: Annotated[dict[str, dict[str, Any]], Meta(max_length=100)] = {}
+
+
+class TemplateChoice(Struct):
     id: str
-    params: dict[str, Any] | None = None
+    params: TemplateParams = TemplateParams()
 
 
 class CreateChangeRequest(Struct, rename="camel"):
     subject: Subject = ""
-    template: Template | None = None
+    template: TemplateChoice | None = None
 
 
 class UpdateChangeRequest(Struct, rename="camel"):

@@ -101,16 +101,25 @@ class EditedChange(Struct, frozen=True):
     edited: Edited
 
 
+Make = Callable[[Transaction, Base, Base | None], Edited]
+"""What an edit writes over a state; the second state is where a change request started."""
+
+
 def edit_change(context: Context, access: ChangeAccess, changes: Sequence[ContentChange]) -> EditedChange:
     """Applies a batch to a change request, as one revision of it. Nothing is written when nothing differs."""
     _require_open(context, access)
     uploads = store_uploads(context, changes)
+    return revise_change(context, access, lambda tx, base, started: edit(tx, base, changes, uploads, started))
+
+
+def revise_change(context: Context, access: ChangeAccess, make: Make) -> EditedChange:
+    """One revision of a change request, of what ``make`` says; it is asked again when a rival was faster."""
 
     def attempt() -> EditedChange:
         with context.db.read() as tx:
             change = store.get_change(tx, access.change_id)
             require_editable(change)
-            edited = edit(tx, change.base, changes, uploads, started=change.below)
+            edited = make(tx, change.base, change.below)
         if not edited.changes:
             return EditedChange(change.base, edited)
         with context.db.write() as tx:
@@ -149,14 +158,19 @@ def edit_main(context: Context, space: SpaceAccess, changes: Sequence[ContentCha
     """Applies a batch to main itself, where the space is edited live. Raises Forbidden where it is locked."""
     require_live(space)
     uploads = store_uploads(context, changes)
+    return edit_live(context, space, lambda tx, base, started: edit(tx, base, changes, uploads, started))
+
+
+def edit_live(context: Context, space: SpaceAccess, make: Make) -> EditedChange:
+    """One revision of main, of what ``make`` says. Raises Forbidden where the space is locked."""
+    require_live(space)
 
     def attempt() -> EditedChange:
         with context.db.read() as tx:
             main = main_base(tx, space.space_id)
-            edited = edit(tx, main, changes, uploads)
+            edited = make(tx, main, None)
         if not edited.changes:
             return EditedChange(main, edited)
-
         prepared = prepare(context, edited.changes, edited.bodies)
         with context.db.write() as tx:
             made = revise_main(tx, main, edited.changes, prepared, author=space.user_id)

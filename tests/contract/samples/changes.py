@@ -19,6 +19,8 @@ SAMPLES = {
     "listChangeRequestsForSpace": Sample(),
     "listChangeRequestsForOrganization": Sample(),
     "createChangeRequest": Sample(body={"subject": "Something new"}),
+    "listTemplates": Sample(),
+    "applyTemplateToSpace": Sample(body={"id": "blank"}),
     "getChangeRequestById": Sample(),
     "updateChangeRequestById": Sample(body={"subject": "Another subject", "status": "draft"}),
     "mergeChangeRequest": Sample(),

@@ -1,0 +1,1 @@
+"""Templates: pages to begin with, built in or taken from a space."""

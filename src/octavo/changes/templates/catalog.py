@@ -1,0 +1,135 @@
+"""What can be used as a template: the built-in ones, and every space that somebody can read."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ...access import Can, OrgAccess, space_access
+from ...content import body_hash, get_body, head_fields, list_items, list_pages, main_base, open_source
+from ...core.document import read_head
+from ...core.import_plan import page_of, plan_import, read_pages
+from ...core.pages import Page, slugify
+from ...core.yaml_text import read_yaml
+from ...errors import NotFound
+from ...kit.cache import ByteCache
+from ...kit.db import Transaction
+from ...kit.pagination import Slice, decode_token, encode_token
+from ...spaces import SpaceRow, get_space, list_spaces
+from ..adopting import Material, slots
+
+_KINDS: tuple[Literal["file", "reusable-content", "variable"], ...] = ("file", "reusable-content", "variable")
+
+
+class Template(Struct, frozen=True):
+    """``space``: the space that it is, None for a built-in one. ``refs``: the names that references fill."""
+
+    id: str
+    title: str
+    description: str
+    icon: str | None
+    refs: list[str]
+    space: str | None = None
+
+
+@cache
+def built_in() -> dict[str, dict[str, str]]:
+    """What those that come with Octavo say of themselves, by id, in the order of their ids."""
+    return {
+        folder.name: read_yaml((folder / "template.yaml").read_text("utf-8")).value
+        for folder in sorted(_folder().iterdir())
+    }
+
+
+def _folder() -> Path:
+    return Path(str(files(__package__))) / "builtin"
+
+
+def _refuse(url: str) -> str:
+    raise ValueError("built-in templates are local")
+
+
+@cache
+def _built_in_material(template_id: str) -> Material:
+    with open_source(str(_folder() / template_id), allow_url=_refuse, local=True) as source:
+        plan = plan_import(source)
+        texts: dict[str, str] = {}
+        pages: list[Page] = []
+        ids = [str(place) for place in range(len(plan.pages))]
+        for read in read_pages(plan, source):
+            page = page_of(read, ids, {})
+            if read.text is not None:
+                digest = body_hash(read.text)
+                texts[digest] = read.text
+                page = replace(page, body=digest, **head_fields(read_head(read.text)))
+            pages.append(page)
+    return Material(pages, [], lambda _, digest: texts[digest], False, template_id)
+
+
+def get_material(tx: Transaction, user_id: str, template_id: str) -> Material:
+    """What a template holds. Raises NotFound for one that is not there or that the caller may not read."""
+    if template_id in built_in():
+        return _built_in_material(template_id)
+    try:
+        space_access(tx, user_id, Can.VIEW, template_id)
+    except NotFound:
+        raise NotFound(f"id: there is no template {template_id!r}.") from None
+    return _space_material(tx, template_id)
+
+
+def _space_material(tx: Transaction, space_id: str) -> Material:
+    base, title = main_base(tx, space_id), get_space(tx, space_id).title
+    pages = _parents_first(list_pages(tx, base))
+    items = [item for kind in _KINDS for item in list_items(tx, base, kind)]
+    return Material(pages, items, get_body, True, slugify(title))
+
+
+def _parents_first(pages: list[Page]) -> list[Page]:
+    below: dict[str | None, list[Page]] = {}
+    for page in sorted(pages, key=lambda page: (page.rank, page.id)):
+        below.setdefault(page.parent, []).append(page)
+    found: list[Page] = []
+    waiting = list(reversed(below.get(None, [])))
+    while waiting:
+        page = waiting.pop()
+        found.append(page)
+        waiting.extend(reversed(below.get(page.id, [])))
+    return found
+
+
+def list_templates(tx: Transaction, org: OrgAccess, limit: int, page: str | None) -> Slice[Template]:
+    """The built-in ones, then the spaces of an organization that the caller sees, newest first."""
+    # Where the page before ended: at a built-in one, or among the spaces.
+    last, spaces_page = decode_token(page, str, str) or ("", "")
+    rest = [] if spaces_page else [template_id for template_id in built_in() if template_id > last]
+    shown = [_built_in_template(tx, template_id) for template_id in rest[:limit]]
+    room = limit - len(shown)
+    spaces = list_spaces(tx, org, room, spaces_page or None)
+    shown += [_template_of(tx, space) for space in spaces.rows]
+    if room:
+        token = encode_token("", spaces.next_token) if spaces.next_token else None
+    else:
+        token = encode_token(shown[-1].id, "") if shown and (len(rest) > limit or spaces.count) else None
+    return Slice(shown, len(built_in()) + spaces.count, token)
+
+
+def _built_in_template(tx: Transaction, template_id: str) -> Template:
+    about = built_in()[template_id]
+    refs = slots(tx, _built_in_material(template_id))
+    return Template(template_id, about["title"], about["description"], about["icon"], refs)
+
+
+_slots: ByteCache[list[str]] = ByteCache(1024 * 1024)
+
+
+def _template_of(tx: Transaction, space: SpaceRow) -> Template:
+    refs = _slots.get((space.main_revision,))
+    if refs is None:
+        refs = slots(tx, _space_material(tx, space.id))
+        _slots.put((space.main_revision,), refs, sum(map(len, refs)) + 100)
+    return Template(space.id, space.title, "", space.icon, refs, space.id)

@@ -1,0 +1,50 @@
+"""Listing templates and applying one."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from ...access import Can, OrgAccess, SpaceAccess
+from ...kit.operation import Call, operation
+from ...kit.pagination import Listing, PageQuery, present_slice
+from ..adopting import adopt
+from ..entering import enter_change
+from ..working import edit_live, revise_change
+from . import catalog
+from .wire import ApplyTemplate, Template, present_template
+
+
+@operation(
+    "listTemplates",
+    "GET",
+    "/orgs/{organizationId}/templates",
+    needs=Can.VIEW,
+    returns=Listing[Template],
+    extension=True,
+)
+def list_templates(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Template]:
+    """The templates that come with Octavo, and the spaces of an organization that the caller can read."""
+    with call.db.read() as tx:
+        return present_slice(catalog.list_templates(tx, org, query.limit, query.page), present_template)
+
+
+@operation(
+    "applyTemplateToSpace",
+    "POST",
+    "/spaces/{spaceId}/content/template",
+    needs=Can.EDIT,
+    returns=None,
+    status=201,
+    errors=(400, 403, 404, 409),
+)
+def apply_template(call: Call, space: SpaceAccess, body: ApplyTemplate) -> None:
+    """Puts a template's pages, files and variables behind what is there: in a change request, or in main itself
+    where the space is edited live. 404 for a template that is not there, or a space that the caller cannot read."""
+    with call.db.read() as tx:
+        material = catalog.get_material(tx, space.user_id, body.id)
+    refs = body.params.content_refs
+    if body.change_request_id is UNSET:
+        edit_live(call.context, space, lambda tx, base, _: adopt(tx, base, material, refs))
+        return
+    change = enter_change(call, Can.EDIT, space.space_id, body.change_request_id)
+    revise_change(call.context, change, lambda tx, base, _: adopt(tx, base, material, refs))

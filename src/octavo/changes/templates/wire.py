@@ -1,0 +1,37 @@
+"""Templates on the wire."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+from ..wire import TemplateChoice
+from .catalog import Template as TemplateRow
+
+
+class ApplyTemplate(TemplateChoice, rename="camel", kw_only=True):
+    """``changeRequestId``: where to apply it; without, to main itself."""
+
+    change_request_id: str | UnsetType = UNSET
+
+
+class Template(Struct, rename="camel"):
+    id: str
+    title: str
+    description: str
+    content_refs: list[str]
+    kind: Literal["builtin", "space"]
+    object: Literal["space-template"] = "space-template"
+    icon: str | UnsetType = UNSET
+
+
+def present_template(row: TemplateRow) -> Template:
+    return Template(
+        id=row.id,
+        title=row.title,
+        description=row.description,
+        content_refs=row.refs,
+        kind="space" if row.space else "builtin",
+        icon=row.icon or UNSET,
+    )
