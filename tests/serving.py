@@ -32,8 +32,9 @@ def free_ports(count: int) -> list[int]:
 class Served:
     """A running ``octavo serve``: where it answers, and its process, which leads a group of its own."""
 
-    def __init__(self, data: Path, *arguments: str, **environment: str) -> None:
-        port, reader_port = free_ports(2)
+    def __init__(self, data: Path, *arguments: str, port: int = 0, **environment: str) -> None:
+        free, reader_port = free_ports(2)
+        port = port or free
         self.url = f"http://127.0.0.1:{port}"
         self.reader_url = f"http://127.0.0.1:{reader_port}"
         self.output = data.parent / f"{data.name}.log"

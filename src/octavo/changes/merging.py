@@ -50,8 +50,8 @@ def _merge(context: Context, access: ChangeAccess) -> Result:
         return updated
     prepared = prepare(context, merged.changes, merged.bodies)
     with context.db.write() as tx:
-        change = held(tx, change)
-        require_rules(tx, change, access.user_id)
+        # Main must be what was merged with, not what it may be by now.
+        require_rules(tx, held(tx, change), access.user_id)
         made = revise_main(
             tx,
             change.main,

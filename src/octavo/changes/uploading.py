@@ -30,7 +30,6 @@ class Upload(Struct, frozen=True):
 def store_uploads(context: Context, changes: Iterable[ContentChange]) -> list[Upload]:
     """The bytes of all files of a batch, in order. Raises BadRequest, TooLarge."""
     found = []
-    fetcher = Fetcher(context.settings.allow_private_fetch)
     for number, change in enumerate(changes):
         inputs: list[FileInput] = []
         if isinstance(change, InsertFiles):
@@ -38,12 +37,12 @@ def store_uploads(context: Context, changes: Iterable[ContentChange]) -> list[Up
         elif isinstance(change, UpdateFile) and change.content is not None:
             inputs = [change.content]
         for given in inputs:
-            found.append(_store(context, fetcher, given, f"changes[{number}]: {given.name}"))
+            found.append(_store(context, given, f"changes[{number}]: {given.name}"))
     return found
 
 
-def _store(context: Context, fetcher: Fetcher, given: FileInput, place: str) -> Upload:
-    data = _fetched(fetcher, given.url, place) if given.url is not None else _inline(given, place)
+def _store(context: Context, given: FileInput, place: str) -> Upload:
+    data = _fetched(context, given.url, place) if given.url is not None else _inline(given, place)
     blob = context.files.put(data)
     size = dimensions(data)
     told = detect_type(data[:64], given.name)
@@ -69,9 +68,9 @@ def _inline(given: FileInput, place: str) -> bytes:
     return data
 
 
-def _fetched(fetcher: Fetcher, url: str, place: str) -> bytes:
+def _fetched(context: Context, url: str, place: str) -> bytes:
     try:
-        answer = fetcher.fetch(url, limits=_LIMITS)
+        answer = Fetcher(context.settings.allow_private_fetch).fetch(url, limits=_LIMITS)
     except FetchError as error:
         raise BadRequest(f"{place}: url: {error.message}") from None
     if answer.status != 200:

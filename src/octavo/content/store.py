@@ -213,8 +213,8 @@ def _revision(row: tuple[Any, ...]) -> RevisionRow:
 
 _PAGE = """p.page_id, p.parent_id, p.rank, p.slug, p.kind, p.title, p.body, p.file_path, p.created_at, p.updated_at,
            p.fields, p.deleted"""
-# The sign keeps planners from walking a whole line along its sequences instead of using the page or parent.
-_VALID = "p.line_id = :line AND +p.from_seq <= :seq AND p.to_seq > :seq"
+# The signs keep planners from walking a whole line along its sequences instead of using the page or parent.
+_VALID = "p.line_id = :line AND +p.from_seq <= :seq AND +p.to_seq > :seq"
 _COLUMNS = frozenset(
     ("id", "parent", "rank", "slug", "kind", "title", "body", "file_path", "created_at", "updated_at")
 )
@@ -327,7 +327,7 @@ def _pages_where(tx: Transaction, base: Base, where: str, **parameters: Any) -> 
         kept += tx.all(
             f"""SELECT {_PAGE} FROM page_versions p WHERE {_VALID} AND {where} AND NOT EXISTS (
                   SELECT 1 FROM page_versions u WHERE u.line_id = :top AND u.page_id = p.page_id
-                  AND u.from_seq <= :top_seq AND u.to_seq > :top_seq)""",
+                  AND +u.from_seq <= :top_seq AND +u.to_seq > :top_seq)""",
             line=layer.line_id,
             seq=layer.sequence,
             top=top.line_id,
@@ -363,7 +363,11 @@ def list_subtree(tx: Transaction, base: Base, page_id: str) -> list[Page]:
 def list_pages(tx: Transaction, base: Base) -> list[Page]:
     """Every page of the state, siblings in order."""
     rows = _overlay(
-        tx.all(f"SELECT {_PAGE} FROM page_versions p WHERE {_VALID}", line=layer.line_id, seq=layer.sequence)
+        tx.all(
+            f"SELECT {_PAGE} FROM page_versions p WHERE p.line_id = :line AND +p.from_seq <= :seq AND p.to_seq > :seq",
+            line=layer.line_id,
+            seq=layer.sequence,
+        )
         for layer in base.layers
     )
     pages = [_page(row) for row in rows.values() if not row[-1]]
@@ -442,7 +446,7 @@ def get_item(tx: Transaction, base: Base, item_id: str, kind: ItemKind) -> Item:
 
 
 _NOT_ABOVE = """NOT EXISTS (SELECT 1 FROM item_versions u WHERE u.line_id = :top AND u.item_id = p.item_id
-                  AND u.from_seq <= :top_seq AND u.to_seq > :top_seq)"""
+                  AND +u.from_seq <= :top_seq AND +u.to_seq > :top_seq)"""
 
 
 def _items_where(base: Base, where: str) -> tuple[str, dict[str, Any]]:
@@ -506,7 +510,7 @@ def _close(
 ) -> None:
     tx.run_many(
         f"""UPDATE {table} SET to_seq = :seq
-            WHERE line_id = :line AND {column} = :key AND to_seq = {FOREVER}""",
+            WHERE line_id = :line AND {column} = :key AND +to_seq = {FOREVER}""",
         [{"seq": sequence, "line": line_id, "key": key} for key in keys],
     )
 

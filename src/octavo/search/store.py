@@ -57,8 +57,10 @@ def remove_pages(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> Non
                 page=page_id,
             )
     _count(tx, space_id, {word: -number for word, number in lost.items()})
-    if lost:
-        tx.run("DELETE FROM search_words WHERE space_id = :space AND pages <= 0", space=space_id)
+    tx.run_many(
+        "DELETE FROM search_words WHERE space_id = :space AND word = :word AND pages <= 0",
+        [{"space": space_id, "word": word} for word in sorted(lost)],
+    )
 
 
 def add_page(
