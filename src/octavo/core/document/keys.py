@@ -63,7 +63,7 @@ class _Digests:
 
     def _hash(self, node: Any) -> str:
         if isinstance(node, Fragment):
-            parts = ["fragment", node.fragment, node.type or ""]
+            parts = ["fragment", _kind(node)]
         else:
             parts = [
                 type(node).__name__,
@@ -197,7 +197,8 @@ def _alike(olds: list[Any], news: list[Any], used: set[int]) -> list[tuple[Any, 
 
 
 def _kind(node: Any) -> str:
-    kind = node.fragment if isinstance(node, Fragment) else node.type
+    # A table's cells are named by where they stand, and stay the same cells when rows come in above them.
+    kind = (node.type or node.fragment) if isinstance(node, Fragment) else node.type
     return "heading" if str(kind).startswith("heading-") else str(kind)
 
 
