@@ -264,6 +264,7 @@ def furnish(world: World, place: Place) -> None:
     ids["reusableContentId"] = content["reusableContents"][0]["id"]
 
     _furnish_changes(world, place)
+    _furnish_comments(world, place)
 
     account = post("/orgs/{organizationId}/service-accounts", {"name": "Robot", "role": "edit"})
     ids["serviceAccountId"] = account["id"]
@@ -324,6 +325,19 @@ def _furnish_changes(world: World, place: Place) -> None:
     )
     post(colleague, f"{change}/requested-reviewers", {"users": [ids["userId"]]})
     ids["reviewId"] = post(place.admin, f"{change}/reviews", {"status": "approved"})["id"]
+
+
+def _furnish_comments(world: World, place: Place) -> None:
+    """A comment of the colleague with a reply, on a page of the space and in the open change request."""
+    colleague, ids = f"{place.name}-colleague", place.ids
+    for name, path in (
+        ("comment", "/spaces/{spaceId}/comments"),
+        ("changeRequestComment", "/spaces/{spaceId}/change-requests/{changeRequestId}/comments"),
+    ):
+        said = {"body": {"markdown": "Is this still so?"}, "page": ids["pageId"]}
+        ids[f"{name}Id"] = world.post(colleague, place.path(path), said)["id"]
+        replies = place.path(f"{path}/{{{name}Id}}/replies")
+        ids[f"{name}ReplyId"] = world.post(colleague, replies, {"body": {"markdown": "It is."}})["id"]
 
 
 def _certificate() -> str:

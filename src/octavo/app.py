@@ -50,6 +50,7 @@ ROUTES = (
     "spaces",
     "content",
     "changes",
+    "comments",
     "search",
     "sites",
 )

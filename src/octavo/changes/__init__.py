@@ -6,13 +6,14 @@ from .entering import ChangeAccess
 from .merging import Result, merge, update
 from .reviewing import ReviewComments, comment_reviews
 from .store import ChangeRow, add_contribution, find_change, get_change, lock_change
-from .wire import ChangeRequest, present_change
+from .wire import ChangeRequest, DocumentInput, present_change, present_people
 from .working import create, edit_change, edit_live, edit_main, require_editable, revise_change
 
 explain_merges(lambda call, tx, change_id: present_change(call, tx, get_change(tx, change_id)))
 
 __all__ = [
-    "ChangeAccess", "ChangeRequest", "ChangeRow", "Material", "Result", "ReviewComments", "add_contribution", "adopt",
-    "comment_reviews", "create", "edit_change", "edit_live", "edit_main", "find_change", "get_change", "lock_change",
-    "merge", "present_change", "require_editable", "revise_change", "slots", "update",
+    "ChangeAccess", "ChangeRequest", "ChangeRow", "DocumentInput", "Material", "Result", "ReviewComments",
+    "add_contribution", "adopt", "comment_reviews", "create", "edit_change", "edit_live", "edit_main", "find_change",
+    "get_change", "lock_change", "merge", "present_change", "present_people", "require_editable", "revise_change",
+    "slots", "update",
 ]  # fmt: skip

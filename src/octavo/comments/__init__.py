@@ -1,0 +1,7 @@
+"""Comments on spaces and change requests: what they are about, replies, reactions."""
+
+from .reviews import keep_review_comments
+
+keep_review_comments()
+
+__all__: list[str] = []

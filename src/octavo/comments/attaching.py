@@ -1,0 +1,147 @@
+"""What comments are about: pages, their nodes and table cells, and where these are now.
+
+Nodes keep their keys while the text around them changes, and so do table cells that hold text. A comment is
+looked for in the state that its place shows: main for a space and for a change request that was merged into it,
+else the change request itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from ..changes import get_change
+from ..content import Base, find_page, find_pages, keyed_document, main_base
+from ..core.document import Block, Fragment, walk
+from ..core.pages import Page
+from ..errors import BadRequest, NotFound
+from ..kit.cache import ByteCache
+from ..kit.db import Transaction
+from .places import Place
+from .store import Anchor, CommentRow
+from .wire import TableCell
+
+Spot = tuple[str, str]
+"""Record and definition of a table cell."""
+
+
+class Nodes(Struct, frozen=True):
+    """The keys of a page's nodes. ``tables``: for each table what its cells' keys are, None for cells without."""
+
+    keys: frozenset[str]
+    tables: dict[str, dict[Spot, str | None]]
+
+
+_CACHE_BYTES = 16 * 1024 * 1024
+_KEY_BYTES = 100
+_nodes: ByteCache[Nodes] = ByteCache(_CACHE_BYTES)
+
+
+class Where(Struct, frozen=True):
+    """Where the target of a comment is. ``gone``: no longer there; ``revision`` still had it, and ``spot`` is where
+    it was."""
+
+    revision: str
+    gone: bool = False
+    spot: Spot | None = None
+
+
+def shown_state(tx: Transaction, place: Place) -> Base:
+    """The state of content that comments of this place speak about."""
+    if place.change_id is None:
+        return main_base(tx, place.space_id)
+    change = get_change(tx, place.change_id)
+    return change.main if change.status == "merged" else change.base
+
+
+def attach(
+    tx: Transaction, place: Place, page_id: str | None, node_id: str | None, cell: TableCell | None
+) -> Anchor:
+    """The anchor of a new comment. Raises NotFound for what is not there, BadRequest for a node without its page
+    and a cell without its table."""
+    if node_id is not None and page_id is None:
+        raise BadRequest("page: expected with `node`, the page that holds it.")
+    if cell is not None and node_id is None:
+        raise BadRequest("node: expected with `tableCell`, the table that holds it.")
+    base = shown_state(tx, place)
+    if page_id is None:
+        return Anchor(base.revision_id)
+    page = find_page(tx, base, page_id)
+    if page is None:
+        raise NotFound(f"page: there is no page {page_id!r} here.")
+    if node_id is None:
+        return Anchor(base.revision_id, page_id)
+    nodes = _nodes_of(tx, base, page)
+    if node_id not in nodes.keys:
+        raise NotFound(f"node: there is no node {node_id!r} in this page.")
+    if cell is None:
+        return Anchor(base.revision_id, page_id, node_id)
+    spots = nodes.tables.get(node_id, {})
+    spot = (cell.record, cell.definition)
+    if spot not in spots:
+        raise NotFound(f"tableCell: there is no cell {cell.record!r}, {cell.definition!r} in this node.")
+    return Anchor(base.revision_id, page_id, node_id, *spot, spots[spot])
+
+
+def locate(tx: Transaction, place: Place, comments: Sequence[CommentRow]) -> dict[str, Where]:
+    """Where the targets of comments of one place are now, by the comments' ids."""
+    base = shown_state(tx, place)
+    pages = find_pages(tx, base, [c.page_id for c in comments if c.page_id])
+    return {c.id: _locate(tx, base, pages, c) for c in comments}
+
+
+def _locate(tx: Transaction, base: Base, pages: dict[str, Page], comment: CommentRow) -> Where:
+    there = Where(base.revision_id)
+    if comment.page_id is None:
+        return there
+    was = None
+    if comment.record is not None and comment.definition is not None:
+        was = (comment.record, comment.definition)
+    gone = Where(comment.revision, True, was)
+    if comment.page_id not in pages:
+        return gone
+    if comment.node_id is None:
+        return there
+    nodes = _nodes_of(tx, base, pages[comment.page_id])
+    if was is None:
+        return there if comment.node_id in nodes.keys else gone
+    spots = nodes.tables.get(comment.node_id, {})
+    if comment.cell is None:
+        return Where(base.revision_id, spot=was) if was in spots else gone
+    spot = next((spot for spot, key in spots.items() if key == comment.cell), None)
+    return Where(base.revision_id, spot=spot) if spot else gone
+
+
+def _nodes_of(tx: Transaction, base: Base, page: Page) -> Nodes:
+    # What a revision says of a page never changes.
+    key = (base.revision_id, page.id)
+    found = _nodes.get(key)
+    if found is None:
+        found = _read_nodes(tx, page)
+        _nodes.put(key, found, _KEY_BYTES * (1 + len(found.keys)))
+    return found
+
+
+def _read_nodes(tx: Transaction, page: Page) -> Nodes:
+    nodes = [
+        node for node in walk(keyed_document(tx, page.id, page.body)) if isinstance(node, (Block, Fragment))
+    ]
+    return Nodes(
+        frozenset(node.key for node in nodes if node.key),
+        {
+            node.key: _cells(node)
+            for node in nodes
+            if isinstance(node, Block) and node.type == "table" and node.key is not None
+        },
+    )
+
+
+def _cells(table: Block) -> dict[Spot, str | None]:
+    keys = {fragment.fragment: fragment.key for fragment in table.fragments}
+    found: dict[Spot, str | None] = {}
+    for record, row in table.data["records"].items():
+        for definition in table.data["definition"]:
+            value = row["values"].get(definition)
+            found[record, definition] = keys.get(value) if isinstance(value, str) else None
+    return found

@@ -1,0 +1,189 @@
+"""What comments say: Markdown that is kept as it was written, and the people it mentions.
+
+A mention is a link with the title ``mention`` to ``/users/<id>`` or ``/teams/<id>``, or a mention node with a user
+in the JSON form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..access import Can, SpaceAccess, find_user, space_access
+from ..changes import DocumentInput
+from ..core.document import (
+    Block,
+    Document,
+    DocumentError,
+    Fragment,
+    Inline,
+    Leaf,
+    Text,
+    from_json,
+    read,
+    to_json,
+    walk,
+)
+from ..core.document import write as write_markdown
+from ..errors import BadRequest, NotFound
+from ..kit.db import Transaction
+
+MAX_LENGTH = 50_000
+"""Characters of Markdown."""
+MAX_MENTIONS = 50
+
+_ADDRESS = re.compile(r"/(users|teams)/([A-Za-z0-9]{1,64})\Z")
+
+
+class Mentions(Struct, frozen=True):
+    """Ids."""
+
+    users: frozenset[str] = frozenset()
+    teams: frozenset[str] = frozenset()
+
+
+def parse(given: DocumentInput) -> Document:
+    """The document of a body as it was sent. Raises BadRequest."""
+    if isinstance(given.markdown, str):
+        _check_length(given.markdown)
+        return read(given.markdown)
+    nodes = given.document if isinstance(given.document, dict) else {"nodes": given.document}
+    try:
+        return from_json(nodes)
+    except DocumentError as error:
+        raise BadRequest(f"body: {error}") from None
+
+
+def parse_plain(given: dict[str, Any]) -> Document:
+    """The same for a body that is still a decoded JSON object."""
+    try:
+        return parse(msgspec.convert(given, DocumentInput))
+    except msgspec.ValidationError as error:
+        raise BadRequest(f"comment: {error}") from None
+
+
+def source_of(document: Document) -> str:
+    """The Markdown to keep. Raises BadRequest when it says nothing, or more than a comment may."""
+    text = write_markdown(document)
+    _check_length(text)
+    if not text.strip():
+        raise BadRequest("body: expected some text.")
+    return text
+
+
+def _check_length(text: str) -> None:
+    if len(text) > MAX_LENGTH:
+        raise BadRequest(f"body: expected at most {MAX_LENGTH} characters of Markdown.")
+
+
+# --- mentions -----------------------------------------------------------------------------------------
+
+
+def _mentions(document: Document) -> Iterator[tuple[Block, Inline, str, str]]:
+    """Each mention of somebody: the top-level block it stands in, its node, ``users`` or ``teams``, and the id."""
+    for block in document.nodes:
+        for node in walk(block):
+            if not isinstance(node, Inline) or node.type != "mention":
+                continue
+            ref = node.data["ref"]
+            if ref["kind"] == "user":
+                yield block, node, "users", ref["user"]
+            elif ref["kind"] == "url" and (found := _ADDRESS.match(ref["url"])):
+                yield block, node, found[1], found[2]
+
+
+def mentions_in(source: str) -> Mentions:
+    """Whom a kept body mentions."""
+    return _collect([(kind, id) for _, _, kind, id in _mentions(read(source))])
+
+
+def _collect(found: list[tuple[str, str]]) -> Mentions:
+    users = frozenset(id for kind, id in found if kind == "users")
+    return Mentions(users, frozenset(id for kind, id in found if kind == "teams"))
+
+
+def resolve_mentions(tx: Transaction, space: SpaceAccess, document: Document, before: Mentions) -> Mentions:
+    """Puts the names of who is mentioned into the document; whom it mentions that ``before`` did not.
+
+    Only who may see the space can be mentioned, and a team only when one of its members may. Raises NotFound for
+    anybody else, whether they exist or not.
+    """
+    names: dict[tuple[str, str], str] = {}
+    for block, node, kind, id in _mentions(document):
+        if (kind, id) not in names:
+            if len(names) == MAX_MENTIONS:
+                raise BadRequest(f"body: expected at most {MAX_MENTIONS} mentions.")
+            known = id in (before.users if kind == "users" else before.teams)
+            names[kind, id] = (_user_name if kind == "users" else _team_name)(tx, space, id, known)
+        label, ref = f"@{names[kind, id]}", {"kind": "url", "url": f"/{kind}/{id}"}
+        if (node.data["ref"], node.data.get("label")) != (ref, label):
+            node.data = {**node.data, "ref": ref, "label": label}
+            block.source = None
+    return _collect([(kind, id) for kind, id in names if id not in before.users | before.teams])
+
+
+def _user_name(tx: Transaction, space: SpaceAccess, user_id: str, known: bool) -> str:
+    user = find_user(tx, user_id)
+    if user is None or not (known or _sees(tx, space, user_id)):
+        raise NotFound(f"body: there is nobody {user_id!r} in this space.")
+    return user.display_name
+
+
+def _team_name(tx: Transaction, space: SpaceAccess, team_id: str, known: bool) -> str:
+    title = tx.value(
+        "SELECT title FROM teams WHERE id = :id AND organization_id = :organization",
+        id=team_id,
+        organization=space.organization_id,
+    )
+    members = tx.all("SELECT user_id FROM team_members WHERE team_id = :id ORDER BY user_id", id=team_id)
+    if title is None or not (known or any(_sees(tx, space, user_id) for (user_id,) in members)):
+        raise NotFound(f"body: there is no team {team_id!r} in this space.")
+    return str(title)
+
+
+def _sees(tx: Transaction, space: SpaceAccess, user_id: str) -> bool:
+    try:
+        space_access(tx, user_id, Can.VIEW, space.space_id)
+    except NotFound:
+        return False
+    return True
+
+
+# --- showing ------------------------------------------------------------------------------------------
+
+
+def shown_document(source: str) -> dict[str, Any]:
+    """A kept body as nodes. HTML that means nothing in a document is text here."""
+    document = read(source)
+    for _, mention, kind, id in _mentions(document):
+        if kind == "users":
+            mention.data = {**mention.data, "ref": {"kind": "user", "user": id}}
+    for node in list(walk(document)):
+        if isinstance(node, (Document, Block, Fragment, Inline)):
+            _say_html(node)
+    return to_json(document)
+
+
+def _say_html(parent: Any) -> None:
+    if not any(_is_html(child) for child in parent.nodes):
+        return
+    said: list[Any] = []
+    waiting = list(reversed(parent.nodes))
+    while waiting:
+        child = waiting.pop()
+        if not _is_html(child):
+            said.append(child)
+            continue
+        if source := child.data.get("source"):
+            text = Text([Leaf(source)])
+            said.append(text if isinstance(child, Inline) else Block("paragraph", {}, [text]))
+        waiting.extend(reversed(child.nodes))
+    parent.nodes = said
+
+
+def _is_html(node: Any) -> bool:
+    return isinstance(node, (Block, Inline)) and node.type == "unknown"

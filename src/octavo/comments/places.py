@@ -1,0 +1,48 @@
+"""Where a discussion is held: a space, or one of its change requests."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ..access import SPACE, Can, SpaceAccess, at_least
+from ..changes import ChangeAccess
+
+
+class Place(Struct, frozen=True):
+    """The caller at one of the two. ``change_id`` None: the space itself."""
+
+    space: SpaceAccess
+    change_id: str | None = None
+
+    @classmethod
+    def of(cls, access: SpaceAccess | ChangeAccess) -> Place:
+        return cls(access.space, access.change_id) if isinstance(access, ChangeAccess) else cls(access)
+
+    @property
+    def id(self) -> str:
+        return self.change_id or self.space.space_id
+
+    @property
+    def space_id(self) -> str:
+        return self.space.space_id
+
+    @property
+    def user_id(self) -> str:
+        return self.space.user_id
+
+    @property
+    def path(self) -> str:
+        """Of its comments in the API, below /v1."""
+        change = f"/change-requests/{self.change_id}" if self.change_id else ""
+        return f"/spaces/{self.space_id}{change}/comments"
+
+    def may(self, ability: Can) -> bool:
+        return at_least(self.space.role, SPACE[ability])
+
+    def may_edit(self, author: str) -> bool:
+        """Nobody else's words."""
+        return author == self.user_id and self.may(Can.COMMENT)
+
+    def may_delete(self, author: str) -> bool:
+        """One's own, or anybody's for those who may edit the content."""
+        return self.may_edit(author) or self.may(Can.EDIT)

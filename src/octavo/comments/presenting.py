@@ -1,0 +1,154 @@
+"""Comments as the API shows them, many at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import UNSET
+
+from ..access import Can, User
+from ..changes import present_people
+from ..kit.clock import iso
+from ..kit.db import Transaction
+from ..kit.operation import Call
+from . import store
+from .attaching import Where, locate
+from .bodies import shown_document
+from .places import Place
+from .store import Commenter, CommentRow, Reaction, Replier
+from .wire import (
+    Comment,
+    CommentBody,
+    CommenterMember,
+    CommentPermissions,
+    CommentReply,
+    CommentUrls,
+    EmojiReaction,
+    Format,
+    Id,
+    ReactedUser,
+    ReplierItem,
+    TableCell,
+    Target,
+)
+
+
+class _Page:
+    """What showing some comments or replies of one place needs, read in a few questions."""
+
+    def __init__(self, call: Call, tx: Transaction, place: Place, rows: Sequence[CommentRow]) -> None:
+        ids = [row.id for row in rows]
+        self.reactions: dict[str, list[Reaction]] = {}
+        for reaction in store.list_reactions(tx, ids):
+            self.reactions.setdefault(reaction.comment_id, []).append(reaction)
+        self.repliers: dict[str, list[Replier]] = {}
+        for replier in store.list_repliers(tx, ids):
+            self.repliers.setdefault(replier.comment_id, []).append(replier)
+        people = [id for row in rows for id in (row.posted_by, row.resolved_by) if id]
+        people += [r.user_id for found in self.reactions.values() for r in found]
+        people += [r.user_id for found in self.repliers.values() for r in found]
+        self.people: dict[str, User] = present_people(call, tx, people)
+        self.call = call
+        self.place = place
+
+    def present_reactions(self, row: CommentRow) -> list[EmojiReaction]:
+        users: dict[str, list[ReactedUser]] = {}
+        for reaction in self.reactions.get(row.id, ()):
+            reacted = ReactedUser(self.people[reaction.user_id], iso(reaction.reacted_at))
+            users.setdefault(reaction.emoji, []).append(reacted)
+        return [EmojiReaction(emoji, len(reacted), reacted) for emoji, reacted in users.items()]
+
+    def present_repliers(self, row: CommentRow) -> list[ReplierItem]:
+        found = self.repliers.get(row.id, ())
+        return [ReplierItem(iso(r.updated_at), r.count, self.people[r.user_id]) for r in found]
+
+    def present_permissions(self, row: CommentRow) -> CommentPermissions:
+        place = self.place
+        return CommentPermissions(
+            view=True,
+            edit=place.may_edit(row.posted_by),
+            reply=place.may(Can.COMMENT),
+            delete=place.may_delete(row.posted_by),
+        )
+
+
+def _present_body(row: CommentRow, format: Format) -> CommentBody:
+    if format == "markdown":
+        return CommentBody(markdown=row.body)
+    return CommentBody(document=shown_document(row.body))
+
+
+def _present_target(row: CommentRow, where: Where) -> Target:
+    return Target(
+        space=row.space_id,
+        revision=where.revision,
+        page=Id(row.page_id) if row.page_id else UNSET,
+        node=Id(row.node_id) if row.node_id else UNSET,
+        table_cell=TableCell(*where.spot) if where.spot else UNSET,
+        change_request=row.change_id or UNSET,
+        review=row.review_id or UNSET,
+        gone=True if where.gone else UNSET,
+    )
+
+
+def present_comments(
+    call: Call, tx: Transaction, place: Place, rows: Sequence[CommentRow], format: Format
+) -> list[Comment]:
+    page = _Page(call, tx, place, rows)
+    where = locate(tx, place, rows)
+    return [
+        Comment(
+            id=row.id,
+            posted_by=page.people[row.posted_by],
+            posted_at=iso(row.posted_at),
+            edited_at=iso(row.edited_at) if row.edited_at else UNSET,
+            reactions=page.present_reactions(row),
+            replies=row.replies,
+            repliers=page.present_repliers(row),
+            body=_present_body(row, format),
+            target=_present_target(row, where[row.id]),
+            status="resolved" if row.resolved_at else "open",
+            resolved_at=iso(row.resolved_at) if row.resolved_at else UNSET,
+            resolved_by=page.people[row.resolved_by] if row.resolved_by else UNSET,
+            urls=CommentUrls(call.url(f"{place.path}/{row.id}")),
+            permissions=page.present_permissions(row),
+        )
+        for row in rows
+    ]
+
+
+def present_replies(
+    call: Call, tx: Transaction, place: Place, rows: Sequence[CommentRow], format: Format
+) -> list[CommentReply]:
+    page = _Page(call, tx, place, rows)
+    return [
+        CommentReply(
+            id=row.id,
+            posted_by=page.people[row.posted_by],
+            posted_at=iso(row.posted_at),
+            edited_at=iso(row.edited_at) if row.edited_at else UNSET,
+            reactions=page.present_reactions(row),
+            body=_present_body(row, format),
+            urls=CommentUrls(call.url(f"{place.path}/{row.parent_id}/replies/{row.id}")),
+            permissions=page.present_permissions(row),
+        )
+        for row in rows
+    ]
+
+
+def present_commenters(call: Call, tx: Transaction, rows: Sequence[Commenter]) -> list[CommenterMember]:
+    people = present_people(call, tx, [row.user_id for row in rows])
+    return [
+        CommenterMember(
+            id=row.user_id,
+            role=row.role,
+            user=people[row.user_id],
+            disabled=bool(row.disabled),
+            joined_at=iso(row.joined_at),
+            sso=bool(row.sso),
+            spaces=row.spaces,
+            teams=row.teams,
+            last_seen_at=iso(row.last_seen_at) if row.last_seen_at else UNSET,
+        )
+        for row in rows
+    ]

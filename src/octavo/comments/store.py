@@ -1,0 +1,330 @@
+"""Comments, replies and reactions: rows in, frozen records out. A reply is a comment with a parent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from ..errors import NotFound
+from ..kit import ids
+from ..kit.clock import now
+from ..kit.db import Transaction
+from ..kit.pagination import Order, Slice, decode_token, slice_rows
+from .places import Place
+
+
+class Anchor(Struct, frozen=True):
+    """What a comment is about, and the revision in which that was there."""
+
+    revision: str
+    page_id: str | None = None
+    node_id: str | None = None
+    record: str | None = None
+    definition: str | None = None
+    cell: str | None = None
+
+
+class CommentRow(Struct, frozen=True):
+    id: str
+    place_id: str
+    space_id: str
+    change_id: str | None
+    review_id: str | None
+    parent_id: str | None
+    page_id: str | None
+    node_id: str | None
+    record: str | None
+    definition: str | None
+    cell: str | None
+    revision: str
+    body: str
+    posted_by: str
+    posted_at: int
+    edited_at: int | None
+    resolved_at: int | None
+    resolved_by: str | None
+    replies: int
+
+
+_COMMENT = ", ".join(f"c.{name}" for name in CommentRow.__struct_fields__)
+
+
+def get_comment(
+    tx: Transaction, place: Place, comment_id: str, parent_id: str | None = None, *, lock: bool = False
+) -> CommentRow:
+    """A comment, or with ``parent_id`` a reply to that. ``lock``: nobody else changes it until the end."""
+    found = find_comment(tx, place, comment_id, parent_id, lock=lock)
+    if found is None:
+        what = "comment" if parent_id is None else "reply"
+        raise NotFound(f"There is no {what} {comment_id!r} here.")
+    return found
+
+
+def find_comment(
+    tx: Transaction, place: Place, comment_id: str, parent_id: str | None = None, *, lock: bool = False
+) -> CommentRow | None:
+    row = tx.one(
+        f"""SELECT {_COMMENT} FROM comments c WHERE c.id = :id AND c.place_id = :place
+            AND c.parent_id {_is(parent_id)}{tx.for_update if lock else ""}""",
+        id=comment_id,
+        place=place.id,
+        parent=parent_id or "",
+    )
+    return CommentRow(*row) if row else None
+
+
+def _is(parent_id: str | None) -> str:
+    return "IS NULL" if parent_id is None else "= :parent"
+
+
+class CommentFilter(Struct, frozen=True):
+    """``authors`` empty: everybody's."""
+
+    status: str = "all"
+    page_id: str | None = None
+    authors: list[str] = []
+
+
+_STATUS = {"all": "", "open": " AND c.resolved_at IS NULL", "resolved": " AND c.resolved_at IS NOT NULL"}
+
+
+def list_comments(
+    tx: Transaction, place: Place, wanted: CommentFilter, order: Order, limit: int, page: str | None
+) -> Slice[CommentRow]:
+    """By the time they were posted."""
+    where = "c.place_id = :place AND c.parent_id IS NULL" + _STATUS[wanted.status]
+    parameters: dict[str, Any] = {"place": place.id}
+    if wanted.page_id is not None:
+        where += " AND c.page_id = :page"
+        parameters["page"] = wanted.page_id
+    if wanted.authors:
+        where += " AND c.posted_by IN :authors"
+        parameters["authors"] = wanted.authors
+    return _list(tx, where, parameters, order, limit, page)
+
+
+def list_replies(tx: Transaction, comment_id: str, limit: int, page: str | None) -> Slice[CommentRow]:
+    """As they were said, the first one first."""
+    return _list(tx, "c.parent_id = :parent", {"parent": comment_id}, "asc", limit, page)
+
+
+def _list(
+    tx: Transaction, where: str, parameters: dict[str, Any], order: Order, limit: int, page: str | None
+) -> Slice[CommentRow]:
+    after = decode_token(page, str)
+    first, sign = ("", ">") if order == "asc" else ("~", "<")
+    rows = tx.all(
+        f"""SELECT {_COMMENT} FROM comments c WHERE {where} AND c.id {sign} :after
+            ORDER BY c.id {"ASC" if order == "asc" else "DESC"} LIMIT :limit""",
+        after=after[0] if after else first,
+        limit=limit + 1,
+        **parameters,
+    )
+    count = tx.value(f"SELECT count(*) FROM comments c WHERE {where}", **parameters)
+    return slice_rows([CommentRow(*row) for row in rows], limit, count, lambda row: (row.id,))
+
+
+def list_review_comments(tx: Transaction, change_id: str, review_ids: list[str]) -> list[CommentRow]:
+    """The comments that came with these reviews."""
+    rows = tx.all(
+        f"""SELECT {_COMMENT} FROM comments c WHERE c.place_id = :change AND c.parent_id IS NULL
+            AND c.review_id IN :reviews""",
+        change=change_id,
+        reviews=review_ids,
+    )
+    return [CommentRow(*row) for row in rows]
+
+
+class Replier(Struct, frozen=True):
+    comment_id: str
+    user_id: str
+    count: int
+    updated_at: int
+
+
+def list_repliers(tx: Transaction, comment_ids: list[str]) -> list[Replier]:
+    """Who replied how often to these comments, and when last; the latest first."""
+    rows = tx.all(
+        """SELECT c.parent_id, c.posted_by, count(*), max(c.posted_at) FROM comments c
+           WHERE c.parent_id IN :ids GROUP BY c.parent_id, c.posted_by ORDER BY 4 DESC, 2""",
+        ids=comment_ids,
+    )
+    return [Replier(*row) for row in rows]
+
+
+class Commenter(Struct, frozen=True):
+    """A member who commented. ``spaces``: how many were granted to them; ``teams``: how many they are in."""
+
+    user_id: str
+    role: str | None
+    disabled: int
+    sso: int
+    joined_at: int
+    last_seen_at: int | None
+    spaces: int
+    teams: int
+
+
+_COMMENTERS = """FROM members m WHERE m.organization_id = :organization AND EXISTS (
+  SELECT 1 FROM comments c WHERE c.place_id = :place AND c.posted_by = m.user_id)"""
+
+
+def list_commenters(tx: Transaction, place: Place, limit: int, page: str | None) -> Slice[Commenter]:
+    """The members of the organization who commented or replied here."""
+    after = decode_token(page, str)
+    parameters = {"organization": place.space.organization_id, "place": place.id}
+    rows = tx.all(
+        f"""SELECT m.user_id, m.role, m.disabled, m.sso, m.joined_at, m.last_seen_at,
+              (SELECT count(*) FROM grants g JOIN spaces s ON s.id = g.object_id AND s.deleted_at IS NULL
+               WHERE g.subject_type = 'user' AND g.subject_id = m.user_id AND g.object_type = 'space'
+               AND s.organization_id = m.organization_id),
+              (SELECT count(*) FROM team_members x JOIN teams t ON t.id = x.team_id
+               WHERE x.user_id = m.user_id AND t.organization_id = m.organization_id)
+            {_COMMENTERS} AND m.user_id > :after ORDER BY m.user_id LIMIT :limit""",
+        after=after[0] if after else "",
+        limit=limit + 1,
+        **parameters,
+    )
+    count = tx.value(f"SELECT count(*) {_COMMENTERS}", **parameters)
+    return slice_rows([Commenter(*row) for row in rows], limit, count, lambda who: (who.user_id,))
+
+
+# --- writing ------------------------------------------------------------------------------------------
+
+
+def insert_comment(
+    tx: Transaction, place: Place, body: str, anchor: Anchor, *, review_id: str | None = None
+) -> CommentRow:
+    """An open comment of the caller."""
+    made = _insert(tx, place, body, anchor, review_id=review_id)
+    _count(tx, made, +1)
+    return made
+
+
+def insert_reply(tx: Transaction, place: Place, parent: CommentRow, body: str) -> CommentRow:
+    """``parent``: locked."""
+    tx.run("UPDATE comments SET replies = replies + 1 WHERE id = :id", id=parent.id)
+    return _insert(tx, place, body, Anchor(parent.revision), parent_id=parent.id)
+
+
+def _insert(
+    tx: Transaction,
+    place: Place,
+    body: str,
+    anchor: Anchor,
+    *,
+    review_id: str | None = None,
+    parent_id: str | None = None,
+) -> CommentRow:
+    row = CommentRow(
+        id=ids.new_id(),
+        place_id=place.id,
+        space_id=place.space_id,
+        change_id=place.change_id,
+        review_id=review_id,
+        parent_id=parent_id,
+        page_id=anchor.page_id,
+        node_id=anchor.node_id,
+        record=anchor.record,
+        definition=anchor.definition,
+        cell=anchor.cell,
+        revision=anchor.revision,
+        body=body,
+        posted_by=place.user_id,
+        posted_at=now(),
+        edited_at=None,
+        resolved_at=None,
+        resolved_by=None,
+        replies=0,
+    )
+    values = {name: getattr(row, name) for name in CommentRow.__struct_fields__}
+    named = ", ".join(f":{name}" for name in values)
+    tx.run(f"INSERT INTO comments ({', '.join(values)}) VALUES ({named})", **values)
+    return row
+
+
+def set_body(tx: Transaction, comment_id: str, body: str) -> None:
+    tx.run(
+        "UPDATE comments SET body = :body, edited_at = :at WHERE id = :id", body=body, at=now(), id=comment_id
+    )
+
+
+def set_resolved(tx: Transaction, comment: CommentRow, by: str | None) -> None:
+    """``by`` None: open again. ``comment``: locked, and the other way until now."""
+    tx.run(
+        "UPDATE comments SET resolved_at = :at, resolved_by = :by WHERE id = :id",
+        at=now() if by else None,
+        by=by,
+        id=comment.id,
+    )
+    _count(tx, comment, -1 if by else +1)
+
+
+def delete_comment(tx: Transaction, comment: CommentRow) -> None:
+    """With its replies. ``comment``: locked; of a reply, its parent too."""
+    tx.run("DELETE FROM comments WHERE id = :id", id=comment.id)
+    if comment.parent_id is not None:
+        tx.run("UPDATE comments SET replies = replies - 1 WHERE id = :id", id=comment.parent_id)
+    elif comment.resolved_at is None:
+        _count(tx, comment, -1)
+
+
+def _count(tx: Transaction, comment: CommentRow, step: int) -> None:
+    """Keeps the count of open comments of where it is."""
+    table = "change_requests" if comment.change_id else "spaces"
+    tx.run(f"UPDATE {table} SET comments = comments + :step WHERE id = :id", step=step, id=comment.place_id)
+
+
+# --- reactions ----------------------------------------------------------------------------------------
+
+
+class Reaction(Struct, frozen=True):
+    comment_id: str
+    emoji: str
+    user_id: str
+    reacted_at: int
+
+
+def list_reactions(tx: Transaction, comment_ids: list[str]) -> list[Reaction]:
+    """The first one first."""
+    rows = tx.all(
+        """SELECT comment_id, emoji, user_id, reacted_at FROM comment_reactions WHERE comment_id IN :ids
+           ORDER BY reacted_at, emoji, user_id""",
+        ids=comment_ids,
+    )
+    return [Reaction(*row) for row in rows]
+
+
+def add_reaction(tx: Transaction, comment_id: str, emoji: str, user_id: str) -> bool:
+    """Whether it is new."""
+    return bool(
+        tx.run(
+            """INSERT INTO comment_reactions (comment_id, emoji, user_id, reacted_at)
+               VALUES (:comment, :emoji, :user, :at) ON CONFLICT (comment_id, emoji, user_id) DO NOTHING""",
+            comment=comment_id,
+            emoji=emoji,
+            user=user_id,
+            at=now(),
+        )
+    )
+
+
+def remove_reaction(tx: Transaction, comment_id: str, emoji: str, user_id: str) -> bool:
+    """Whether it was there."""
+    return bool(
+        tx.run(
+            "DELETE FROM comment_reactions WHERE comment_id = :comment AND emoji = :emoji AND user_id = :user",
+            comment=comment_id,
+            emoji=emoji,
+            user=user_id,
+        )
+    )
+
+
+def count_emojis(tx: Transaction, comment_id: str) -> int:
+    """How many different ones stand at a comment."""
+    found: int = tx.value(
+        "SELECT count(DISTINCT emoji) FROM comment_reactions WHERE comment_id = :comment", comment=comment_id
+    )
+    return found

@@ -1,0 +1,157 @@
+"""Comments on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from ..access import User
+from ..changes import DocumentInput
+from ..kit.pagination import Order, PageQuery
+
+Format = Literal["document", "markdown"] | None
+Emojis = Annotated[list[str], Meta(max_length=50)]
+
+
+class TableCell(Struct):
+    record: str
+    definition: str
+
+
+class Id(Struct):
+    id: str
+
+
+class Target(Struct, rename="camel"):
+    """What a comment is about. ``revision``: in which it can be found, the latest one while it is there; ``gone``:
+    it is no longer there."""
+
+    space: str
+    revision: str
+    page: Id | UnsetType = UNSET
+    node: Id | UnsetType = UNSET
+    table_cell: TableCell | UnsetType = UNSET
+    change_request: str | UnsetType = UNSET
+    review: str | UnsetType = UNSET
+    gone: bool | UnsetType = UNSET
+
+
+class ReactedUser(Struct, rename="camel"):
+    user: User
+    reacted_at: str
+
+
+class EmojiReaction(Struct):
+    emoji: str
+    count: int
+    users: list[ReactedUser]
+
+
+class ReplierItem(Struct, rename="camel"):
+    updated_at: str
+    count: int
+    user: User
+
+
+class CommentUrls(Struct):
+    location: str
+
+
+class CommentPermissions(Struct):
+    """``reply``: also react and, of a comment, resolve."""
+
+    view: bool
+    edit: bool
+    reply: bool
+    delete: bool
+
+
+class CommentBody(Struct):
+    """One of the two."""
+
+    markdown: str | UnsetType = UNSET
+    document: dict[str, Any] | UnsetType = UNSET
+
+
+class CommentReply(Struct, rename="camel", kw_only=True):
+    id: str
+    posted_by: User
+    posted_at: str
+    reactions: list[EmojiReaction]
+    body: CommentBody
+    urls: CommentUrls
+    permissions: CommentPermissions
+    edited_at: str | UnsetType = UNSET
+    object: Literal["comment-reply"] = "comment-reply"
+
+
+class Comment(Struct, rename="camel", kw_only=True):
+    id: str
+    posted_by: User
+    posted_at: str
+    reactions: list[EmojiReaction]
+    replies: int
+    repliers: list[ReplierItem]
+    body: CommentBody
+    target: Target
+    status: Literal["open", "resolved"]
+    urls: CommentUrls
+    permissions: CommentPermissions
+    edited_at: str | UnsetType = UNSET
+    resolved_at: str | UnsetType = UNSET
+    resolved_by: User | UnsetType = UNSET
+    object: Literal["comment"] = "comment"
+
+
+class CommenterMember(Struct, rename="camel"):
+    id: str
+    role: str | None
+    user: User
+    disabled: bool
+    joined_at: str
+    sso: bool
+    spaces: int
+    teams: int
+    object: Literal["member"] = "member"
+    last_seen_at: str | UnsetType = UNSET
+
+
+# --- requests -----------------------------------------------------------------------------------------
+
+
+class FormatQuery(Struct):
+    """How bodies are answered: as nodes unless ``markdown`` is asked for."""
+
+    format: Format = None
+
+
+class RepliesQuery(PageQuery):
+    format: Format = None
+
+
+class CommentsQuery(RepliesQuery, rename="camel"):
+    order: Order = "desc"
+    status: Literal["all", "open", "resolved"] = "all"
+    target_page: str | None = None
+    authors: Annotated[list[str], Meta(max_length=100)] = []
+
+
+class PostComment(Struct, rename="camel"):
+    body: DocumentInput
+    page: str | None = None
+    node: str | None = None
+    table_cell: TableCell | None = None
+
+
+class PostReply(Struct):
+    body: DocumentInput
+
+
+class UpdateComment(Struct, rename="camel"):
+    """For a comment or a reply. ``resolved`` is about the whole thread."""
+
+    body: DocumentInput | UnsetType = UNSET
+    resolved: bool | UnsetType = UNSET
+    added_reactions: Emojis = []
+    removed_reactions: Emojis = []
