@@ -19,7 +19,6 @@ from ..core.document import (
     Block,
     Document,
     DocumentError,
-    Fragment,
     Inline,
     Leaf,
     Text,
@@ -157,13 +156,16 @@ def _sees(tx: Transaction, space: SpaceAccess, user_id: str) -> bool:
 
 
 def shown_document(source: str) -> dict[str, Any]:
-    """A kept body as nodes. HTML that means nothing in a document is text here."""
+    """A kept body as nodes. HTML that means nothing in a document is text here, and attributes nobody knows are
+    left out."""
     document = read(source)
     for _, mention, kind, id in _mentions(document):
         if kind == "users":
             mention.data = {**mention.data, "ref": {"kind": "user", "user": id}}
     for node in list(walk(document)):
-        if isinstance(node, (Document, Block, Fragment, Inline)):
+        if isinstance(node, (Block, Inline)) and "attributes" in node.data:
+            node.data = {name: value for name, value in node.data.items() if name != "attributes"}
+        if not isinstance(node, Text):
             _say_html(node)
     return to_json(document)
 
@@ -175,13 +177,16 @@ def _say_html(parent: Any) -> None:
     waiting = list(reversed(parent.nodes))
     while waiting:
         child = waiting.pop()
-        if not _is_html(child):
-            said.append(child)
-            continue
-        if source := child.data.get("source"):
+        if _is_html(child):
+            waiting.extend(reversed(child.nodes))
+            if not (source := child.data.get("source")):
+                continue
             text = Text([Leaf(source)])
-            said.append(text if isinstance(child, Inline) else Block("paragraph", {}, [text]))
-        waiting.extend(reversed(child.nodes))
+            child = text if isinstance(child, Inline) else Block("paragraph", {}, [text])
+        if said and isinstance(child, Text) and isinstance(said[-1], Text):
+            said[-1] = Text([*said[-1].leaves, *child.leaves])
+        else:
+            said.append(child)
     parent.nodes = said
 
 

@@ -1,13 +1,13 @@
 from . import Sample
 
 
-def _comment(place):
-    mention = f"/users/{place['userId']}"
-    return {"body": {"markdown": f'Ask [them]({mention} "mention").'}, "page": place["pageId"]}
-
-
 def _reply(place):
-    return {"body": _comment(place)["body"]}
+    mention = f"/users/{place['userId']}"
+    return {"body": {"markdown": f'Ask [them]({mention} "mention").'}}
+
+
+def _comment(place):
+    return {**_reply(place), "page": place["pageId"]}
 
 
 _CHANGE = {"commentId": "changeRequestCommentId", "commentReplyId": "changeRequestCommentReplyId"}

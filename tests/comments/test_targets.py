@@ -1,0 +1,192 @@
+"""What comments are about: pages, nodes and cells, found again while the text changes, and gone when they are."""
+
+from changes.working import PAGE, insert, update
+
+from .talking import Talk, refused
+
+TABLE = "# A\n\nFirst paragraph of A.\n\n| Name | Age |\n| --- | --- |\n| Ann | 30 |\n| Bob | |\n"
+
+
+def edit(talk, title, text):
+    talk.space.write(talk.change, title, text)
+
+
+def head(talk):
+    """The latest revision of the place."""
+    return talk.world.get("reader", talk.place)["revision"]
+
+
+def test_a_node_is_found_while_text_changes(talk):
+    page = talk.space.pages["A"]
+    node = talk.nodes("A")[1]["key"]
+    made = talk.post(page=page, node=node)
+    comment = made["id"]
+    assert made["target"] == {
+        "space": talk.space.id,
+        "revision": head(talk),
+        "page": {"id": page},
+        "node": {"id": node},
+        **({"changeRequest": talk.change} if talk.change else {}),
+    }
+    edit(talk, "A", "# A\n\nAn opening.\n\nFirst paragraph of A.\n\nThe second paragraph of A, longer now.\n")
+    target = talk.get(comment)["target"]
+    assert target == {**made["target"], "revision": head(talk)}
+    found = {block["key"]: block for block in talk.nodes("A")}[node]
+    assert "longer now" in str(found)
+    last = head(talk)
+    edit(talk, "A", "# A\n\nAn opening.\n\nFirst paragraph of A.\n")
+    target = talk.get(comment)["target"]
+    assert target == {**made["target"], "gone": True}
+    # The revision it names still has it.
+    document = talk.world.get(
+        "reader",
+        f"{talk.space.path}/revisions/{target['revision']}/page/{page}",
+        params={"format": "document"},
+    )
+    assert node in [block["key"] for block in document["document"]["nodes"]]
+    assert last != head(talk) and talk.list()["items"][0]["target"]["gone"] is True
+    # It may come back.
+    edit(talk, "A", PAGE.format(title="A"))
+    assert talk.get(comment)["target"] == {**made["target"], "revision": head(talk)}
+
+
+def test_a_page_that_goes(talk):
+    page = talk.space.pages["B"]
+    about_page = talk.post(page=page)
+    about_node = talk.post(page=page, node=talk.nodes("B")[0]["key"])
+    about_all = talk.post()
+    talk.space.edit(talk.change, update(page, title="Beta"))
+    assert talk.get(about_page["id"])["target"] == {**about_page["target"], "revision": head(talk)}
+    talk.space.edit(talk.change, {"operation": "delete_page", "page": page})
+    for made in (about_page, about_node):
+        assert talk.get(made["id"])["target"] == {**made["target"], "gone": True}
+    assert talk.get(about_all["id"])["target"] == {**about_all["target"], "revision": head(talk)}
+    assert talk.list(targetPage=page)["count"] == 2
+    refused(talk.try_post(page=page), 404, "page")
+
+
+def cell(record, definition):
+    return {"tableCell": {"record": record, "definition": definition}}
+
+
+def test_cells_are_found_when_rows_and_columns_come_in(talk):
+    edit(talk, "A", TABLE)
+    page, table = talk.space.pages["A"], talk.nodes("A")[1]
+    assert table["type"] == "table"
+    at = {"page": page, "node": table["key"]}
+    ann, thirty = talk.post(**at, **cell("r1", "c1"))["id"], talk.post(**at, **cell("r1", "c2"))["id"]
+    empty = talk.post(**at, **cell("r2", "c2"))["id"]
+
+    def spot(comment):
+        target = talk.get(comment)["target"]
+        return target["tableCell"]["record"], target["tableCell"]["definition"], target.get("gone", False)
+
+    assert spot(ann) == ("r1", "c1", False) and spot(thirty) == ("r1", "c2", False)
+    edit(talk, "A", TABLE.replace("| Ann", "| Zoe | 20 |\n| Ann"))
+    assert spot(ann) == ("r2", "c1", False) and spot(thirty) == ("r2", "c2", False)
+    edit(talk, "A", TABLE.replace("Ann | 30", "Ann | 30, soon 31"))
+    assert spot(ann) == ("r1", "c1", False) and spot(thirty) == ("r1", "c2", False)
+    assert spot(empty) == ("r2", "c2", False)
+    edit(talk, "A", TABLE.replace("| Ann | 30 |\n", ""))
+    assert spot(ann) == ("r1", "c1", True) and spot(thirty) == ("r1", "c2", True)
+    edit(talk, "A", PAGE.format(title="A"))
+    assert spot(empty) == ("r2", "c2", True)
+
+
+def test_targets_that_are_not_there(talk):
+    edit(talk, "A", TABLE)
+    page = talk.space.pages["A"]
+    paragraph, table = (block["key"] for block in talk.nodes("A"))
+    elsewhere = talk.nodes("B")[0]["key"]
+    foreign = talk.world.away["pageId"]
+    before = talk.world.digest()
+    for target, status, word in (
+        ({"page": "nothing"}, 404, "page"),
+        ({"page": foreign}, 404, "page"),
+        ({"page": foreign, "node": elsewhere}, 404, "page"),
+        ({"node": paragraph}, 400, "page"),
+        ({"page": page, "node": "nothing"}, 404, "node"),
+        ({"page": page, "node": elsewhere}, 404, "node"),
+        ({"page": page, **cell("r1", "c1")}, 400, "node"),
+        ({"page": page, "node": paragraph, **cell("r1", "c1")}, 404, "tableCell"),
+        ({"page": page, "node": table, **cell("r3", "c1")}, 404, "tableCell"),
+        ({"page": page, "node": table, **cell("r1", "c3")}, 404, "tableCell"),
+        ({"page": page, "node": table, "tableCell": {"record": "r1"}}, 400, "tableCell"),
+    ):
+        refused(talk.try_post(**target), status, word)
+    assert talk.world.digest() == before
+
+
+def test_pages_of_a_change_request_are_not_there_for_main(space, main):
+    change = space.create()
+    page = space.edit(change, insert("# New\n\nWords.\n"))["changes"][0]["page"]["id"]
+    inside = Talk(space, f"{space.path}/change-requests/{change}", change)
+    node = inside.nodes(page)[0]["key"]
+    refused(main.try_post(page=page, node=node), 404, "page")
+    made = inside.post(page=page, node=node)
+    assert space.merge(change)["result"] == "merge"
+    main.post(page=page, node=node)
+    merged = inside.get(made["id"])["target"]
+    assert merged == {**made["target"], "revision": head(main)}
+    # A thread that was led in a change request stays there.
+    assert main.list()["count"] == 1 and inside.list()["count"] == 1
+
+
+def test_a_thread_survives_conflict_resolution_merge_and_undoing(space, main):
+    """Two change requests touch one paragraph; it is talked about through all that follows."""
+    page = space.pages["A"]
+    first, second = space.create("editor", subject="One"), space.create("creator", subject="Two")
+    talk = Talk(space, f"{space.path}/change-requests/2", second)
+    space.write(second, "A", PAGE.format(title="A").replace("First", "My first"))
+    node = talk.nodes("A")[0]["key"]
+    comment = talk.post("Is that better?", page=page, node=node)["id"]
+    beside = main.post("I like it.", page=page, node=main.nodes("A")[0]["key"])["id"]
+    talk.reply(comment, "Much.", "reviewer")
+    talk.update(comment, addedReactions=["👍"])
+
+    def holds(replies, revision, **target):
+        shown = talk.get(comment, format="markdown")
+        assert shown["body"] == {"markdown": "Is that better?"} and shown["replies"] == replies
+        assert [r["emoji"] for r in shown["reactions"]] == ["👍"]
+        assert shown["target"]["node"] == {"id": node} and shown["target"]["page"] == {"id": page}
+        assert (shown["target"]["revision"], shown["target"].get("gone")) == (revision, target.get("gone"))
+        assert space.change(second)["comments"] == talk.list(status="open")["count"]
+        assert main.open_ones() == main.list(status="open")["count"] == 1
+
+    holds(1, space.change(second)["revision"])
+    space.write(first, "A", PAGE.format(title="A").replace("First", "Our first"))
+    assert space.merge(first)["result"] == "merge"
+    assert space.merge(second)["result"] == "conflicts"
+    holds(1, space.change(second)["revision"])
+    talk.reply(comment, "They changed it too.", "editor")
+    (conflict,) = space.conflicts(second)
+    space.resolve(second, conflict["id"], choice="edited", value="Everybody's first paragraph of A.")
+    holds(2, space.change(second)["revision"])
+    merged = space.merge(second)
+    assert merged["result"] == "merge" and "Everybody's" in space.text("A")
+    holds(2, merged["revision"])
+    assert "Everybody's" in str({block["key"]: block for block in main.nodes("A")}[node])
+    talk.update(comment, "reviewer", resolved=True)
+    talk.update(comment, "commenter", resolved=False)
+    talk.reply(comment, "Said after the merge.")
+    undone = space.world.post("reviewer", f"{space.path}/revisions/{merged['revision']}/rollback")
+    assert undone["result"] == "rollback" and "Our first" in space.text("A")
+    holds(3, undone["revision"])
+    assert main.get(beside)["target"].get("gone") is None
+    # Where the paragraph goes altogether, the thread says so and stays.
+    space.write(None, "A", "# A\n")
+    holds(3, talk.get(comment)["target"]["revision"], gone=True)
+    assert main.get(beside)["target"]["gone"] is True
+
+
+def test_talking_about_what_is_archived_or_merged(space):
+    archived, merged = space.create(), space.create()
+    space.write(merged, "A", "# A\n\nNew.\n")
+    space.world.call(
+        "editor", "PATCH", f"{space.path}/change-requests/{archived}", json={"status": "archived"}
+    )
+    space.merge(merged)
+    for change in (archived, merged):
+        talk = Talk(space, f"{space.path}/change-requests/{change}", change)
+        talk.reply(talk.post(page=space.pages["A"])["id"])
+        assert talk.open_ones() == 1
