@@ -34,7 +34,7 @@ SAMPLES = {
     "requestReviewersForChangeRequest": Sample(body=lambda place: {"users": [place["userId"]]}),
     "removeRequestedReviewerFromChangeRequest": Sample(),
     "getReviewsByChangeRequestId": Sample(),
-    "submitChangeRequestReview": Sample(body={"status": "approved"}),
+    "submitChangeRequestReview": Sample(body={"status": "approved", "comment": {"markdown": "Good."}}),
     "getChangeRequestReviewById": Sample(),
     "getRevisionOfChangeRequestById": Sample(),
     "listPagesInChangeRequest": Sample(),

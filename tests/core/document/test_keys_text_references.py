@@ -7,12 +7,14 @@ from hypothesis import strategies as st
 
 from octavo.core.document import (
     Block,
+    Document,
     Fragment,
     assign_keys,
     carry_keys,
     carry_sources,
     from_json,
     outline,
+    plain_text,
     read,
     references,
     rewrite,
@@ -51,6 +53,20 @@ def test_edited_moved_and_unchanged_blocks_keep_their_keys() -> None:
     assert now[1:4] == was[:3]
     assert now[4:] == [was[5], was[3], was[4]]
     assert now[0] not in was
+
+
+def test_cells_keep_their_keys_when_rows_and_columns_come_in() -> None:
+    def cells(document: Document) -> dict[str, str | None]:
+        return {plain_text(node): node.key for node in walk(document) if isinstance(node, Fragment)}
+
+    old = assign_keys(read("| a | b |\n| - | - |\n| one | two |\n| three | four |\n"))
+    was = cells(old)
+    for text in (
+        "| a | b |\n| - | - |\n| new | row |\n| one | two |\n| three | four |\n",
+        "| c | a | b |\n| - | - | - |\n| new | one | two |\n| column | three | four |\n",
+    ):
+        now = cells(carry_keys(old, read(text)))
+        assert was.items() <= now.items() and len(set(now.values())) == 6
 
 
 @given(
