@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import re
+import types
+import typing
 from collections.abc import Iterable
 from typing import Any
 
@@ -37,8 +39,13 @@ _ALWAYS = (429, 500)
 def _types(operation: Operation) -> list[Any]:
     found = [operation.body] if operation.body not in (None, RawBody) else []
     if operation.returns not in (None, Deletion):
-        found.append(operation.returns)
+        found += _options(operation.returns)
     return found
+
+
+def _options(returns: Any) -> list[Any]:
+    """Answers of several shapes one by one: together they need no tag, since nobody reads them here."""
+    return list(typing.get_args(returns)) if isinstance(returns, types.UnionType) else [returns]
 
 
 def _parameters(operation: Operation, path_names: Iterable[str]) -> list[dict[str, Any]]:
@@ -120,9 +127,9 @@ def describe(operations: Iterable[Operation], *, title: str, version: str, serve
         if operation.returns is Deletion:
             responses["204"] = {"description": _TEXTS[204]}
         elif operation.returns is not None:
-            responses[str(operation.status)]["content"] = {
-                "application/json": {"schema": by_type[repr(operation.returns)]}
-            }
+            options = [by_type[repr(option)] for option in _options(operation.returns)]
+            schema = options[0] if len(options) == 1 else {"anyOf": options}
+            responses[str(operation.status)]["content"] = {"application/json": {"schema": schema}}
         if operation.method == "GET":
             responses["304"] = {"description": _TEXTS[304]}
         for code in sorted(codes):
