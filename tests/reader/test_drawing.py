@@ -10,7 +10,7 @@ from markupsafe import Markup
 from octavo.core.colour import theme
 from octavo.core.document.html import Heading
 from octavo.reader import drawing
-from octavo.reader.icons import icon
+from octavo.kit.icons import icon
 from octavo.reader.views import (
     Announcement,
     CoverView,

@@ -13,7 +13,7 @@ from ..core.document.urls import safe_url
 from ..core.expressions import ExpressionError, is_true, text_of
 from ..core.pages import Page
 from ..kit.db import Transaction
-from .icons import icon
+from ..kit.icons import icon
 from .resolving import SpaceVisit
 from .state import SpaceState
 from .views import CoverView, Crumb, Layout, NavItem, PageView

@@ -35,7 +35,7 @@ def _known(match: re.Match[str]) -> str:
     return f"\\{match[1]}{{{name}}}" if name else ""
 
 
-def _write(root: Element) -> Markup | None:
+def _write(root: Element) -> Markup:
     out: list[str] = []
     stack: list[Element | str] = [root]
     while stack:
@@ -43,17 +43,9 @@ def _write(root: Element) -> Markup | None:
         if isinstance(here, str):
             out.append(here)
             continue
-        if here.tag not in _ELEMENTS:
-            return None
-        attributes = "".join(
-            f' {name}="{escape(value)}"'
-            for name, value in here.items()
-            if name in _ATTRIBUTES and _VALUE.fullmatch(value)
-        )
-        # The converter leaves entities in its texts and escapes nothing: only what they mean is taken.
-        text = escape(unescape(here.text or ""))
-        out.append(f"<{here.tag}{attributes}>{text}")
-        stack.append(f"</{here.tag}>{escape(here.tail or '')}")
+        attributes = "".join(f' {name}="{escape(value)}"' for name, value in here.items())
+        out.append(f"<{here.tag}{attributes}>{escape(here.text or '')}")
+        stack.append(f"</{here.tag}>")
         stack.extend(reversed(here))
     return Markup("".join(out))  # noqa: S704
 
@@ -66,20 +58,36 @@ def _depth(formula: str) -> int:
     return deepest + formula.count("\\left") + formula.count("\\begin")
 
 
+def formula(written: str, block: bool = False) -> Element | None:
+    """The MathML tree of a TeX formula, of known elements and attributes alone, or ``None`` where it cannot be
+    converted."""
+    if len(written) > FORMULA_MAX or _depth(written) > _DEPTH_MAX:
+        return None
+    try:
+        root = convert_to_element(_ENVIRONMENT.sub(_known, written), display="block" if block else "inline")
+    except Exception:  # noqa: BLE001 - the converter answers bad input with errors of every class
+        return None
+    root.attrib.pop("xmlns", None)
+    for here in root.iter():
+        if here.tag not in _ELEMENTS:
+            return None
+        # The converter leaves entities in its texts and escapes nothing: only what they mean is taken.
+        here.text = unescape(here.text or "")
+        # A command it does not know comes out as its own name: better the honest source.
+        if re.match(r"\\[A-Za-z]", here.text):
+            return None
+        for name, value in list(here.items()):
+            if name not in _ATTRIBUTES or not _VALUE.fullmatch(value):
+                del here.attrib[name]
+    return root
+
+
 @lru_cache(maxsize=2048)
-def mathml(formula: str, block: bool = False) -> Markup | None:
+def mathml(written: str, block: bool = False) -> Markup | None:
     """MathML of a TeX formula, or ``None`` where it cannot be converted (the formula is then shown as it is).
 
     >>> str(mathml("a<b"))
     '<math display="inline"><mrow><mi>a</mi><mo>&lt;</mo><mi>b</mi></mrow></math>'
     """
-    if len(formula) > FORMULA_MAX or _depth(formula) > _DEPTH_MAX:
-        return None
-    try:
-        root = convert_to_element(_ENVIRONMENT.sub(_known, formula), display="block" if block else "inline")
-    except Exception:  # noqa: BLE001 - the converter answers bad input with errors of every class
-        return None
-    root.attrib.pop("xmlns", None)
-    written = _write(root)
-    # A command it does not know comes out as its own name: better the honest source.
-    return None if written is None or re.search(r">\\[A-Za-z]", written) else written
+    root = formula(written, block)
+    return None if root is None else _write(root)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from datetime import date
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
@@ -23,6 +22,20 @@ from ..pages import slugify
 from .formulas import mathml
 from .highlighting import Token, highlight, language_name
 from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, plain_text, walk
+from .parts import (
+    COLORS,
+    block_text,
+    date_text,
+    emoji,
+    line_text,
+    number_of,
+    object_of,
+    one_of,
+    only_paragraph,
+    size_text,
+    text_of,
+    value_text,
+)
 from .urls import player, safe_url
 
 
@@ -138,20 +151,6 @@ def render(document: Document, context: Context | None = None) -> Html:
     return Html(Markup("".join(renderer.out)), tuple(renderer.outline), renderer.updates)  # noqa: S704
 
 
-def emoji(code: object) -> str:
-    """The characters of an emoji's code points (``1f1e9-1f1ea``); empty for anything else.
-
-    >>> emoji("2705")
-    '✅'
-    """
-    if not isinstance(code, str) or not re.fullmatch(r"[0-9a-fA-F]{2,6}(-[0-9a-fA-F]{2,6}){0,15}", code):
-        return ""
-    points = [int(part, 16) for part in code.split("-")]
-    if any(p > 0x10FFFF or 0xD800 <= p <= 0xDFFF or p < 0x20 for p in points):
-        return ""
-    return "".join(map(chr, points))
-
-
 def _tag(name: str, **attributes: object) -> Markup:
     """An opening tag. ``class_`` is class, ``_`` in other names is ``-``; None and False leave one out."""
     out = [name]
@@ -175,62 +174,22 @@ def _classes(*names: str | None | bool) -> str | None:
     return " ".join(n for n in names if isinstance(n, str) and n) or None
 
 
-def _str(data: Data, field: str) -> str | None:
-    """A text field, or None: documents from outside may hold anything anywhere."""
-    value = data.get(field)
-    return value if isinstance(value, str) else None
-
-
-def _dict(data: Data, field: str) -> Data:
-    value = data.get(field)
-    return value if isinstance(value, dict) else {}
-
-
 def _ref(data: Data, field: str = "ref") -> Data | None:
     value = data.get(field)
     return value if isinstance(value, dict) else None
 
 
-def _one_of(value: object, choices: Sequence[str], default: str | None = None) -> str | None:
-    return value if isinstance(value, str) and value in choices else default
-
-
-def _number(value: object, most: float = 10_000) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= most:
-        return None
-    return int(value)
-
-
 def _length(value: object) -> str | None:
     """A length as HTML attributes know it: ``300`` or ``50%``."""
     if isinstance(value, dict):
-        number = _number(value.get("value"))
+        number = number_of(value.get("value"))
         if number is None:
             return None
         return f"{min(number, 100)}%" if value.get("unit") == "%" else str(number)
-    found = _number(value)
+    found = number_of(value)
     return None if found is None else str(found)
 
 
-def _size(count: int) -> str:
-    amount = float(count)
-    for unit in ("B", "KB", "MB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} GB"
-
-
-def _date(text: str) -> str:
-    try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        return text
-    return f"{day.day} {day:%B} {day.year}"
-
-
-_COLORS = {name: name.strip("$") for name in
-           "green blue red orange yellow purple $primary $info $success $warning $danger".split()}  # fmt: skip
 _MARKS = {"bold": "strong", "italic": "em", "code": "code", "keyboard": "kbd", "strikethrough": "s",
           "superscript": "sup", "subscript": "sub"}  # fmt: skip
 _ALIGNED = {"center": "center", "end": "end", "right": "end"}
@@ -258,8 +217,8 @@ def _marked(marks: Sequence[Mark], inside: str) -> Markup:
         elif mark.type == "color":
             data = mark.data if isinstance(mark.data, dict) else {}
             text, back = (data.get(k) for k in ("text", "background"))
-            text = _COLORS.get(text) if isinstance(text, str) else None
-            back = _COLORS.get(back) if isinstance(back, str) else None
+            text = COLORS.get(text) if isinstance(text, str) else None
+            back = COLORS.get(back) if isinstance(back, str) else None
             if text or back:
                 opening.append(
                     _tag(
@@ -273,14 +232,6 @@ def _marked(marks: Sequence[Mark], inside: str) -> Markup:
 
 def _hard_breaks(markup: Markup) -> Markup:
     return Markup(str(markup).replace("\n", "<br>")) if "\n" in markup else markup  # noqa: S704
-
-
-def _only_paragraph(nodes: Sequence[Any]) -> list[Any]:
-    """The nodes, a lone plain paragraph among them giving its own content instead."""
-    paragraphs = [n for n in nodes if isinstance(n, Block) and n.type == "paragraph"]
-    if len(paragraphs) != 1 or nodes[0] is not paragraphs[0] or paragraphs[0].data.get("align"):
-        return list(nodes)
-    return [*paragraphs[0].nodes, *nodes[1:]]
 
 
 class _Renderer:
@@ -365,7 +316,7 @@ class _Renderer:
                 elif here.type == "emoji":
                     parts.append(emoji(here.data.get("code")))
                 elif here.type == "inline-math":
-                    parts.append(_str(here.data, "formula") or "")
+                    parts.append(text_of(here.data, "formula") or "")
         return " ".join("".join(parts).split())
 
     # Small parts.
@@ -394,12 +345,8 @@ class _Renderer:
         return asset if asset is not None and safe_url(asset.url) is not None else None
 
     def _value(self, node: Inline) -> str:
-        value = self.context.evaluate(_str(node.data, "expression") or "")
-        if value is None or isinstance(value, (dict, list, tuple, set)):
-            return ""
-        if isinstance(value, bool):
-            return "true" if value else "false"
-        return str(int(value) if isinstance(value, float) and value.is_integer() else value)
+        value = self.context.evaluate(text_of(node.data, "expression") or "")
+        return value_text(value)
 
     def _picture(self, data: Data, *, lazy: bool, class_: str | None = None) -> list[Piece]:
         """One image, or one for each theme."""
@@ -421,7 +368,7 @@ class _Renderer:
                     "img",
                     class_=_classes(class_, theme),
                     src=safe_url(asset.url),
-                    alt=_str(data, "alt") or "",
+                    alt=text_of(data, "alt") or "",
                     width=own_width,
                     height=own_height,
                     loading="lazy" if lazy or theme else None,
@@ -433,7 +380,7 @@ class _Renderer:
     # Blocks of text.
 
     def paragraph(self, block: Block) -> Pieces:
-        align = _ALIGNED.get(_str(block.data, "align") or "")
+        align = _ALIGNED.get(text_of(block.data, "align") or "")
         return _wrap("p", block.nodes, class_=align and f"align-{align}")
 
     def heading(self, block: Block) -> Pieces:
@@ -442,11 +389,11 @@ class _Renderer:
         if isinstance(given, int) and not isinstance(given, bool):
             level = min(max(given, 2), 6)
         title = self._words(block)
-        wanted = _str(block.data, "id") or slugify(title)
+        wanted = text_of(block.data, "id") or slugify(title)
         id = self._unique(wanted if re.fullmatch(r"[\w.+%-]{1,200}", wanted) else slugify(wanted))
         if not self._aside and title:
             self.outline.append(Heading(id, title, level))
-        align = _ALIGNED.get(_str(block.data, "align") or "")
+        align = _ALIGNED.get(text_of(block.data, "align") or "")
         link: list[Piece] = []
         if self.context.anchors:
             link = _wrap("a", [], class_="anchor", href=f"#{quote(id)}", aria_label=self.labels.link_to)
@@ -464,7 +411,7 @@ class _Renderer:
         return _wrap("ul", block.nodes, class_="tasks")
 
     def list_item(self, block: Block) -> Pieces:
-        inside = _only_paragraph(block.nodes)
+        inside = only_paragraph(block.nodes)
         checked = block.data.get("checked")
         if not isinstance(checked, bool):
             return _wrap("li", inside)
@@ -484,7 +431,7 @@ class _Renderer:
         return _wrap("blockquote", block.nodes)
 
     def hint(self, block: Block) -> Pieces:
-        style = _one_of(block.data.get("style"), _HINTS, "info")
+        style = one_of(block.data.get("style"), _HINTS, "info")
         icon = self.icon(block.data.get("icon")) or [Markup('<span class="icon"></span>')]
         body = self._set_aside(_wrap("div", block.nodes, class_="hint-body"))
         return _wrap(
@@ -493,7 +440,7 @@ class _Renderer:
         )  # fmt: skip
 
     def math(self, block: Block) -> Pieces:
-        formula = _str(block.data, "formula") or ""
+        formula = text_of(block.data, "formula") or ""
         found = mathml(formula, block=True)
         if found is None:
             return [*_wrap("pre", _wrap("code", [formula]), class_="formula", tabindex="0")]
@@ -503,9 +450,9 @@ class _Renderer:
 
     def code(self, block: Block) -> Pieces:
         data = block.data
-        syntax, title = _str(data, "syntax") or "", _str(data, "title")
+        syntax, title = text_of(data, "syntax") or "", text_of(data, "title")
         lines = [n for n in block.nodes if isinstance(n, Block)]
-        few = _number(data.get("collapsedLineCount")) or _FEW_LINES
+        few = number_of(data.get("collapsedLineCount")) or _FEW_LINES
         folds = data.get("expandable") is True and len(lines) > few
         numbered = data.get("lineNumbers") is True
         name = title or (language_name(syntax) if syntax else "")
@@ -549,7 +496,7 @@ class _Renderer:
         ]  # fmt: skip
 
     def _lines(self, lines: list[Block], syntax: str, shown: int) -> list[Piece]:
-        texts = [_line_text(line) for line in lines]
+        texts = [line_text(line) for line in lines]
         tokens = highlight("\n".join(texts), syntax)
         rows = _split(tokens, texts) if tokens is not None else [[("", t)] for t in texts]
         out: list[Piece] = []
@@ -595,7 +542,7 @@ class _Renderer:
 
     def images(self, block: Block) -> Pieces:
         shown = [n for n in block.nodes if isinstance(n, Block)]
-        align = _one_of(block.data.get("align"), ("left", "right", "center"))
+        align = one_of(block.data.get("align"), ("left", "right", "center"))
         return _wrap(
             "div",
             shown,
@@ -617,7 +564,7 @@ class _Renderer:
         asset = self._asset(_ref(block.data))
         if asset is not None:
             picture = _wrap(
-                "a", picture, class_="zoom", href=safe_url(asset.url), aria_label=_str(block.data, "alt") or None,
+                "a", picture, class_="zoom", href=safe_url(asset.url), aria_label=text_of(block.data, "alt") or None,
                 data_zoom=self.labels.close,
             )  # fmt: skip
         caption = self._caption(block)
@@ -627,7 +574,7 @@ class _Renderer:
         nodes = [n for f in block.fragments if f.fragment == "caption" for n in f.nodes]
         if not any(plain_text(n).strip() or self._words(n) for n in nodes):
             return []
-        return _wrap("figcaption", _only_paragraph(nodes))
+        return _wrap("figcaption", only_paragraph(nodes))
 
     def drawing(self, block: Block) -> Pieces:
         picture = self._picture({"ref": block.data.get("ref")}, lazy=True)
@@ -642,7 +589,7 @@ class _Renderer:
         caption = self._caption(block)
         name = asset.name or unquote(urlsplit(asset.url).path.rsplit("/", 1)[-1])
         kind = name.rsplit(".", 1)[-1].upper()[:6] if "." in name else ""
-        facts = " · ".join(part for part in (kind, _size(asset.size) if asset.size else "") if part)
+        facts = " · ".join(part for part in (kind, size_text(asset.size) if asset.size else "") if part)
         inside = [
             Markup('<span class="i i-page" aria-hidden="true"></span>'),
             *_wrap(
@@ -710,8 +657,8 @@ class _Renderer:
 
     def content_ref(self, block: Block) -> Pieces:
         target = self._target(_ref(block.data)) or Target()
-        label = _str(block.data, "label")
-        url = _str(_dict(block.data, "ref"), "url")
+        label = text_of(block.data, "label")
+        url = text_of(object_of(block.data, "ref"), "url")
         return self._card(target, target.title or label or url or "", target.description)
 
     def reusable_content(self, block: Block) -> Pieces:
@@ -732,7 +679,7 @@ class _Renderer:
         return [enter, *found.nodes, leave]
 
     def condition(self, block: Block) -> Pieces:
-        expression = _str(block.data, "expression")
+        expression = text_of(block.data, "expression")
         return block.nodes if expression is not None and self.context.condition(expression) else []
 
     # Blocks of blocks.
@@ -745,7 +692,7 @@ class _Renderer:
             "summary",
             [
                 Markup('<span class="i i-chevron" aria-hidden="true"></span>'),
-                *_wrap("span", _only_paragraph(title)),
+                *_wrap("span", only_paragraph(title)),
             ],
         )
         inside = self._set_aside(_wrap("div", body, class_="expandable-body"))
@@ -762,7 +709,7 @@ class _Renderer:
         buttons: list[Piece] = []
         panels: list[Piece] = []
         for number, item in enumerate(items):
-            title = _str(item.data, "title") or str(number + 1)
+            title = text_of(item.data, "title") or str(number + 1)
             tab, panel = f"{base}-tab-{number + 1}", f"{base}-panel-{number + 1}"
             first = number == 0
             label = [*self.icon(item.data.get("icon")), title]
@@ -795,10 +742,10 @@ class _Renderer:
         width = block.data.get("width")
         part = None
         if isinstance(width, dict) and width.get("unit") == "%":
-            number = _number(width.get("value"), 100)
+            number = number_of(width.get("value"), 100)
             # Styles may not stand in attributes, so widths are classes, in steps of a twelfth.
             part = f"of-{min(max(round(number * 12 / 100), 1), 12)}" if number else None
-        vertical = _one_of(block.data.get("verticalAlignment"), ("middle", "bottom"))
+        vertical = one_of(block.data.get("verticalAlignment"), ("middle", "bottom"))
         return _wrap("div", block.nodes, class_=_classes("column", part, vertical and f"at-{vertical}"))
 
     def updates_list(self, block: Block) -> Pieces:
@@ -806,10 +753,10 @@ class _Renderer:
         return _wrap("div", block.nodes, class_="updates")
 
     def update(self, block: Block) -> Pieces:
-        day = _str(block.data, "date") or ""
+        day = text_of(block.data, "date") or ""
         id = self._unique(slugify(day or "update"))
         when = _wrap(
-            "a", _wrap("time", [_date(day)], datetime=day), href=f"#{quote(id)}", class_="update-date"
+            "a", _wrap("time", [date_text(day)], datetime=day), href=f"#{quote(id)}", class_="update-date"
         )
         tags = block.data.get("tags")
         labels: list[Piece] = []
@@ -823,18 +770,18 @@ class _Renderer:
 
     def prompt(self, block: Block) -> Pieces:
         data = block.data
-        text = "\n\n".join(_block_text(n) for n in block.nodes if isinstance(n, Block)).strip()
+        text = "\n\n".join(block_text(n) for n in block.nodes if isinstance(n, Block)).strip()
         id = self._own_id("prompt")
         sign = self.icon(data.get("icon")) or [Markup('<span class="i i-spark" aria-hidden="true"></span>')]
         head = [
             *sign,
-            *_wrap("span", [_str(data, "description") or self.labels.prompt], class_="prompt-title"),
+            *_wrap("span", [text_of(data, "description") or self.labels.prompt], class_="prompt-title"),
         ]
         actions: list[Piece] = _wrap(
             "button", [self.labels.copy], type="button", class_="button secondary small", data_copy=f"#{id}",
             data_done=self.labels.copied,
         )  # fmt: skip
-        wanted = (_str(data, "openInAIProviders") or "").lower()
+        wanted = (text_of(data, "openInAIProviders") or "").lower()
         for key, (name, address) in _ASSISTANTS.items():
             if (key in wanted or wanted in ("true", "all")) and len(quote(text)) < _PROMPT_URL_MAX:
                 actions += _wrap(
@@ -842,7 +789,7 @@ class _Renderer:
                     href=address.replace("{}", quote(text, safe="")), target="_blank", rel="noopener",
                 )  # fmt: skip
         body = _wrap("pre", [text], id=id, class_="prompt-text", tabindex="0")
-        shown = _str(data, "defaultExpanded")
+        shown = text_of(data, "defaultExpanded")
         if shown is None:
             more = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
             body = _wrap("details", [*_wrap("summary", [more, self.labels.show_more]), *body])
@@ -859,7 +806,7 @@ class _Renderer:
         found = self.context.openapi(block.type, block.data)
         if found is not None:
             return self._set_aside(_wrap("div", [found], class_="openapi"))
-        path, method = _str(block.data, "path"), _str(block.data, "method")
+        path, method = text_of(block.data, "path"), text_of(block.data, "method")
         if not path:
             return []
         return _wrap(
@@ -874,7 +821,7 @@ class _Renderer:
 
     def integration(self, block: Block) -> Pieces:
         url = safe_url(block.data.get("url"))
-        props = _dict(block.data, "props")
+        props = object_of(block.data, "props")
         if url is None:
             url = safe_url(props.get("url")) if isinstance(props.get("url"), str) else None
         if url:
@@ -883,11 +830,11 @@ class _Renderer:
         if content is None:
             return []
         lines = [Block("code-line", {}, [Text([Leaf(t)])]) for t in content.split("\n")]
-        return [Block("code", {"title": _str(block.data, "block") or ""}, list(lines))]
+        return [Block("code", {"title": text_of(block.data, "block") or ""}, list(lines))]
 
     def api_method(self, block: Block) -> Pieces:
-        told = _dict(block.data, "attributes")
-        method, path = _str(told, "method"), _str(told, "path")
+        told = object_of(block.data, "attributes")
+        method, path = text_of(told, "method"), text_of(told, "path")
         head: list[Piece] = []
         if method or path:
             head = _wrap(
@@ -899,22 +846,22 @@ class _Renderer:
                 ],
                 class_="endpoint",
             )
-        summary = _str(told, "summary")
+        summary = text_of(told, "summary")
         if summary:
             head += _wrap("p", _wrap("strong", [summary]))
         return _wrap("section", [*head, *self._set_aside(block.nodes)], class_="api-method")
 
     def api_part(self, block: Block) -> Pieces:
-        told = _dict(block.data, "attributes")
-        title = _str(told, "name") or _str(told, "status") or _str(told, "summary")
-        facts = " · ".join(v for k in ("in", "type", "description") if (v := _str(told, k)))
+        told = object_of(block.data, "attributes")
+        title = text_of(told, "name") or text_of(told, "status") or text_of(told, "summary")
+        facts = " · ".join(v for k in ("in", "type", "description") if (v := text_of(told, k)))
         head: list[Piece] = []
         if title:
             head = _wrap("p", [*_wrap("code", [title]), " ", *_wrap("small", [facts])], class_="api-part")
         return [*head, *block.nodes]
 
     def unknown(self, block: Block) -> Pieces:
-        source = _str(block.data, "source")
+        source = text_of(block.data, "source")
         shown: list[Piece] = []
         if source and source.strip() and block.data.get("kind") in ("html", "text"):
             shown = _wrap("pre", [source.strip("\n")], class_="raw", tabindex="0")
@@ -923,17 +870,17 @@ class _Renderer:
     # Tables.
 
     def table(self, block: Block) -> Pieces:
-        view = _dict(block.data, "view")
-        definition = _dict(block.data, "definition")
+        view = object_of(block.data, "view")
+        definition = object_of(block.data, "definition")
         columns = view.get("columns")
         names = [c for c in columns if isinstance(c, str)] if isinstance(columns, list) else list(definition)
-        shown = [(name, _dict(definition, name)) for name in names if name in definition]
-        records = [r for r in _dict(block.data, "records").values() if isinstance(r, dict)]
+        shown = [(name, object_of(definition, name)) for name in names if name in definition]
+        records = [r for r in object_of(block.data, "records").values() if isinstance(r, dict)]
         records.sort(key=lambda r: str(r.get("orderIndex", "")))
         cells = {f.fragment: f for f in block.fragments}
         if view.get("type") == "cards":
             return self._cards(view, shown, records, cells, block.data.get("fullWidth") is True)
-        widths = _dict(view, "columnWidths")
+        widths = object_of(view, "columnWidths")
         out: list[Piece] = []
         if widths:
             out.append(_tag("colgroup"))
@@ -941,11 +888,11 @@ class _Renderer:
             out.append(_end("colgroup"))
         if view.get("hideHeader") is not True:
             heads = [p for _, column in shown for p in _wrap(
-                "th", [_str(column, "title") or ""], scope="col", class_=self._cell_class(column))]  # fmt: skip
+                "th", [text_of(column, "title") or ""], scope="col", class_=self._cell_class(column))]  # fmt: skip
             out += _wrap("thead", _wrap("tr", heads))
         out.append(_tag("tbody"))
         for record in records:
-            values = _dict(record, "values")
+            values = object_of(record, "values")
             out.append(_tag("tr"))
             for name, column in shown:
                 out += _wrap(
@@ -960,10 +907,10 @@ class _Renderer:
         )  # fmt: skip
 
     def _cell_class(self, column: Data) -> str | None:
-        align = _ALIGNED.get(_str(column, "textAlignment") or "")
+        align = _ALIGNED.get(text_of(column, "textAlignment") or "")
         if column.get("type") == "number":
             align = "end"
-        vertical = _one_of(column.get("verticalAlignment"), ("middle", "bottom"))
+        vertical = one_of(column.get("verticalAlignment"), ("middle", "bottom"))
         return _classes(
             align and f"align-{align}",
             vertical and f"at-{vertical}",
@@ -975,13 +922,13 @@ class _Renderer:
         if value is None:
             return []
         if isinstance(value, str) and value in cells:
-            return list(_only_paragraph(cells[value].nodes))
+            return list(only_paragraph(cells[value].nodes))
         if kind == "checkbox":
             state = self.labels.done if value is True else self.labels.open
             return [_tag("input", type="checkbox", disabled=True, checked=value is True, aria_label=state)]
         if kind == "rating":
-            most = _number(column.get("max"), 20) or 5
-            stars = min(_number(value, 1000) or 0, most)
+            most = number_of(column.get("max"), 20) or 5
+            stars = min(number_of(value, 1000) or 0, most)
             return _wrap(
                 "span", ["★" * stars, *_wrap("span", ["★" * (most - stars)], class_="off")],
                 class_="rating", role="img", aria_label=f"{stars}/{most}",
@@ -1010,11 +957,11 @@ class _Renderer:
             if not isinstance(one, str):
                 continue
             option = options.get(one, {})
-            color = (_str(option, "color") or "").lower().lstrip("$")
-            known = color if color in _COLORS.values() else None
+            color = (text_of(option, "color") or "").lower().lstrip("$")
+            known = color if color in COLORS.values() else None
             out += _wrap(
                 "span",
-                [_str(option, "label") or one],
+                [text_of(option, "label") or one],
                 class_=_classes("tag", known and f"b-{known} c-{known}"),
             )
         return out
@@ -1055,12 +1002,12 @@ class _Renderer:
         wide: bool,
     ) -> list[Piece]:
         target_column, cover, cover_dark = (
-            _str(view, f) for f in ("targetDefinition", "coverDefinition", "coverDefinitionDark")
+            text_of(view, f) for f in ("targetDefinition", "coverDefinition", "coverDefinitionDark")
         )
         special = {target_column, cover, cover_dark}
         out: list[Piece] = []
         for record in records:
-            values = _dict(record, "values")
+            values = object_of(record, "values")
             text = [(n, c) for n, c in shown if n not in special]
             lines: list[Piece] = []
             words: list[str] = []
@@ -1069,7 +1016,7 @@ class _Renderer:
                 if not inside:
                     continue
                 words.append(self._words_of(inside))
-                title = _str(column, "title")
+                title = text_of(column, "title")
                 if title and column.get("type") != "text" and view.get("hideColumnTitle") is not True:
                     inside = [*_wrap("span", [title], class_="card-label"), *inside]
                 lines += _wrap("div", inside, class_="card-line")
@@ -1105,7 +1052,7 @@ class _Renderer:
         first, second = told(light), told(dark)
         if first is None:
             return []
-        fit = _one_of(first.get("objectFit"), ("contain", "fill"))
+        fit = one_of(first.get("objectFit"), ("contain", "fill"))
         data = {**first, "refDark": second.get("ref") if second else None}
         picture = self._picture(data, lazy=True, class_="contain" if fit == "contain" else None)
         return _wrap("div", picture, class_="card-cover") if picture else []
@@ -1117,14 +1064,14 @@ class _Renderer:
         link = self._anchor(target)
         if link is None:
             return _wrap("span", node.nodes, class_="broken")
-        return _wrap("a", node.nodes, title=_str(node.data, "title"), **link)
+        return _wrap("a", node.nodes, title=text_of(node.data, "title"), **link)
 
     def emoji(self, node: Inline) -> Pieces:
         character = emoji(node.data.get("code"))
         return _wrap("span", [character], class_="emoji") if character else []
 
     def icon_inline(self, node: Inline) -> Pieces:
-        color = _COLORS.get(_str(node.data, "color") or "")
+        color = COLORS.get(text_of(node.data, "color") or "")
         svg = self.icon(node.data.get("icon"))
         return _wrap("span", svg, class_=f"c-{color}") if svg and color else svg
 
@@ -1132,7 +1079,7 @@ class _Renderer:
         return [self._value(node)]
 
     def inline_math(self, node: Inline) -> Pieces:
-        formula = _str(node.data, "formula") or ""
+        formula = text_of(node.data, "formula") or ""
         return [mathml(formula)] if mathml(formula) is not None else _wrap("code", [formula])  # type: ignore[list-item]
 
     def inline_image(self, node: Inline) -> Pieces:
@@ -1158,7 +1105,7 @@ class _Renderer:
 
     def mention(self, node: Inline) -> Pieces:
         ref = _ref(node.data)
-        return self._reference(ref, _str(node.data, "label")) if ref is not None else []
+        return self._reference(ref, text_of(node.data, "label")) if ref is not None else []
 
     def _reference(self, ref: Data, label: str | None) -> Pieces:
         target = self.context.link(ref) or Target()
@@ -1177,11 +1124,11 @@ class _Renderer:
 
     def button(self, node: Inline) -> Pieces:
         data = node.data
-        kind = _one_of(data.get("kind"), ("primary", "secondary"), "primary")
-        inside = [*self.icon(data.get("icon")), *_wrap("span", [_str(data, "label") or ""])]
-        action = _one_of(data.get("action"), ("ask", "search"))
+        kind = one_of(data.get("kind"), ("primary", "secondary"), "primary")
+        inside = [*self.icon(data.get("icon")), *_wrap("span", [text_of(data, "label") or ""])]
+        action = one_of(data.get("action"), ("ask", "search"))
         if action is not None:
-            query = _str(data, "query") or ""
+            query = text_of(data, "query") or ""
             page = self.context.ask if action == "ask" else self.context.search
             href = safe_url(page(query))
             if href is not None:
@@ -1214,17 +1161,6 @@ class _Tokens:
                 yield kind, part
 
 
-def _line_text(line: Block) -> str:
-    """A listing line's text as the highlighter sees it: expressions stand outside of it."""
-    parts: list[str] = []
-    for node in line.nodes:
-        if isinstance(node, Text):
-            parts.extend(leaf.text for leaf in node.leaves)
-        elif isinstance(node, Inline) and node.type == "annotation":
-            parts.extend(leaf.text for n in node.nodes if isinstance(n, Text) for leaf in n.leaves)
-    return "".join(parts)
-
-
 def _split(tokens: list[Token], texts: list[str]) -> list[list[Token]]:
     """The tokens of ``"\\n".join(texts)``, by line."""
     taking = _Tokens(tokens)
@@ -1233,12 +1169,6 @@ def _split(tokens: list[Token], texts: list[str]) -> list[list[Token]]:
         rows.append(list(taking.take(len(text))))
         list(taking.take(1))  # the break
     return rows
-
-
-def _block_text(block: Block) -> str:
-    if block.type == "code":
-        return "\n".join(_line_text(n) for n in block.nodes if isinstance(n, Block))
-    return plain_text(block)
 
 
 _Draw = Callable[[_Renderer, Block], Pieces]

@@ -1,0 +1,99 @@
+"""What drawing documents has in common, whatever it draws: values from outside read with care, and small texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+
+from .nodes import Block, Data, Inline, Text, plain_text
+
+COLORS = {name: name.strip("$") for name in
+           "green blue red orange yellow purple $primary $info $success $warning $danger".split()}  # fmt: skip
+
+
+def emoji(code: object) -> str:
+    """The characters of an emoji's code points (``1f1e9-1f1ea``); empty for anything else.
+
+    >>> emoji("2705")
+    '✅'
+    """
+    if not isinstance(code, str) or not re.fullmatch(r"[0-9a-fA-F]{2,6}(-[0-9a-fA-F]{2,6}){0,15}", code):
+        return ""
+    points = [int(part, 16) for part in code.split("-")]
+    if any(p > 0x10FFFF or 0xD800 <= p <= 0xDFFF or p < 0x20 for p in points):
+        return ""
+    return "".join(map(chr, points))
+
+
+def text_of(data: Data, field: str) -> str | None:
+    """A text field, or None: documents from outside may hold anything anywhere."""
+    value = data.get(field)
+    return value if isinstance(value, str) else None
+
+
+def object_of(data: Data, field: str) -> Data:
+    value = data.get(field)
+    return value if isinstance(value, dict) else {}
+
+
+def one_of(value: object, choices: Sequence[str], default: str | None = None) -> str | None:
+    return value if isinstance(value, str) and value in choices else default
+
+
+def number_of(value: object, most: float = 10_000) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= most:
+        return None
+    return int(value)
+
+
+def size_text(count: int) -> str:
+    amount = float(count)
+    for unit in ("B", "KB", "MB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} GB"
+
+
+def date_text(text: str) -> str:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return text
+    return f"{day.day} {day:%B} {day.year}"
+
+
+def only_paragraph(nodes: Sequence[Any]) -> list[Any]:
+    """The nodes, a lone plain paragraph among them giving its own content instead."""
+    paragraphs = [n for n in nodes if isinstance(n, Block) and n.type == "paragraph"]
+    if len(paragraphs) != 1 or nodes[0] is not paragraphs[0] or paragraphs[0].data.get("align"):
+        return list(nodes)
+    return [*paragraphs[0].nodes, *nodes[1:]]
+
+
+def line_text(line: Block) -> str:
+    """A listing line's text as the highlighter sees it: expressions stand outside of it."""
+    parts: list[str] = []
+    for node in line.nodes:
+        if isinstance(node, Text):
+            parts.extend(leaf.text for leaf in node.leaves)
+        elif isinstance(node, Inline) and node.type == "annotation":
+            parts.extend(leaf.text for n in node.nodes if isinstance(n, Text) for leaf in n.leaves)
+    return "".join(parts)
+
+
+def block_text(block: Block) -> str:
+    if block.type == "code":
+        return "\n".join(line_text(n) for n in block.nodes if isinstance(n, Block))
+    return plain_text(block)
+
+
+def value_text(value: object) -> str:
+    """The value of an expression as a reader sees it."""
+    if value is None or isinstance(value, (dict, list, tuple, set)):
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)

@@ -1,0 +1,225 @@
+"""An order as the files typst compiles: one for each page, so that one that fails can be told from the others."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..content import resolve_all
+from ..core.document import Document, read, split_page, to_text
+from ..core.document.parts import emoji
+from ..core.document.typst import Picture, Printing, Target, literal, place_of, plain_typst, to_typst
+from ..core.expressions import ExpressionError, is_true, text_of
+from ..kit.icons import icon
+from .fonts import Glyphs
+from .order import Chapter, Order
+
+_HEAD = '#import "octavo.typ": *\n#{\n'
+_NOT_SET = "This page could not be laid out. What follows is its text."
+
+
+class Setting:
+    """Writes the files of an order into a folder; ``places`` are all that links of the print can lead to."""
+
+    def __init__(self, order: Order, folder: Path) -> None:
+        self._order = order
+        self._folder = folder
+        self._lookup = _Lookup(order)
+        self._glyphs = Glyphs(order.fonts)
+        self._icons: dict[str, str | None] = {}
+        self._documents: dict[str, Document] = {}
+        self.places: dict[str, str] = {}
+        self.broken: list[str] = []
+
+    def write(self, *, plain: bool = False) -> None:
+        """All files; ``plain``: every page as its text alone."""
+        for number, chapter in enumerate(self._order.chapters):
+            self.places[place_of(chapter.id)] = place_of(chapter.id)
+            if plain:
+                self.write_plain(number)
+            else:
+                self._write_page(number, chapter)
+        (self._folder / "octavo.typ").write_bytes(
+            Path(__file__).with_name("octavo.typ").read_bytes()
+        )
+        (self._folder / "main.typ").write_text(self.main(range(len(self._order.chapters))))
+        self.write_known()
+
+    def write_known(self) -> None:
+        known = {"lang": self._language(), "places": self.places, "broken": self.broken}
+        (self._folder / "known.json").write_bytes(msgspec.json.encode(known))
+
+    def main(self, numbers: Any) -> str:
+        """The print with these chapters."""
+        order = self._order
+        title = self._text(order.title)
+        date = self._text(order.date)
+        out = ['#import "octavo.typ": *', f"#show: book.with(title: {title})"]
+        if order.whole:
+            out.append(f"#cover({title}, {self._text(order.subtitle)}, {date})")
+            out.append(f'#contents({title}, "Contents")')
+        out.append("#counter(page).update(it => it)")
+        pending: list[str] = []
+        for number in numbers:
+            chapter = order.chapters[number]
+            place = literal(place_of(chapter.id))
+            name = self._text(self.title(chapter))
+            if chapter.kind == "group":
+                pending.append(f"#part({chapter.level}, {place}, {name})")
+                continue
+            out.append(f"#[\n#set page(..running({title}, {name}))")
+            out += pending
+            pending = []
+            out.append(f"#title({chapter.level}, {place}, {name}, {self._text(chapter.description)})")
+            out.append(f'#include "p{number}.typ"\n]')
+        out += pending
+        return "\n".join(out) + "\n"
+
+    def title(self, chapter: Chapter) -> str:
+        sign = self._glyphs.shown(emoji(chapter.emoji)) if chapter.emoji else ""
+        return f"{sign} {chapter.title}".strip() or "Untitled"
+
+    def write_plain(self, number: int) -> None:
+        """Makes a chapter its text alone, with a remark that says so."""
+        chapter = self._order.chapters[number]
+        text = self._glyphs.shown(to_text(self._document(chapter)))
+        remark = f"remark({literal(_NOT_SET)});\n"
+        (self._folder / f"p{number}.typ").write_text(f"{_HEAD}{remark}{plain_typst(text)}}}\n")
+
+    # --- one page -----------------------------------------------------------------------------------------
+
+    def _write_page(self, number: int, chapter: Chapter) -> None:
+        printed = to_typst(self._document(chapter), self._printing(chapter))
+        self.places.update(printed.anchors)
+        (self._folder / f"p{number}.typ").write_text(f"{_HEAD}{printed.code}}}\n")
+
+    def _document(self, chapter: Chapter) -> Document:
+        found = self._documents.get(chapter.id)
+        if found is None:
+            found = resolve_all(self._lookup, read(split_page(chapter.source)[2]), chapter.file_path)
+            self._documents[chapter.id] = found
+        return found
+
+    def _printing(self, chapter: Chapter) -> Printing:
+        # Nobody in particular reads a print: conditions on visitors are as for one who has told nothing.
+        values = {
+            "visitor": {"claims": {"unsigned": {}}},
+            "space": {"vars": self._order.variables},
+            "page": {"vars": chapter.variables},
+        }
+
+        def evaluate(expression: str) -> str:
+            try:
+                return text_of(expression, values)
+            except ExpressionError:
+                return ""
+
+        def condition(expression: str) -> bool:
+            try:
+                return is_true(expression, values)
+            except ExpressionError:
+                return False
+
+        return Printing(
+            page=chapter.id,
+            level=chapter.level,
+            link=self._link,
+            file=self._file,
+            reusable=self._reusable,
+            evaluate=evaluate,
+            condition=condition,
+            icon=self._icon,
+            shown=self._glyphs.shown,
+        )
+
+    def _link(self, ref: dict[str, Any]) -> Target | None:
+        kind = ref.get("kind")
+        if kind in ("page", "anchor") and "space" not in ref:
+            if "page" not in ref:
+                return Target(anchor=ref.get("anchor"))
+            place = self._lookup.pages.get(ref["page"])
+            if place is None:
+                return None
+            return Target(
+                page=place.id,
+                anchor=ref.get("anchor"),
+                title=place.title,
+                description=place.description,
+                emoji=place.emoji,
+            )
+        if kind == "file":
+            found = self._lookup.files.get(ref["file"])
+            return Target(title=found.name) if found else None
+        if kind == "url":
+            return Target(url=ref.get("url"))
+        return Target(user=True) if kind == "user" else None
+
+    def _file(self, ref: dict[str, Any]) -> Picture | None:
+        found = self._lookup.files.get(ref.get("file", "")) if ref.get("kind") == "file" else None
+        if found is None:
+            return None
+        return Picture(
+            path=found.image, name=found.name, width=found.width, height=found.height, size=found.size
+        )
+
+    def _reusable(self, ref: dict[str, Any]) -> Document | None:
+        found = self._lookup.reusables.get(ref.get("reusableContent", ""))
+        if found is None:
+            return None
+        return resolve_all(self._lookup, read(split_page(found.source)[2]), found.path)
+
+    def _icon(self, name: str) -> str | None:
+        if name not in self._icons:
+            svg = icon(name)
+            self._icons[name] = path = f"icon{len(self._icons)}.svg" if svg else None
+            if path is not None:
+                (self._folder / path).write_text(str(svg))
+        return self._icons[name]
+
+    def _text(self, text: str) -> str:
+        return literal(self._glyphs.shown(text))
+
+    def _language(self) -> str:
+        language = self._order.language[:2].lower()
+        return language if language.isascii() and language.isalpha() and len(language) == 2 else "en"
+
+
+class _Lookup:
+    """The state of a space as references see it (``content.Lookup``)."""
+
+    def __init__(self, order: Order) -> None:
+        self.pages = {place.id: place for place in order.places}
+        self.files = {file.id: file for file in order.files}
+        self.reusables = {item.id: item for item in order.reusables}
+        self._by_source = {place.file_path: place.id for place in reversed(order.places) if place.file_path}
+        self._by_path = {place.path.lower(): place.id for place in reversed(order.places)}
+        self._by_path[""] = order.places[0].id if order.places else ""
+        self._file_paths = {file.path: file.id for file in order.files if file.path}
+        self._reusable_paths = {item.path: item.id for item in order.reusables}
+
+    def find_page(self, file_path: str) -> str | None:
+        return self._by_source.get(file_path)
+
+    def find_page_by_path(self, path: str) -> str | None:
+        return self._by_path.get(path.strip("/").lower()) or None
+
+    def find_page_by_id(self, page: str) -> str | None:
+        return page if page in self.pages else None
+
+    def find_file(self, path: str) -> str | None:
+        return self._file_paths.get(path)
+
+    def find_file_by_id(self, file: str) -> str | None:
+        return file if file in self.files else None
+
+    def find_reusable(self, path: str) -> str | None:
+        return self._reusable_paths.get(path)
+
+
+def date_line(moment: int) -> str:
+    """A day as a title page says it; ``moment`` in milliseconds."""
+    day = datetime.fromtimestamp(moment / 1000, UTC)
+    return f"{day.day} {day:%B} {day.year}"
