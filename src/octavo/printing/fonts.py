@@ -28,7 +28,9 @@ class Glyphs:
     """``folder``: where further fonts lie. ``absent`` collects the characters that had to be left to chance."""
 
     def __init__(self, folder: str | None) -> None:
-        self._ranges = _merged(sorted([*_EMBEDDED, *(r for path in font_files(folder) for r in coverage(path))]))
+        self._ranges = _merged(
+            sorted([*_EMBEDDED, *(r for path in font_files(folder) for r in coverage(path))])
+        )
         self._starts = [start for start, _ in self._ranges]
         self._pictures = self.has("\U0001f680")
         self.absent: set[str] = set()

@@ -42,9 +42,7 @@ class Setting:
                 self.write_plain(number)
             else:
                 self._write_page(number, chapter)
-        (self._folder / "octavo.typ").write_bytes(
-            Path(__file__).with_name("octavo.typ").read_bytes()
-        )
+        (self._folder / "octavo.typ").write_bytes(Path(__file__).with_name("octavo.typ").read_bytes())
         (self._folder / "main.typ").write_text(self.main(range(len(self._order.chapters))))
         self.write_known()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from pygments.lexer import Lexer
@@ -67,3 +68,33 @@ def highlight(code: str, syntax: str) -> list[Token] | None:
     found = [(STANDARD_TYPES.get(kind, ""), text) for kind, text in lexer.get_tokens(code)]
     # A lexer that changed the text (some normalise) cannot be laid over it.
     return found if "".join(text for _, text in found) == code else None
+
+
+class Tokens:
+    """A line's tokens, taken from the front by number of characters."""
+
+    def __init__(self, row: list[Token]) -> None:
+        self._row = row
+        self._at = 0  # which token
+        self._in = 0  # how far in it
+
+    def take(self, count: int) -> Iterable[Token]:
+        while count > 0 and self._at < len(self._row):
+            kind, text = self._row[self._at]
+            part = text[self._in : self._in + count]
+            count -= len(part)
+            self._in += len(part)
+            if self._in >= len(text):
+                self._at, self._in = self._at + 1, 0
+            if part:
+                yield kind, part
+
+
+def token_rows(tokens: list[Token], texts: list[str]) -> list[list[Token]]:
+    """The tokens of ``"\\n".join(texts)``, by line."""
+    taking = Tokens(tokens)
+    rows = []
+    for text in texts:
+        rows.append(list(taking.take(len(text))))
+        list(taking.take(1))  # the break
+    return rows

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from ..pages import slugify
 from .formulas import mathml
-from .highlighting import Token, highlight, language_name
+from .highlighting import Token, Tokens, highlight, language_name, token_rows
 from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, plain_text, walk
 from .parts import (
     COLORS,
@@ -498,7 +498,7 @@ class _Renderer:
     def _lines(self, lines: list[Block], syntax: str, shown: int) -> list[Piece]:
         texts = [line_text(line) for line in lines]
         tokens = highlight("\n".join(texts), syntax)
-        rows = _split(tokens, texts) if tokens is not None else [[("", t)] for t in texts]
+        rows = token_rows(tokens, texts) if tokens is not None else [[("", t)] for t in texts]
         out: list[Piece] = []
         last = len(lines) - 1
         for number, (line, row) in enumerate(zip(lines, rows, strict=True)):
@@ -511,7 +511,7 @@ class _Renderer:
 
     def _line(self, line: Block, row: list[Token]) -> list[Piece]:
         """One line: the tokens of the highlighter laid over the text nodes, cut where either ends."""
-        tokens = _Tokens(row)
+        tokens = Tokens(row)
         out: list[Piece] = []
 
         def text(node: Text) -> None:
@@ -1139,36 +1139,6 @@ class _Renderer:
         if link is None:
             return _wrap("span", inside, class_=f"button {kind} off", aria_disabled="true")
         return _wrap("a", inside, class_=f"button {kind}", **link)
-
-
-class _Tokens:
-    """A line's tokens, taken from the front by number of characters."""
-
-    def __init__(self, row: list[Token]) -> None:
-        self._row = row
-        self._at = 0  # which token
-        self._in = 0  # how far in it
-
-    def take(self, count: int) -> Iterable[Token]:
-        while count > 0 and self._at < len(self._row):
-            kind, text = self._row[self._at]
-            part = text[self._in : self._in + count]
-            count -= len(part)
-            self._in += len(part)
-            if self._in >= len(text):
-                self._at, self._in = self._at + 1, 0
-            if part:
-                yield kind, part
-
-
-def _split(tokens: list[Token], texts: list[str]) -> list[list[Token]]:
-    """The tokens of ``"\\n".join(texts)``, by line."""
-    taking = _Tokens(tokens)
-    rows = []
-    for text in texts:
-        rows.append(list(taking.take(len(text))))
-        list(taking.take(1))  # the break
-    return rows
 
 
 _Draw = Callable[[_Renderer, Block], Pieces]

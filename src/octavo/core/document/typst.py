@@ -17,7 +17,8 @@ from msgspec import Struct
 
 from ..pages import slugify
 from .formulas import formula
-from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, plain_text, walk
+from .highlighting import Token, Tokens, highlight, token_rows
+from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, walk
 from .parts import (
     COLORS,
     block_text,
@@ -120,11 +121,10 @@ _HINTS = ("info", "success", "warning", "danger")
 _ALIGNED = {"center": "center", "end": "end", "right": "end"}
 _MARKS = {"bold": "strong", "italic": "emph", "strikethrough": "strike", "superscript": "super",
           "subscript": "sub", "keyboard": "kbd"}  # fmt: skip
-_HIGHLIGHT_MAX = 60_000
-_LANGUAGES = {"javascript": "js", "typescript": "ts", "shell": "bash", "shellsession": "bash", "console": "bash",
-              "curl": "bash", "jsonc": "json", "json5": "json", "csharp": "cs", "c#": "cs", "golang": "go",
-              "yml": "yaml", "docker": "dockerfile", "powershell": "ps1", "visual-basic": "vb", "jsx": "js",
-              "mdx": "md", "vue": "html", "svelte": "html", "proto": "protobuf"}  # fmt: skip
+# Functions of octavo.typ, by the classes of the highlighter.
+_HUES = {"k": "hl-word", "s": "hl-text", "c": "hl-note", "m": "hl-number", "nf": "hl-name", "nc": "hl-name",
+         "nt": "hl-word", "na": "hl-name", "nb": "hl-name", "l": "hl-text", "gi": "hl-text", "gd": "hl-gone",
+         "cp": "hl-name"}  # fmt: skip
 
 
 def literal(text: str) -> Code:
@@ -150,6 +150,11 @@ def _open_up(text: str) -> str:
         return _EVERY.sub("\\1\u200b", _BREAKS.sub("\u200b", match[0]))
 
     return _LONG.sub(loosen, text)
+
+
+def _loosened(text: str) -> str:
+    """A listing's text, whose words may break anywhere when they are too long for a line."""
+    return _LONG.sub(lambda match: _EVERY.sub("\\1\u200b", match[0]), text).replace("\t", "    ")
 
 
 def _call(name: str, *arguments: str, **named: str | None) -> list[Piece]:
@@ -367,62 +372,51 @@ class _Printer:
     def math(self, block: Block) -> Pieces:
         written = text_of(block.data, "formula") or ""
         found = _math(written, block=True)
-        return _call("listing", literal(""), literal(written), "none") if found is None else [found]
+        return self._plain_listing("", written) if found is None else [found]
 
     # Code.
 
     def code(self, block: Block) -> Pieces:
         data = block.data
         lines = [n for n in block.nodes if isinstance(n, Block)]
-        own: list[Piece] = []
-        notes: list[Piece] = []
-        texts: list[str] = []
-        lit: list[str] = []
-        for number, line in enumerate(lines, 1):
-            text = "".join(
-                self._value(n) if isinstance(n, Inline) and n.type == "expression" else _code_text(n)
-                for n in line.nodes
-                if isinstance(n, (Text, Inline))
-            )
-            texts.append(text.replace("\n", " "))
-            if line.data.get("highlighted") is True:
-                lit.append(str(number))
-            noted = [n for n in line.nodes if isinstance(n, Inline) and n.type == "annotation"]
-            for node in noted:
-                body = next((f for f in node.fragments if f.nodes), None)
-                if body is not None and not self._in_note:
-                    words = " ".join(line_text(Block("code-line", {}, [node])).split()) or str(number)
-                    notes += _with(
-                        "p",
-                        [*_with("strong", [words]), ": ", *self._note_body(body)],
-                    )
-            if any(_marked_in_code(n) for n in line.nodes):
-                own += [Code(f'"{number}": {{[];'), *self._marked_line(line), Code("},\n")]
-        syntax = (text_of(data, "syntax") or "").lower()
-        whole = "\n".join(texts)
-        lang = (
-            literal(_LANGUAGES.get(syntax, syntax))
-            if 0 < len(syntax) < 30 and len(whole) < _HIGHLIGHT_MAX
-            else "none"
-        )
-        long = any(_LONG.search(text) and len(text) > 70 for text in texts)
-        given = [literal(text_of(data, "title") or ""), literal(whole), lang]
-        open_ = f"listing({', '.join(given)}, lit: {_array(lit)}, numbers: {_bool(data.get('lineNumbers') is True)}, long: {_bool(long)}, own: ("
-        made: list[Piece] = [Code(open_ + ("" if own else ":")), *own, Code("));\n")]
-        return [*made, *notes]
+        texts = [line_text(line) for line in lines]
+        tokens = highlight("\n".join(texts), text_of(data, "syntax") or "")
+        rows = token_rows(tokens, texts) if tokens is not None else [[("", text)] for text in texts]
+        lit = (str(n) for n, line in enumerate(lines, 1) if line.data.get("highlighted") is True)
+        title, numbered = literal(text_of(data, "title") or ""), _bool(data.get("lineNumbers") is True)
+        out: list[Piece] = [Code(f"listing({title}, {_array(lit)}, {numbered}, ")]
+        for line, row in zip(lines, rows, strict=True):
+            out += [Code("{[];"), *self._line(line, row), Code("},\n")]
+        return [*out, Code(");\n")]
 
-    def _marked_line(self, line: Block) -> list[Piece]:
+    def _line(self, line: Block, row: list[Token]) -> list[Piece]:
+        """One line: the tokens of the highlighter laid over the text nodes, cut where either ends."""
+        tokens = Tokens(row)
         out: list[Piece] = []
+
+        def text(node: Text) -> None:
+            for leaf in node.leaves:
+                marks = [m for m in leaf.marks if m.type not in ("code", "keyboard")]
+                for kind, part in tokens.take(len(leaf.text)):
+                    written = literal(_loosened(part))
+                    hue = _HUES.get(kind[:2]) or _HUES.get(kind[:1])
+                    out.append(Code(_marked(marks, f"{hue}({written});" if hue else f"{written};")))
+
         for node in line.nodes:
             if isinstance(node, Text):
-                for leaf in node.leaves:
-                    marks = [m for m in leaf.marks if m.type not in ("code", "keyboard")]
-                    out.append(Text([Leaf(leaf.text.replace(" ", "\u00a0"), marks)]))
-            elif isinstance(node, Inline) and node.type == "expression":
-                out.append(self._value(node))
+                text(node)
             elif isinstance(node, Inline) and node.type == "annotation":
-                out.append(line_text(Block("code-line", {}, [node])))
+                for inner in node.nodes:
+                    if isinstance(inner, Text):
+                        text(inner)
+                out += self._note(node)
+            elif isinstance(node, Inline):
+                out.append(node)
         return out
+
+    def _plain_listing(self, title: str, text: str) -> list[Piece]:
+        rows = "".join(f"{literal(_loosened(line))}, " for line in text.split("\n"))
+        return [Code(f"listing({literal(title)}, (), false, {rows});\n")]
 
     # Media and references.
 
@@ -553,12 +547,7 @@ class _Printer:
 
     def prompt(self, block: Block) -> Pieces:
         text = "\n\n".join(block_text(n) for n in block.nodes if isinstance(n, Block)).strip()
-        return _call(
-            "listing",
-            literal(text_of(block.data, "description") or self.labels.prompt),
-            literal(text),
-            "none",
-        )
+        return self._plain_listing(text_of(block.data, "description") or self.labels.prompt, text)
 
     def openapi(self, block: Block) -> Pieces:
         path, method = text_of(block.data, "path"), text_of(block.data, "method")
@@ -576,7 +565,7 @@ class _Printer:
         content = next((v for k in ("content", "body", "code") if isinstance(v := props.get(k), str)), None)
         if content is None:
             return []
-        return _call("listing", literal(text_of(block.data, "block") or ""), literal(content), "none")
+        return self._plain_listing(text_of(block.data, "block") or "", content)
 
     def api_method(self, block: Block) -> Pieces:
         told = object_of(block.data, "attributes")
@@ -602,7 +591,7 @@ class _Printer:
         source = text_of(block.data, "source")
         shown: list[Piece] = []
         if source and source.strip() and block.data.get("kind") in ("html", "text"):
-            shown = _call("listing", literal(""), literal(source.strip("\n")), "none", long="true")
+            shown = self._plain_listing("", source.strip("\n"))
         return [*shown, *block.nodes]
 
     # Tables.
@@ -777,10 +766,12 @@ class _Printer:
         return self._picture(node.data, inline=True)
 
     def annotation(self, node: Inline) -> Pieces:
+        return [*node.nodes, *self._note(node)]
+
+    def _note(self, node: Inline) -> list[Piece]:
         body = next((f for f in node.fragments if f.nodes), None)
-        if body is None or self._in_note:
-            return node.nodes
-        return [*node.nodes, *_with("note", self._note_body(body))]
+        # Notes do not nest on paper.
+        return _with("note", self._note_body(body)) if body is not None and not self._in_note else []
 
     def _note_body(self, body: Fragment) -> list[Piece]:
         def enter() -> None:
@@ -841,14 +832,18 @@ def _length(value: object) -> str | None:
 
 def _leaf(leaf: Leaf) -> str:
     """Text in its marks, the first one outermost; line breaks in it stay."""
-    names = {mark.type for mark in leaf.marks}
+    in_code = any(mark.type == "code" for mark in leaf.marks)
     lines = _SPACES.sub(" ", leaf.text).split("\n")
     inside = "linebreak();".join(
-        f"code({literal(_open_up(line))});" if "code" in names else f"{literal(_open_up(line))};"
+        f"code({literal(_open_up(line))});" if in_code else f"{literal(_open_up(line))};"
         for line in lines
         if line or len(lines) > 1
     )
-    for mark in reversed(leaf.marks):
+    return _marked(leaf.marks, inside)
+
+
+def _marked(marks: Sequence[Mark], inside: str) -> str:
+    for mark in reversed(marks):
         name = _MARKS.get(mark.type)
         if name is not None:
             inside = f"{name}({{[];{inside}}});"
@@ -865,16 +860,6 @@ def _colored(mark: Mark, inside: str) -> str:
         if known:
             inside = f"{name}({literal(known)}, {{[];{inside}}});"
     return inside
-
-
-def _code_text(node: Text | Inline) -> str:
-    return "".join(leaf.text for leaf in node.leaves) if isinstance(node, Text) else plain_text(node)
-
-
-def _marked_in_code(node: object) -> bool:
-    return isinstance(node, Text) and any(
-        mark.type not in ("code", "keyboard") for leaf in node.leaves for mark in leaf.marks
-    )
 
 
 # Formulas: MathML, as the pages of sites have it, in typst's mathematics.
