@@ -21,6 +21,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("spaces",),
     ("content",),
     ("changes", "comments", "search"),
+    ("printing",),
     ("openapi", "gitsync", "translations"),
     ("sites",),
     ("integrations", "conversations", "ask"),

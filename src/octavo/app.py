@@ -51,6 +51,7 @@ ROUTES = (
     "content",
     "changes",
     "comments",
+    "printing",
     "search",
     "sites",
 )

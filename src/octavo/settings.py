@@ -61,6 +61,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     oidc_label: Annotated[str, Meta(description="Name of that provider on the sign-in page")] = (
         "OpenID Connect"
     )
+    pdf_fonts: Annotated[
+        str,
+        Meta(description="Folder of further fonts for PDFs, such as Noto Sans CJK and Noto Emoji (optional)"),
+    ] = ""
     log_format: Annotated[str, Meta(description="text or json", pattern="^(text|json)$")] = "text"
 
     @property

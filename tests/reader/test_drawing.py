@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from octavo.core.colour import theme
 from octavo.core.document.html import Heading
-from octavo.reader import drawing
 from octavo.kit.icons import icon
+from octavo.reader import drawing
 from octavo.reader.views import (
     Announcement,
     CoverView,

@@ -27,6 +27,7 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.files import FileGrant, file_headers
 from ..kit.http import Receive, Scope, Send
+from ..printing import PRINT_PATH, open_print
 from .drawing import asset, content_security_policy, draw_not_found, draw_page, draw_search
 from .pages import PageBuilder
 from .resolving import SiteVisit, SpaceVisit, find_site, find_space
@@ -41,6 +42,9 @@ _PAGES_BYTES = 128 * 1024 * 1024
 _HTML = "text/html; charset=utf-8"
 _TEXT = "text/plain; charset=utf-8"
 _QUERY_MAX = 512
+_PATIENCE = 20.0
+"""Seconds that who opens a link to a print waits for it before being told to come again."""
+_POLL = 0.2
 _REVALIDATE = "public, max-age=0, must-revalidate"
 _FOREVER = "public, max-age=31536000, immutable"
 
@@ -195,6 +199,27 @@ def stream_file(context: Context, grant: FileGrant, size: int | None) -> Answer:
     return Answer(200, raw, b"", lambda: context.files.open(grant.hash))
 
 
+async def _answer_print(context: Context, pool: ThreadPoolExecutor, token: str) -> Answer:
+    """The PDF of a link: as soon as it is made, or after a while the news that it is still being made."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + _PATIENCE
+    while True:
+        opened = await loop.run_in_executor(pool, open_print, context, token)
+        if opened is None:
+            return plain_not_found()
+        if opened.file is not None:
+            return stream_file(context, opened.file, opened.size)
+        if opened.error is not None:
+            return _answer(f"{opened.error}\n", _TEXT, status=422, cache="no-store")
+        if loop.time() > until:
+            waiting = _answer(
+                "The PDF is being made. Ask again in a moment.\n", _TEXT, status=202, cache="no-store"
+            )
+            headers = ((b"retry-after", b"2"), (b"refresh", b"2"))
+            return Answer(202, (*waiting.headers, *headers), waiting.body)
+        await asyncio.sleep(_POLL)
+
+
 def reader_app(context: Context) -> Litestar:
     """Published sites as an ASGI application."""
     answers: FreshCache[Answer] = FreshCache(context.db, _ANSWERS)
@@ -244,6 +269,8 @@ def reader_app(context: Context) -> Litestar:
         query = scope["query_string"].decode("latin-1") if "~search" in (path or "") else ""
         if path is None:
             found = plain_not_found()
+        elif path.startswith(PRINT_PATH):
+            found = await _answer_print(context, pool, path.split("/")[2])
         elif inline:
             found = answer(host, path, query)
         else:

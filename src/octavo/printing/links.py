@@ -1,0 +1,62 @@
+"""The links by which prints are fetched: signed, good for an hour, on the origin of sites.
+
+Making a link writes nothing: the print begins when somebody opens it.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+
+from ..core.pages import slugify
+from ..kit.clock import now
+from ..kit.context import Context
+from ..kit.files import FileGrant
+from . import store
+from .making import order_print
+from .store import Wanted
+
+PATH = "/~pdf/"
+GOOD_FOR = 3_600_000
+_PURPOSE = "print"
+
+
+class Grant(Struct, frozen=True):
+    wanted: Wanted
+    name: str
+
+
+class Opened(Struct, frozen=True):
+    """What opening a link gives: the file, or an error for good; neither while it is being made."""
+
+    file: FileGrant | None = None
+    size: int | None = None
+    error: str | None = None
+
+
+def print_url(context: Context, wanted: Wanted, title: str) -> str:
+    """A link to the print, good for an hour."""
+    name = f"{slugify(title)}.pdf"
+    payload = msgspec.json.encode(Grant(wanted, name)).decode()
+    token = context.signer.sign(_PURPOSE, payload, now() + GOOD_FOR)
+    return f"{context.settings.sites_url.rstrip('/')}{PATH}{token}/{quote(name)}"
+
+
+def open_print(context: Context, token: str) -> Opened | None:
+    """The print of a link, ordered if nobody did before; None for a link that is not ours, or expired."""
+    payload = context.signer.verify(_PURPOSE, token)
+    if payload is None:
+        return None
+    grant = msgspec.json.decode(payload, type=Grant)
+    with context.db.read() as tx:
+        row = store.find_print(tx, grant.wanted.id)
+    if row is None:
+        with context.db.write() as tx:
+            row = order_print(tx, grant.wanted)
+        if row is None:
+            return None
+    if row.file is None:
+        return Opened(error=row.error)
+    return Opened(FileGrant(row.file, grant.name, "application/pdf"), row.size)

@@ -1,0 +1,89 @@
+"""Prints in the database."""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+from msgspec import Struct
+
+from ..kit.clock import now
+from ..kit.db import Transaction
+
+LOOK = 1
+"""Grows when the same state would be printed otherwise, so that what was printed before is printed again."""
+
+
+class Wanted(Struct, frozen=True):
+    """What is to be printed: a state of a space, all of it, or from ``page`` down, or that page alone."""
+
+    space_id: str
+    revision_id: str
+    page_id: str | None = None
+    single: bool = False
+    subtitle: str = ""
+
+    @property
+    def id(self) -> str:
+        return hashlib.sha256(msgspec.json.encode((LOOK, msgspec.structs.astuple(self)))).hexdigest()[:40]
+
+
+class PrintRow(Struct, frozen=True):
+    wanted: Wanted
+    file: str | None
+    size: int | None
+    error: str | None
+
+
+def find_print(tx: Transaction, print_id: str) -> PrintRow | None:
+    row = tx.one(
+        """SELECT space_id, revision_id, page_id, single, subtitle, file, size, error FROM prints
+           WHERE id = :id""",
+        id=print_id,
+    )
+    return PrintRow(Wanted(*row[:3], bool(row[3]), row[4]), *row[5:]) if row else None
+
+
+def insert_print(tx: Transaction, wanted: Wanted) -> bool:
+    """Whether it was not there before. A space that is gone gets none."""
+    return bool(
+        tx.run(
+            """INSERT INTO prints (id, space_id, revision_id, page_id, single, subtitle, created_at)
+               SELECT :id, s.id, :revision, :page, :single, :subtitle, :now FROM spaces s WHERE s.id = :space
+               ON CONFLICT (id) DO NOTHING""",
+            id=wanted.id,
+            space=wanted.space_id,
+            revision=wanted.revision_id,
+            page=wanted.page_id,
+            single=int(wanted.single),
+            subtitle=wanted.subtitle,
+            now=now(),
+        )
+    )
+
+
+def finish_print(tx: Transaction, print_id: str, file: str, size: int) -> None:
+    tx.run(
+        "UPDATE prints SET file = :file, size = :size, error = NULL WHERE id = :id",
+        id=print_id,
+        file=file,
+        size=size,
+    )
+
+
+def fail_print(tx: Transaction, print_id: str, error: str) -> None:
+    tx.run("UPDATE prints SET error = :error WHERE id = :id", id=print_id, error=error)
+
+
+def forget_prints(tx: Transaction, before: int) -> list[str]:
+    """Deletes what was begun before that moment; the files that nothing else holds."""
+    old = tx.all("SELECT id, file FROM prints WHERE created_at < :before LIMIT 500", before=before)
+    tx.run("DELETE FROM prints WHERE id IN :ids", ids=[row[0] for row in old])
+    files = sorted({row[1] for row in old if row[1]})
+    if not files:
+        return []
+    kept = {row[0] for row in tx.all("SELECT file FROM prints WHERE file IN :files", files=files)}
+    kept |= {
+        row[0] for row in tx.all("SELECT content FROM item_versions WHERE content IN :files", files=files)
+    }
+    return [file for file in files if file not in kept]

@@ -1,0 +1,6 @@
+from . import Sample
+
+SAMPLES = {
+    "getSpacePDF": Sample(query={"only": "false"}),
+    "getChangeRequestPDF": Sample(query={"only": "true"}),
+}

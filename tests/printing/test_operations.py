@@ -1,0 +1,125 @@
+"""Links to PDFs: who gets one, what it leads to, what is printed and what is not."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Any
+
+import httpx
+import pytest
+
+from octavo.kit import clock, jobs
+from octavo.printing import making, store
+from octavo.reader import reader_app
+from world import World
+
+
+def fetch(world: World, url: str) -> httpx.Response:
+    """What a browser gets at the link once the jobs have run."""
+
+    async def both() -> httpx.Response:
+        transport = httpx.ASGITransport(app=reader_app(world.context))  # type: ignore[arg-type]
+        async with httpx.AsyncClient(transport=transport, base_url="http://sites.test", timeout=60) as client:
+            path = url.removeprefix(world.context.settings.sites_url)
+            asked = asyncio.ensure_future(client.get(path))
+            while not asked.done():
+                await asyncio.sleep(0.05)
+                worker = jobs.Worker(world.context.db, world.context)
+                await asyncio.get_running_loop().run_in_executor(None, worker.run_pending)
+            return asked.result()
+
+    return asyncio.run(both())
+
+
+def link(world: World, who: str = "reader", what: str = "/spaces/{spaceId}/pdf", **query: Any) -> str:
+    return str(world.get(who, world.home.path(what), params=query)["url"])
+
+
+def count_prints(world: World) -> int:
+    with world.context.db.read() as tx:
+        return int(tx.value("SELECT count(*) FROM prints"))
+
+
+def test_a_space_is_printed_once_for_each_state(world: World) -> None:
+    made = fetch(world, link(world))
+    assert made.status_code == 200, made.text
+    assert made.headers["content-type"] == "application/pdf"
+    assert 'filename="handbook.pdf"' in made.headers["content-disposition"]
+    assert made.content.startswith(b"%PDF-")
+    assert len(re.findall(rb"/Type\s*/Page\b", made.content)) > 3
+    # Cover and contents do not belong to a page alone.
+    one = fetch(world, link(world, page=world.home["pageId"], only=True))
+    assert len(re.findall(rb"/Type\s*/Page\b", one.content)) == 1
+    assert fetch(world, link(world)).content == made.content
+    assert count_prints(world) == 2
+
+
+def test_a_change_request_is_printed_as_it_stands(world: World) -> None:
+    main = link(world)
+    change = link(world, what="/spaces/{spaceId}/change-requests/{changeRequestId}/pdf")
+    assert fetch(world, change).status_code == 200
+    assert fetch(world, main).status_code == 200
+    assert count_prints(world) == 2
+
+
+def test_asking_for_a_link_writes_nothing(world: World) -> None:
+    before = world.digest()
+    link(world)
+    assert world.digest() == before
+
+
+def test_a_link_ends_after_an_hour(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = link(world)
+    later = clock.now() + 3_600_001
+    monkeypatch.setattr("octavo.kit.signing.now", lambda: later)
+    assert fetch(world, url).status_code == 404
+    assert count_prints(world) == 0
+
+
+def test_a_link_of_somebody_elses_making_opens_nothing(world: World) -> None:
+    url = link(world)
+    head, token, name = url.rsplit("/", 2)
+    for forged in (token[:-2] + "AA", token.partition(".")[0], "x"):
+        assert fetch(world, f"{head}/{forged}/{name}").status_code == 404
+    # A token for another purpose is none for this.
+    other = world.context.signer.sign("file:content", "{}", clock.now() + 1000)
+    assert fetch(world, f"{head}/{other}/{name}").status_code == 404
+    assert count_prints(world) == 0
+
+
+def test_pages_that_are_not_there_or_foreign(world: World) -> None:
+    for page in ("nosuchpage", world.away["pageId"]):
+        answer = world.call("reader", "GET", world.home.path("/spaces/{spaceId}/pdf"), params={"page": page})
+        assert answer.status_code == 404
+    bad = world.call("reader", "GET", world.home.path("/spaces/{spaceId}/pdf"), params={"only": "perhaps"})
+    assert bad.status_code == 400
+
+
+def test_what_cannot_be_printed_says_so(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(making, "_run", lambda folder, arguments: False)
+    answer = fetch(world, link(world))
+    assert answer.status_code == 422
+    assert "could not be printed" in answer.text
+
+
+def test_old_prints_are_forgotten(world: World) -> None:
+    url = link(world)
+    fetch(world, url)
+    with world.context.db.read() as tx:
+        file = tx.value("SELECT file FROM prints")
+    with world.context.db.write() as tx:
+        tx.run("UPDATE prints SET created_at = :old", old=clock.now() - making.KEPT - 1)
+    making.forget_old_prints(world.context)
+    assert count_prints(world) == 0
+    assert not world.context.files.exists(file)
+
+
+def test_a_print_of_bytes_that_somebody_uploaded_leaves_them(world: World) -> None:
+    with world.context.db.read() as tx:
+        held = tx.value("SELECT content FROM item_versions WHERE kind = 'file'")
+    wanted = store.Wanted(world.home["spaceId"], world.home["revisionId"])
+    with world.context.db.write() as tx:
+        store.insert_print(tx, wanted)
+        store.finish_print(tx, wanted.id, held, 1)
+        assert store.forget_prints(tx, clock.now() + 1) == []
