@@ -515,15 +515,9 @@ class _Printer:
         parts = [n for n in block.nodes if isinstance(n, Block)]
         if not parts or self._depth >= _DEEPEST or len(parts) > 8:
             return block.nodes
-        widths = []
-        for part in parts:
-            width = part.data.get("width")
-            share = (
-                number_of(width.get("value"), 100)
-                if isinstance(width, dict) and width.get("unit") == "%"
-                else None
-            )
-            widths.append(f"{max(share, 8)}fr" if share else f"{100 // len(parts)}fr")
+        given = [_share(part.data.get("width")) for part in parts]
+        rest = max(100 - sum(filter(None, given)), 0) // max(given.count(None), 1)
+        widths = (f"{max(share or rest, 8)}fr" for share in given)
         inside: list[Piece] = []
         for part in parts:
             inside += [Code("{[];"), *part.nodes, Code("},\n")]
@@ -819,6 +813,12 @@ def _host(url: str) -> str:
         return url
 
 
+def _share(width: object) -> int | None:
+    """The share of a column, in percent."""
+    known = isinstance(width, dict) and width.get("unit") == "%"
+    return number_of(width["value"], 100) or None if known and "value" in width else None  # type: ignore[index,operator]
+
+
 def _length(value: object) -> str | None:
     """A length as typst has it: pixels as a number, shares of the line as a ratio."""
     if isinstance(value, dict):
@@ -906,9 +906,17 @@ def _math_code(element: Any) -> str:
         return f"math.mat(delim: none, {', '.join(rows)})" if rows else "[]"
     if name == "mphantom":
         return f"hide({_row(inside)})"
-    if len(inside) > 1 and _fence(element[0], "([{|⟨⌈⌊‖") and _fence(element[-1], ")]}|⟩⌉⌋‖"):
+    if len(inside) > 1 and _fence(element[0], _OPEN) and _fence(element[-1], _CLOSE):
         return f"math.lr({_row(inside)})"
+    for n in range(len(inside) - 2):
+        # A matrix stands between its fences.
+        if element[n + 1].tag == "mtable" and _fence(element[n], _OPEN) and _fence(element[n + 2], _CLOSE):
+            inside[n], inside[n + 2] = f"math.lr({_row(inside[n : n + 3])})", "[]"
+            inside[n + 1] = "[]"
     return _row(inside)
+
+
+_OPEN, _CLOSE = "([{|⟨⌈⌊‖", ")]}|⟩⌉⌋‖"
 
 
 def _fence(element: Any, fences: str) -> bool:
