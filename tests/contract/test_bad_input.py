@@ -97,7 +97,8 @@ def _wrong_fields(operation: Operation) -> Iterator[tuple[str, Any]]:
 
 def _wrong_queries(operation: Operation) -> Iterator[tuple[str, str]]:
     """The same for query parameters, which are text."""
-    for name, (_, variants) in _fields(operation.query).items():
+    fields = _fields(operation.query)
+    for name, (_, variants) in fields.items():
         for variant in variants:
             inner = variant.item_type if isinstance(variant, models.ListType) else variant
             if isinstance(inner, models.LiteralType):
@@ -110,7 +111,8 @@ def _wrong_queries(operation: Operation) -> Iterator[tuple[str, str]]:
                 yield name, "abc"
                 yield from ((name, str(n + 1)) for n in (inner.le,) if n is not None)
                 yield from ((name, str(n - 1)) for n in (inner.ge,) if n is not None)
-        if name == "page":
+        # Beside a limit it is the token of a page of a list; alone it names a page.
+        if name == "page" and "limit" in fields:
             yield from ((name, token) for token in _WRONG_TOKENS)
         if all(isinstance(variant, models.StrType | models.NoneType) for variant in variants):
             yield name, "with\0nul"

@@ -19,7 +19,7 @@ import msgspec
 from .order import Order, Result
 from .setting import Setting
 
-MEMORY = 2 * 1024**3
+MEMORY = 3 * 1024**3
 SECONDS = 90
 _FILE = 512 * 1024**2
 _PROBES = 200

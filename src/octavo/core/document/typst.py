@@ -275,7 +275,7 @@ class _Printer:
         url = safe_url(target.url)
         # Only what works on paper: a relative address leads nowhere from a PDF.
         if url and _scheme(url) in ("http", "https", "mailto", "tel"):
-            return _with("away", inside, literal(quote(url, safe="%/:=&?~#+!$,;'@()*[]")))
+            return _with("away", inside, literal(quote(url, safe="%/:=&?~#+!$,;'@()*[]", errors="replace")))
         return list(inside)
 
     def _picture(self, data: Data, *, inline: bool = False) -> list[Piece]:
@@ -796,7 +796,7 @@ class _Printer:
 
 def place_of(page: str, anchor: str | None = None) -> str:
     """The name of a page, or of a place in it, among the labels of a print."""
-    return f"{page}#{quote(anchor)}" if anchor else page
+    return f"{page}#{quote(anchor, errors='replace')}" if anchor else page
 
 
 def _scheme(url: str) -> str:

@@ -1,0 +1,108 @@
+"""Printing: CPU and wall time of a PDF, from Markdown to bytes, beside poppler reading the same PDF.
+
+Run with the folder of a documentation repository to print its pages; otherwise pages are made up.
+"""
+
+from __future__ import annotations
+
+import re
+import resource
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from octavo.core.document import read_head
+from octavo.printing.making import compile_order
+from octavo.printing.order import Chapter, Order, Place, StoredFile
+
+PAGES = 300
+_IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp")
+MADE_UP = """# Page {n}
+
+Some words with **marks**, `code` and [a link](page-{m}.md#part-one) to elsewhere. {words}
+
+## Part one
+
+* one
+* two
+  * three
+
+{{% hint style="info" %}}
+Worth knowing. {words}
+{{% endhint %}}
+
+```python
+def answer(question: str) -> int:
+    return 42  # page {n}
+```
+
+| name | value |
+| --- | ---: |
+| a | {n} |
+| b | {m} |
+
+{words}
+"""
+
+
+def made_up() -> list[tuple[str, str]]:
+    words = "The quick brown fox jumps over the lazy dog. " * 12
+    return [(f"page-{n}.md", MADE_UP.format(n=n, m=(n * 7) % PAGES, words=words)) for n in range(PAGES)]
+
+
+def order_of(sources: list[tuple[str, str]], images: list[StoredFile]) -> Order:
+    chapters, places = [], []
+    for n, (path, source) in enumerate(sources):
+        title = read_head(source).title or path
+        level = min(path.count("/") + 1, 5)
+        chapters.append(
+            Chapter(id=f"page{n}", kind="document", level=level, title=title, file_path=path, source=source)
+        )
+        places.append(Place(id=f"page{n}", path=path.removesuffix(".md"), title=title, file_path=path))
+    return Order(title="Bench", chapters=chapters, places=places, files=images, reusables=[])
+
+
+def measure(name: str, order: Order, folder: Path) -> None:
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    result = compile_order(order, folder)
+    took = time.perf_counter() - started
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    made = (folder / "print.pdf").read_bytes()
+    sheets = len(re.findall(rb"/Type\s*/Page\b", made))
+    print(
+        f"{name}: {len(order.chapters)} pages on {sheets} sheets, {took:.1f} s ({cpu:.1f} CPU seconds), "
+        f"{PAGES / len(order.chapters) * took:.1f} s for each {PAGES} pages, "
+        f"{PAGES / max(sheets, 1) * took:.1f} s for each {PAGES} sheets, "
+        f"{len(made) // 1024} KB, plain {len(result.plain)}, broken {len(result.broken)}"
+    )
+    if shutil.which("pdftotext"):
+        import subprocess
+
+        started = time.perf_counter()
+        subprocess.run(["pdftotext", str(folder / "print.pdf"), "-"], capture_output=True, check=True)
+        print(f"  {took / (time.perf_counter() - started):.1f} times what pdftotext takes to read it")
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        measure("made up", order_of(made_up(), []), Path(name))
+    for named in sys.argv[1:]:
+        root = Path(named)
+        with tempfile.TemporaryDirectory() as name:
+            folder, images = Path(name), []
+            for n, path in enumerate(sorted(p for p in root.rglob("*") if p.suffix.lower() in _IMAGES)):
+                kept = f"file{n}{path.suffix.lower()}"
+                shutil.copy(path, folder / kept)
+                images.append(
+                    StoredFile(id=f"f{n}", name=path.name, path=str(path.relative_to(root)), image=kept)
+                )
+            found = [p for p in sorted(root.rglob("*.md")) if not p.name.startswith("SUMMARY")][:PAGES]
+            sources = [(str(p.relative_to(root)), p.read_text()) for p in found]
+            measure(root.name, order_of(sources, images), folder)
+
+
+if __name__ == "__main__":
+    main()
