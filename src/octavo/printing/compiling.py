@@ -23,7 +23,6 @@ MEMORY = 3 * 1024**3
 SECONDS = 90
 _FILE = 512 * 1024**2
 _PROBES = 200
-_ABSENT = "Some characters of this print have no glyph in the fonts given here: "
 
 
 class Compiling:

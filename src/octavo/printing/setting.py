@@ -18,6 +18,9 @@ from .fonts import Glyphs
 from .order import Chapter, Order
 
 _HEAD = '#import "octavo.typ": *\n#{\n'
+_ABSENT = (
+    "No font here has these characters of the text: {}. OCTAVO_PDF_FONTS names a folder of further fonts."
+)
 _NOT_SET = "This page could not be laid out. What follows is its text."
 
 
@@ -59,7 +62,6 @@ class Setting:
         if order.whole:
             out.append(f"#cover({title}, {self._text(order.subtitle)}, {date})")
             out.append(f'#contents({title}, "Contents")')
-        out.append("#counter(page).update(it => it)")
         pending: list[str] = []
         for number in numbers:
             chapter = order.chapters[number]
@@ -74,6 +76,10 @@ class Setting:
             out.append(f"#title({chapter.level}, {place}, {name}, {self._text(chapter.description)})")
             out.append(f'#include "p{number}.typ"\n]')
         out += pending
+        if absent := sorted(self._glyphs.absent):
+            points = " ".join(f"U+{ord(character):04X}" for character in absent[:20])
+            more = " and others" if len(absent) > 20 else ""
+            out.append(f"#remark({literal(_ABSENT.format(points + more))})")
         return "\n".join(out) + "\n"
 
     def title(self, chapter: Chapter) -> str:

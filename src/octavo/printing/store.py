@@ -41,7 +41,7 @@ def find_print(tx: Transaction, print_id: str) -> PrintRow | None:
            WHERE id = :id""",
         id=print_id,
     )
-    return PrintRow(Wanted(*row[:3], bool(row[3]), row[4]), *row[5:]) if row else None
+    return PrintRow(Wanted(row[0], row[1], row[2], bool(row[3]), row[4]), *row[5:]) if row else None
 
 
 def insert_print(tx: Transaction, wanted: Wanted) -> bool:

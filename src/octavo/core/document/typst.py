@@ -681,8 +681,8 @@ class _Printer:
     def _cell_files(self, value: object, picture: bool) -> list[Piece]:
         out: list[Piece] = []
         for one in value if isinstance(value, list) else [value]:
-            told = one if isinstance(one, dict) else {"kind": "url", "url": one}
-            ref = told["ref"] if isinstance(told.get("ref"), dict) else told
+            told: Data = one if isinstance(one, dict) else {"kind": "url", "url": one}
+            ref: Data = told["ref"] if isinstance(told.get("ref"), dict) else told
             if picture:
                 out += self._picture({"ref": ref, "alt": told.get("alt")})
             else:

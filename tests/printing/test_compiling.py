@@ -1,0 +1,217 @@
+"""Orders set and compiled, by the process that does it: what is printed, and what becomes of what cannot be."""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from octavo.core.pages import Page
+from octavo.errors import NotFound
+from octavo.printing import compiling, making
+from octavo.printing.fonts import Glyphs, coverage
+from octavo.printing.gathering import Tree, image_kind
+from octavo.printing.making import compile_order
+from octavo.printing.order import Chapter, Order, Place, StoredFile
+
+
+def png(width: int = 4, height: int = 4) -> bytes:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = b"".join(b"\0" + b"\x40\x80\xc0" * width for _ in range(height))
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", head)
+        + chunk(b"IDAT", zlib.compress(rows))
+        + chunk(b"IEND", b"")
+    )
+
+
+def order_of(texts: dict[str, str], **fields: Any) -> Order:
+    """An order of pages by their paths; files given as names stand beside it."""
+    files = [
+        StoredFile(id=f"file-{n}", name=name, path=name, image=name, size=9)
+        for n, name in enumerate(fields.pop("images", []))
+    ]
+    chapters = [
+        Chapter(
+            id=f"id{n}", kind="document", level=1, title=path.title(), file_path=f"{path}.md", source=text
+        )
+        for n, (path, text) in enumerate(texts.items())
+    ]
+    places = [
+        Place(id=c.id, path=str(c.file_path)[:-3], title=c.title, file_path=c.file_path) for c in chapters
+    ]
+    return Order(**{"title": "Handbook", "chapters": chapters, "places": places, "files": files, "reusables": [], **fields})  # fmt: skip
+
+
+def code_of(folder: Path) -> str:
+    return "\n".join(path.read_text() for path in sorted(folder.glob("p*.typ")))
+
+
+def test_pages_link_to_each_other(tmp_path: Path) -> None:
+    order = order_of({"one": "# One\n\nSee [two](two.md#deep).\n", "two": "# Two\n\n## Deep\n\nText.\n"})
+    result = compile_order(order, tmp_path)
+    assert (result.plain, result.broken) == ([], [])
+    made = (tmp_path / "print.pdf").read_bytes()
+    # Cover, contents and two pages; links from the contents and from the text.
+    assert len(re.findall(rb"/Type\s*/Page\b", made)) == 4
+    assert made.count(b"/Subtype /Link") >= 3 or made.count(b"/Subtype/Link") >= 3
+    known = msgspec.json.decode((tmp_path / "known.json").read_bytes())
+    assert known["places"]["id1#deep"] == "id1.1"
+
+
+def test_an_image_that_cannot_be_read_leaves_a_box(tmp_path: Path) -> None:
+    (tmp_path / "file0.png").write_bytes(b"\x89PNG\r\n\x1a\nbroken")
+    (tmp_path / "file1.png").write_bytes(png())
+    order = order_of(
+        {"one": "![Chart](file0.png)\n\n![Good](file1.png)\n"}, images=["file0.png", "file1.png"]
+    )
+    result = compile_order(order, tmp_path)
+    assert (result.plain, result.broken) == ([], ["file0.png"])
+
+
+@pytest.mark.parametrize(
+    "target", ["/etc/passwd", "file:///etc/passwd", "../order.json", "order.json", "http://127.0.0.1:9/x.png"]
+)
+def test_a_drawing_reaches_no_file(tmp_path: Path, target: str) -> None:
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>x</script><image href="{target}" width="9" height="9"/></svg>'
+    (tmp_path / "file0.svg").write_text(svg)
+    result = compile_order(order_of({"one": "![Drawing](file0.svg)\n"}, images=["file0.svg"]), tmp_path)
+    assert result.plain == []
+    assert b"root:" not in (tmp_path / "print.pdf").read_bytes()
+
+
+def test_pages_that_typst_refuses_are_printed_as_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = order_of({name: f"# {name}\n\nWords of {name}.\n" for name in "abcdefg"})
+    job = compiling.Compiling(tmp_path, order)
+    write = job._setting._write_page
+
+    def break_some(number: int, chapter: Chapter) -> None:
+        write(number, chapter)
+        if number in (2, 5):
+            (tmp_path / f"p{number}.typ").write_text("#panic()")
+
+    monkeypatch.setattr(job._setting, "_write_page", break_some)
+    assert job.run(plain=False).plain == ["id2", "id5"]
+    assert "could not be laid out" in (tmp_path / "p2.typ").read_text()
+    assert "Words of c." in (tmp_path / "p2.typ").read_text()
+    assert "could not be laid out" not in (tmp_path / "p3.typ").read_text()
+
+
+def test_what_takes_too_long_is_stopped_and_printed_as_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[list[str]] = []
+    run = making._run
+
+    def first_too_long(folder: Path, arguments: list[str]) -> bool:
+        ran.append(arguments)
+        monkeypatch.setattr(making, "SECONDS", 0.01 if not arguments else 120)
+        return run(folder, arguments)
+
+    monkeypatch.setattr(making, "_run", first_too_long)
+    compile_order(order_of({"one": "# One\n\n**Words**\n"}), tmp_path)
+    assert ran == [[], ["plain"]]
+    assert "strong(" not in code_of(tmp_path)
+
+
+def test_the_process_has_nothing_of_the_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, Any] = {}
+
+    def note(command: list[str], **options: Any) -> Any:
+        seen.update(options)
+        raise making.subprocess.TimeoutExpired(command, 1)
+
+    monkeypatch.setenv("OCTAVO_DATABASE_URL", "postgresql://secret")
+    monkeypatch.setattr(making.subprocess, "run", note)
+    with pytest.raises(making.CannotPrint):
+        compile_order(order_of({"one": "x"}), tmp_path)
+    assert not any(name.startswith(("OCTAVO", "AWS")) for name in seen["env"])
+    assert seen["cwd"] == tmp_path and seen["timeout"] == making.SECONDS
+
+
+def test_characters_without_a_font_are_told(tmp_path: Path) -> None:
+    compile_order(order_of({"one": "# One\n\n日本 and ✅ and 🚀.\n"}), tmp_path)
+    assert "U+65E5 U+672C" in (tmp_path / "main.typ").read_text()
+    assert "日本 and ✓ and (rocket)." in code_of(tmp_path)
+
+
+def sfnt(*ranges: tuple[int, int]) -> bytes:
+    """A font file that says what it covers and nothing else."""
+    groups = b"".join(struct.pack(">III", first, last, 1) for first, last in ranges)
+    table = (
+        struct.pack(">HHHHI", 0, 1, 3, 10, 12)
+        + struct.pack(">HHIII", 12, 0, 16 + len(groups), 0, len(ranges))
+        + groups
+    )
+    return (
+        struct.pack(">IHHHH", 0x00010000, 1, 0, 0, 0)
+        + struct.pack(">4sIII", b"cmap", 0, 28, len(table))
+        + table
+    )
+
+
+def test_fonts_in_a_folder_show_what_they_cover(tmp_path: Path) -> None:
+    (tmp_path / "cjk.ttf").write_bytes(sfnt((0x3000, 0x30FF), (0x4E00, 0x9FFF)))
+    (tmp_path / "broken.otf").write_bytes(b"\x00\x01\x00\x00\x00\x09nothing")
+    assert list(coverage(tmp_path / "cjk.ttf")) == [(0x3000, 0x30FF), (0x4E00, 0x9FFF)]
+    glyphs = Glyphs(str(tmp_path))
+    assert glyphs.shown("日本 한 🚀 👩‍👧 🇩🇪") == "日本 한 (rocket) (woman)(girl) DE"
+    assert glyphs.absent == {"한"}
+
+
+def test_images_are_told_by_their_bytes() -> None:
+    assert image_kind(png()) == "png"
+    assert image_kind(b"<?xml version='1.0'?><svg xmlns='x'/>") == "svg"
+    assert image_kind(b"<html><svg/></html>") is None
+    assert image_kind(b"%PDF-1.7") is None
+    assert image_kind(b"") is None
+
+
+def pages() -> list[Page]:
+    return [
+        Page(id="a", slug="a", title="A"),
+        Page(id="b", parent="a", slug="b", title="B", hidden=True),
+        Page(id="c", parent="b", slug="c", title="C"),
+        Page(id="d", slug="d", title="D", condition="visitor.claims.plan == 'paid'"),
+        Page(id="e", parent="d", slug="e", title="E"),
+        Page(id="f", slug="f", title="F", condition="space.vars.edition == 'full'"),
+        Page(id="g", slug="g", title="G", kind="link"),
+    ]
+
+
+def ids(tree: Tree, page: str | None = None, single: bool = False) -> list[tuple[str, int]]:
+    return [(found.id, level) for found, level in tree.chosen(page, single)]
+
+
+def test_what_a_print_leaves_out() -> None:
+    tree = Tree(pages(), {"edition": "full"})
+    assert ids(tree) == [("a", 1), ("f", 1)]
+    assert [page.id for page, _ in tree.paths()] == ["a", "b", "c", "f", "g"]
+    assert ids(Tree(pages(), {})) == [("a", 1)]
+    assert ids(tree, "b") == [("b", 1), ("c", 2)]
+    assert ids(tree, "b", single=True) == [("b", 1)]
+    for absent in ("x", "g"):
+        with pytest.raises(NotFound):
+            tree.chosen(absent, False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["elsa-guides", "phantasma-phoenix", "example-site"])
+def test_corpora_are_printed_without_loss(corpora: Path, tmp_path: Path, name: str) -> None:
+    root = corpora / name
+    sources = {str(p.relative_to(root))[:-3]: p.read_text() for p in sorted(root.rglob("*.md"))}
+    order = order_of(sources)
+    result = compile_order(order, tmp_path)
+    assert (result.plain, result.broken) == ([], [])
+    assert (tmp_path / "print.pdf").read_bytes().startswith(b"%PDF-")
