@@ -68,6 +68,15 @@ def test_pages_link_to_each_other(tmp_path: Path) -> None:
     assert known["places"]["id1#deep"] == "id1.1"
 
 
+def test_headings_in_cards_that_lead_to_themselves(tmp_path: Path) -> None:
+    cards = (
+        '<table data-view="cards"><thead><tr><th></th><th data-hidden data-card-target data-type="content-ref"></th>'
+        '</tr></thead><tbody><tr><td><h3>Part</h3></td><td><a href="one.md#part">x</a></td></tr>'
+        '<tr><td><h3>!</h3></td><td><a href="one.md">x</a></td></tr></tbody></table>\n'
+    )
+    assert compile_order(order_of({"one": f"# One\n\n{cards}"}), tmp_path).plain == []
+
+
 def test_an_image_that_cannot_be_read_leaves_a_box(tmp_path: Path) -> None:
     (tmp_path / "file0.png").write_bytes(b"\x89PNG\r\n\x1a\nbroken")
     (tmp_path / "file1.png").write_bytes(png())
@@ -92,7 +101,9 @@ def test_a_drawing_reaches_no_file(tmp_path: Path, target: str) -> None:
 def test_pages_that_typst_refuses_are_printed_as_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    order = order_of({name: f"# {name}\n\nWords of {name}.\n" for name in "abcdefg"})
+    order = order_of(
+        {name: f"# {name}\n\n## Part\n\nWords of {name}. [There](c.md#part)\n" for name in "abcdefg"}
+    )
     job = compiling.Compiling(tmp_path, order)
     write = job._setting._write_page
 

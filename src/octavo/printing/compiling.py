@@ -48,6 +48,7 @@ class Compiling:
             for number in self._failing(range(len(self._order.chapters))):
                 self._setting.write_plain(number)
                 self._plain.append(number)
+            self._setting.write_known()
             made = self._compile("main.typ")
         (self._folder / "print.pdf").write_bytes(made)
         chapters = self._order.chapters

@@ -89,6 +89,9 @@ class Setting:
     def write_plain(self, number: int) -> None:
         """Makes a chapter its text alone, with a remark that says so."""
         chapter = self._order.chapters[number]
+        # The headings are gone, and with them the places that links lead to.
+        own = f"{chapter.id}."
+        self.places = {name: place for name, place in self.places.items() if not place.startswith(own)}
         text = self._glyphs.shown(to_text(self._document(chapter)))
         remark = f"remark({literal(_NOT_SET)});\n"
         (self._folder / f"p{number}.typ").write_text(f"{_HEAD}{remark}{plain_typst(text)}}}\n")

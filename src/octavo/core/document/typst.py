@@ -203,6 +203,7 @@ class _Printer:
         self._reusable = False
         self._headings = 0
         self._in_note = False
+        self._in_cell = False
 
     # The stack machine.
 
@@ -304,6 +305,9 @@ class _Printer:
         return _with("p", block.nodes)
 
     def heading(self, block: Block) -> Pieces:
+        if self._in_cell:
+            # Cells may be links as a whole, and a link that holds the place it leads to has no place.
+            return _with("p", _with("strong", block.nodes))
         level = _HEADINGS[block.type]
         given = block.data.get("level")
         if isinstance(given, int) and not isinstance(given, bool):
@@ -319,7 +323,8 @@ class _Printer:
         self._used.add(place_of(self.printing.page, name))
         # A link may name the place as this product does, or as other tools make names of titles.
         self.anchors[place_of(self.printing.page, name)] = label
-        self.anchors.setdefault(place_of(self.printing.page, slug(title)), label)
+        if other := slug(title):
+            self.anchors.setdefault(place_of(self.printing.page, other), label)
         align = _ALIGNED.get(text_of(block.data, "align") or "")
         # Words alone: a heading stands in the bookmarks of the file as well.
         inside = [n for n in block.nodes if not (isinstance(n, Inline) and n.type == "annotation")]
@@ -634,6 +639,17 @@ class _Printer:
         return self._nest(f"tbl({_array(shares)}, {_array(aligns)}, {head}, ", inside, ");\n")
 
     def _cell(self, column: Data, value: object, cells: dict[str, Fragment]) -> list[Piece]:
+        inside = self._cell_content(column, value, cells)
+
+        def enter() -> None:
+            self._in_cell = True
+
+        def leave() -> None:
+            self._in_cell = False
+
+        return [enter, *inside, leave] if inside else []
+
+    def _cell_content(self, column: Data, value: object, cells: dict[str, Fragment]) -> list[Piece]:
         kind = column.get("type")
         if value is None:
             return []
