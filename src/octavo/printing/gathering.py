@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -19,7 +20,6 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..spaces import get_space
 from .order import Chapter, Order, Place, Reusable, StoredFile
-from .setting import date_line
 from .store import Wanted
 
 _IMAGE_MAX = 24 * 1024 * 1024
@@ -49,7 +49,7 @@ def gather(context: Context, tx: Transaction, base: Base, wanted: Wanted, folder
     return Order(
         title=(head.title if head else "") or space.title or "Untitled",
         subtitle=wanted.subtitle or (space.title if head else ""),
-        date=date_line(now()),
+        date=_date_line(now()),
         language=space.language or "en",
         whole=not wanted.single,
         chapters=chapters,
@@ -195,3 +195,9 @@ def image_kind(data: bytes) -> str | None:
         if head.startswith((b"<svg", b"<?xml", b"<!--", b"<!DOCTYPE svg")) and b"<svg" in data[:20000]
         else None
     )
+
+
+def _date_line(moment: int) -> str:
+    """A day as a title page says it; ``moment`` in milliseconds."""
+    day = datetime.fromtimestamp(moment / 1000, UTC)
+    return f"{day.day} {day:%B} {day.year}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -224,9 +223,3 @@ class _Lookup:
 
     def find_reusable(self, path: str) -> str | None:
         return self._reusable_paths.get(path)
-
-
-def date_line(moment: int) -> str:
-    """A day as a title page says it; ``moment`` in milliseconds."""
-    day = datetime.fromtimestamp(moment / 1000, UTC)
-    return f"{day.day} {day:%B} {day.year}"
