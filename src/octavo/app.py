@@ -47,6 +47,8 @@ ROUTES = (
     "access.saml",
     "access.scim",
     "orgs",
+    "orgs.members",
+    "orgs.teams",
     "spaces",
     "content",
     "changes",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ..errors import Forbidden, NotFound, Unauthorized
+from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.operation import Call, enters
 from .roles import COLLECTION, ORGANIZATION, SITE, SPACE, Abilities, Can, Rung, at_least, effective_role
@@ -59,6 +60,10 @@ class SpaceAccess(Struct, frozen=True):
     deleted: bool
 
 
+class KeptSpaceAccess(SpaceAccess, frozen=True):
+    """The caller at a space that may lie in the trash, as long as it can be restored."""
+
+
 def require_actor(call: Call) -> Actor:
     if call.actor is None:
         raise Unauthorized(
@@ -105,7 +110,7 @@ def member_role(tx: Transaction, organization_id: str, user_id: str) -> tuple[bo
 
 
 def _grants(
-    tx: Transaction, user_id: str, objects: list[tuple[str, str]]
+    tx: Transaction, user_id: str, objects: list[tuple[str, str, str | None]]
 ) -> dict[str, tuple[list[str], list[str]]]:
     """Roles granted to the user and to their teams, by object id."""
     rows = tx.all(
@@ -113,7 +118,7 @@ def _grants(
            WHERE g.object_id IN :objects AND (
              (g.subject_type = 'user' AND g.subject_id = :user)
              OR (g.subject_type = 'team' AND g.subject_id IN (SELECT team_id FROM team_members WHERE user_id = :user)))""",
-        objects=[object_id for _, object_id in objects],
+        objects=[object_id for _, object_id, _ in objects],
         user=user_id,
     )
     found: dict[str, tuple[list[str], list[str]]] = {}
@@ -122,7 +127,7 @@ def _grants(
     return found
 
 
-def _collection_chain(tx: Transaction, collection_id: str | None) -> list[tuple[str, str | None]]:
+def collection_chain(tx: Transaction, collection_id: str | None) -> list[tuple[str, str | None]]:
     """Ids and default levels of a collection and those it lies in, from the inside outwards."""
     chain: list[tuple[str, str | None]] = []
     while collection_id is not None and len(chain) < _MAX_DEPTH:
@@ -138,7 +143,7 @@ def _role_along(
     tx: Transaction, user_id: str, member: str | None, objects: list[tuple[str, str, str | None]]
 ) -> str | None:
     """The effective role at the first of ``objects`` (kind, id, default level), which run outwards."""
-    grants = _grants(tx, user_id, [(kind, object_id) for kind, object_id, _ in objects])
+    grants = _grants(tx, user_id, objects)
     none: tuple[list[str], list[str]] = ([], [])
     rungs = [Rung(*grants.get(object_id, none), level) for _, object_id, level in objects]
     return effective_role(member, rungs)
@@ -167,13 +172,15 @@ def enter_collection(call: Call, needs: Can, collection_id: str) -> CollectionAc
 
 def collection_access(tx: Transaction, user_id: str, needs: Can, collection_id: str) -> CollectionAccess:
     missing = f"There is no collection {collection_id!r}."
-    row = tx.one("SELECT organization_id FROM collections WHERE id = :id", id=collection_id)
+    row = tx.one(
+        "SELECT organization_id FROM collections WHERE id = :id AND deleted_at IS NULL", id=collection_id
+    )
     if row is None:
         raise NotFound(missing)
     is_member, member = member_role(tx, row[0], user_id)
     role: str | None = None
     if is_member:
-        chain = [("collection", i, level) for i, level in _collection_chain(tx, collection_id)]
+        chain = [("collection", i, level) for i, level in collection_chain(tx, collection_id)]
         role = _role_along(tx, user_id, member, chain) if member != "admin" else "admin"
     check(COLLECTION, role, needs, missing)
     assert role is not None
@@ -189,6 +196,18 @@ def enter_space(call: Call, needs: Can, space_id: str) -> SpaceAccess:
     return _space_access(standing, user_id, needs, space_id, allow_deleted=False)
 
 
+@enters(KeptSpaceAccess, "spaceId")
+def enter_kept_space(call: Call, needs: Can, space_id: str) -> KeptSpaceAccess:
+    user_id = require_actor(call).user_id
+    with call.db.read() as tx:
+        standing = _space_standing(tx, user_id, space_id)
+    if standing is not None and standing.deleted_at is not None:
+        if standing.deleted_at < now() - RESTORE_DAYS * 24 * 3_600_000:
+            standing = None
+    found = _space_access(standing, user_id, needs, space_id, allow_deleted=True)
+    return KeptSpaceAccess(*(getattr(found, name) for name in SpaceAccess.__struct_fields__))
+
+
 class _SpaceStanding(Struct, frozen=True):
     """How somebody stands to a space; ``role`` None: they cannot see it."""
 
@@ -196,7 +215,7 @@ class _SpaceStanding(Struct, frozen=True):
     role: str | None
     member_role: str | None
     locked: bool
-    deleted: bool
+    deleted_at: int | None
 
 
 def _read_standing(call: Call, user_id: str, space_id: str) -> _SpaceStanding | None:
@@ -228,16 +247,16 @@ def _space_standing(tx: Transaction, user_id: str, space_id: str) -> _SpaceStand
             role = "admin"
         else:
             objects: list[tuple[str, str, str | None]] = [("space", space_id, level)]
-            objects += [("collection", i, lv) for i, lv in _collection_chain(tx, collection_id)]
+            objects += [("collection", i, lv) for i, lv in collection_chain(tx, collection_id)]
             role = _role_along(tx, user_id, member, objects)
-    return _SpaceStanding(organization_id, role, member, edit_mode == "locked", deleted_at is not None)
+    return _SpaceStanding(organization_id, role, member, edit_mode == "locked", deleted_at)
 
 
 def _space_access(
     standing: _SpaceStanding | None, user_id: str, needs: Can, space_id: str, *, allow_deleted: bool
 ) -> SpaceAccess:
     missing = f"There is no space {space_id!r}."
-    if standing is None or (standing.deleted and not allow_deleted):
+    if standing is None or (standing.deleted_at is not None and not allow_deleted):
         raise NotFound(missing)
     check(SPACE, standing.role, needs, missing)
     assert standing.role is not None
@@ -248,5 +267,5 @@ def _space_access(
         standing.role,
         standing.member_role,
         standing.locked,
-        standing.deleted,
+        standing.deleted_at is not None,
     )

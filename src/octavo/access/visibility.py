@@ -1,56 +1,58 @@
-"""The SQL form of the permission check, for lists: which spaces and collections of an organization a person sees.
+"""The SQL form of the permission check, for lists: the role of a person at the spaces and collections of an
+organization, as a height (see ``roles.height``; 0: they do not see it).
 
-It says the same as ``roles.effective_role`` (a test holds them equal), for the ability to view.
+It says the same as ``roles.effective_role``; a test holds them equal. What somebody was granted is few rows,
+found once; every other row is decided by its own default level and its collection's height.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from .roles import Role
+from .roles import ORDER, Role, height
 
-_TEAMS = "(SELECT team_id FROM team_members WHERE user_id = :viewer)"
-
-
-def _rung(kind: str, table: str, parent: str) -> str:
-    mine = f"FROM grants g WHERE g.object_type = '{kind}' AND g.object_id = {table}.id"
-    user = f"{mine} AND g.subject_type = 'user' AND g.subject_id = :viewer"
-    team = f"{mine} AND g.subject_type = 'team' AND g.subject_id IN {_TEAMS}"
-    return f"""CASE
-      WHEN EXISTS (SELECT 1 {user}) THEN (SELECT CASE WHEN max(g.role) IS NULL THEN 0 ELSE 1 END {user})
-      WHEN EXISTS (SELECT 1 {team}) THEN (SELECT CASE WHEN max(g.role) IS NULL THEN 0 ELSE 1 END {team})
-      WHEN {table}.default_level IS NULL THEN 0
-      WHEN {table}.default_level <> 'inherit' THEN :viewer_is_member
-      ELSE {parent} END"""
+_HEIGHTS = " ".join(f"WHEN '{role}' THEN {height(role)}" for role in ORDER)
 
 
-OPEN_COLLECTIONS = f"""WITH RECURSIVE open_collections(id, is_open) AS (
-    SELECT c.id, {_rung("collection", "c", ":viewer_is_member")}
-      FROM collections c WHERE c.organization_id = :organization AND c.parent_id IS NULL
+def _height_of(column: str) -> str:
+    return f"CASE {column} {_HEIGHTS} ELSE 0 END"
+
+
+def _rung(table: str, granted: str, parent: str) -> str:
+    """The height at one row of ``table``. A default level is for members, not for guests."""
+    return f"""COALESCE({granted}.height, CASE
+      WHEN {table}.default_level = 'inherit' THEN {parent}
+      WHEN :viewer_height = 0 THEN 0
+      ELSE {_height_of(f"{table}.default_level")} END)"""
+
+
+ROLES_OF_VIEWER = f"""WITH RECURSIVE granted(kind, id, height) AS (
+    SELECT g.object_type, g.object_id,
+           COALESCE(max(CASE WHEN g.subject_type = 'user' THEN {_height_of("g.role")} END), max({_height_of("g.role")}))
+      FROM grants g
+     WHERE (g.subject_type = 'user' AND g.subject_id = :viewer)
+        OR (g.subject_type = 'team' AND g.subject_id IN (SELECT team_id FROM team_members WHERE user_id = :viewer))
+     GROUP BY g.object_type, g.object_id),
+  collection_roles(id, height) AS (
+    SELECT c.id, {_rung("c", "g", ":viewer_height")}
+      FROM collections c LEFT JOIN granted g ON g.kind = 'collection' AND g.id = c.id
+     WHERE c.organization_id = :organization AND c.parent_id IS NULL
     UNION ALL
-    SELECT c.id, {_rung("collection", "c", "p.is_open")}
-      FROM collections c JOIN open_collections p ON c.parent_id = p.id)"""
-"""A WITH clause; parameters as ``viewer_parameters`` gives them, and ``organization``."""
+    SELECT c.id, {_rung("c", "g", "p.height")}
+      FROM collection_roles p JOIN collections c ON c.parent_id = p.id
+      LEFT JOIN granted g ON g.kind = 'collection' AND g.id = c.id)"""
+"""A WITH clause; parameters as ``viewer_parameters`` gives them."""
 
-SPACE_IS_VISIBLE = f"""(:viewer_is_admin = 1 OR 1 = {
-    _rung(
-        "space",
-        "s",
-        "COALESCE((SELECT o.is_open FROM open_collections o WHERE o.id = s.collection_id), :viewer_is_member)",
-    )
-})"""
-"""A condition on ``spaces s``, behind OPEN_COLLECTIONS."""
+SPACE_ROLES = """LEFT JOIN granted sg ON sg.kind = 'space' AND sg.id = s.id
+  LEFT JOIN collection_roles sc ON sc.id = s.collection_id"""
+"""Joins behind ``spaces s``, for SPACE_HEIGHT."""
 
-COLLECTION_IS_VISIBLE = (
-    "(:viewer_is_admin = 1 OR EXISTS (SELECT 1 FROM open_collections o WHERE o.id = c.id AND o.is_open = 1))"
-)
-"""A condition on ``collections c``, behind OPEN_COLLECTIONS."""
+SPACE_HEIGHT = _rung("s", "sg", "COALESCE(sc.height, :viewer_height)")
+"""The viewer's height at ``spaces s``, behind ROLES_OF_VIEWER and SPACE_ROLES. Not for administrators."""
+
+COLLECTION_ROLES = "JOIN collection_roles cr ON cr.id = c.id"
+"""A join behind ``collections c``; the height is ``cr.height``. Not for administrators."""
 
 
 def viewer_parameters(organization_id: str, user_id: str, member_role: Role | str | None) -> dict[str, Any]:
-    return {
-        "organization": organization_id,
-        "viewer": user_id,
-        "viewer_is_admin": int(member_role == "admin"),
-        "viewer_is_member": int(member_role is not None),
-    }
+    return {"organization": organization_id, "viewer": user_id, "viewer_height": height(member_role)}

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
-from ..access import COLLECTION_IS_VISIBLE, OPEN_COLLECTIONS, SPACE_IS_VISIBLE, OrgAccess, viewer_parameters
+from ..access import (
+    COLLECTION_ROLES,
+    ROLES_OF_VIEWER,
+    SPACE_HEIGHT,
+    SPACE_ROLES,
+    OrgAccess,
+    role_at,
+    viewer_parameters,
+)
 from ..core.pages import rank_between
 from ..errors import NotFound
 from ..kit import ids
@@ -48,35 +56,89 @@ def get_space(tx: Transaction, space_id: str) -> SpaceRow:
     return SpaceRow(*row)
 
 
+class _Seen(NamedTuple):
+    """SQL around a list of what the caller sees: WITH clause, joins, the caller's height, and a condition."""
+
+    prefix: str
+    joins: str
+    height: str
+    condition: str
+    parameters: dict[str, Any]
+
+
+def _seen(org: OrgAccess, joins: str, height: str) -> _Seen:
+    if org.role == "admin":
+        # An administrator sees everything: nothing is asked.
+        return _Seen("", "", ":viewer_height", "", {"organization": org.organization_id, "viewer_height": 6})
+    parameters = viewer_parameters(org.organization_id, org.user_id, org.role)
+    return _Seen(ROLES_OF_VIEWER, joins, height, f" AND {height} > 0", parameters)
+
+
+def _seen_spaces(org: OrgAccess) -> _Seen:
+    return _seen(org, SPACE_ROLES, SPACE_HEIGHT)
+
+
 def list_spaces(
-    tx: Transaction, org: OrgAccess, limit: int, page: str | None, *, collection_id: str | None = None
-) -> Slice[SpaceRow]:
-    """Spaces of an organization (or of one collection) the caller sees, newest first."""
+    tx: Transaction,
+    org: OrgAccess,
+    limit: int,
+    page: str | None,
+    *,
+    collection_id: str | None = None,
+    deleted_since: int | None = None,
+    ascending: bool = False,
+) -> Slice[tuple[SpaceRow, str | None]]:
+    """Spaces of an organization (or of one collection) the caller sees, each with the caller's role there.
+
+    Newest first, or oldest. ``deleted_since``: those in the trash, deleted at that moment or later, instead.
+    """
     after = decode_token(page, str)
-    parameters: dict[str, Any] = viewer_parameters(org.organization_id, org.user_id, org.role)
-    where = f"s.organization_id = :organization AND s.deleted_at IS NULL AND {SPACE_IS_VISIBLE}"
+    seen = _seen_spaces(org)
+    where = "s.organization_id = :organization AND " + (
+        "s.deleted_at IS NULL" if deleted_since is None else "s.deleted_at >= :since"
+    )
+    parameters = {**seen.parameters, "since": deleted_since}
     if collection_id is not None:
         where += " AND s.collection_id = :collection"
         parameters["collection"] = collection_id
+    where += seen.condition
+    beyond, order, start = ("s.id > :after", "ASC", "") if ascending else ("s.id < :after", "DESC", "~")
     rows = tx.all(
-        f"""{OPEN_COLLECTIONS} SELECT {_SPACE} FROM spaces s
-            WHERE {where} AND s.id < :after ORDER BY s.id DESC LIMIT :limit""",
-        after=after[0] if after else "~",
+        f"""{seen.prefix} SELECT {_SPACE}, {seen.height} FROM spaces s {seen.joins}
+            WHERE {where} AND {beyond} ORDER BY s.id {order} LIMIT :limit""",
+        after=after[0] if after else start,
         limit=limit + 1,
         **parameters,
     )
-    count = tx.value(f"{OPEN_COLLECTIONS} SELECT count(*) FROM spaces s WHERE {where}", **parameters)
-    return slice_rows([SpaceRow(*row) for row in rows], limit, count, lambda space: (space.id,))
+    count = tx.value(f"{seen.prefix} SELECT count(*) FROM spaces s {seen.joins} WHERE {where}", **parameters)
+    found: list[tuple[SpaceRow, str | None]] = [(SpaceRow(*row[:-1]), role_at(row[-1])) for row in rows]
+    return slice_rows(found, limit, count, lambda item: (item[0].id,))
 
 
 def list_visible_space_ids(tx: Transaction, org: OrgAccess) -> list[str]:
     """Every space of an organization the caller sees."""
+    seen = _seen_spaces(org)
     rows = tx.all(
-        f"""{OPEN_COLLECTIONS} SELECT s.id FROM spaces s
-            WHERE s.organization_id = :organization AND s.deleted_at IS NULL AND {SPACE_IS_VISIBLE} ORDER BY s.id""",
-        **viewer_parameters(org.organization_id, org.user_id, org.role),
+        f"""{seen.prefix} SELECT s.id FROM spaces s {seen.joins}
+            WHERE s.organization_id = :organization AND s.deleted_at IS NULL{seen.condition} ORDER BY s.id""",
+        **seen.parameters,
     )
     return [row[0] for row in rows]
+
+
+def update_space(tx: Transaction, space_id: str, **values: Any) -> None:
+    """Sets columns of a space."""
+    _update(tx, "spaces", space_id, values)
+
+
+def update_collection(tx: Transaction, collection_id: str, **values: Any) -> None:
+    """Sets columns of a collection."""
+    _update(tx, "collections", collection_id, values)
+
+
+def _update(tx: Transaction, table: str, id: str, values: dict[str, Any]) -> None:
+    columns = ", ".join(f"{name} = :{name}" for name in values)
+    tx.run(f"UPDATE {table} SET {columns}, updated_at = :at WHERE id = :row", row=id, at=now(), **values)
 
 
 def last_rank(tx: Transaction, organization_id: str, parent_id: str | None) -> str:
@@ -151,6 +213,7 @@ class CollectionRow(Struct, frozen=True):
     default_level: str | None
     created_at: int
     updated_at: int
+    deleted_at: int | None
 
 
 _COLLECTION = ", ".join(f"c.{name}" for name in CollectionRow.__struct_fields__)
@@ -158,7 +221,7 @@ _COLLECTION = ", ".join(f"c.{name}" for name in CollectionRow.__struct_fields__)
 
 def get_collection(tx: Transaction, collection_id: str) -> CollectionRow:
     row = tx.one(f"SELECT {_COLLECTION} FROM collections c WHERE c.id = :id", id=collection_id)
-    if row is None:
+    if row is None or row[-1] is not None:
         raise NotFound(f"There is no collection {collection_id!r}.")
     return CollectionRow(*row)
 
@@ -171,22 +234,31 @@ def require_collection(tx: Transaction, organization_id: str, collection_id: str
 
 def list_collections(
     tx: Transaction, org: OrgAccess, limit: int, page: str | None, *, nested: bool
-) -> Slice[CollectionRow]:
-    """Collections of an organization the caller sees, newest first; without ``nested`` those at the top."""
+) -> Slice[tuple[CollectionRow, str | None]]:
+    """Collections of an organization the caller sees, newest first, each with the caller's role there.
+
+    Without ``nested`` those at the top.
+    """
     after = decode_token(page, str)
-    parameters = viewer_parameters(org.organization_id, org.user_id, org.role)
-    where = f"c.organization_id = :organization AND {COLLECTION_IS_VISIBLE}"
+    seen = _seen(org, COLLECTION_ROLES, "cr.height")
+    where = "c.organization_id = :organization AND c.deleted_at IS NULL"
     if not nested:
         where += " AND c.parent_id IS NULL"
+    where += seen.condition
     rows = tx.all(
-        f"""{OPEN_COLLECTIONS} SELECT {_COLLECTION} FROM collections c
+        f"""{seen.prefix} SELECT {_COLLECTION}, {seen.height} FROM collections c {seen.joins}
             WHERE {where} AND c.id < :after ORDER BY c.id DESC LIMIT :limit""",
         after=after[0] if after else "~",
         limit=limit + 1,
-        **parameters,
+        **seen.parameters,
     )
-    count = tx.value(f"{OPEN_COLLECTIONS} SELECT count(*) FROM collections c WHERE {where}", **parameters)
-    return slice_rows([CollectionRow(*row) for row in rows], limit, count, lambda c: (c.id,))
+    count = tx.value(
+        f"{seen.prefix} SELECT count(*) FROM collections c {seen.joins} WHERE {where}", **seen.parameters
+    )
+    found: list[tuple[CollectionRow, str | None]] = [
+        (CollectionRow(*row[:-1]), role_at(row[-1])) for row in rows
+    ]
+    return slice_rows(found, limit, count, lambda item: (item[0].id,))
 
 
 def insert_collection(
