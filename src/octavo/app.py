@@ -44,6 +44,7 @@ log = logging.getLogger("octavo")
 ROUTES = (
     "access",
     "access.identity",
+    "access.rights",
     "access.saml",
     "access.scim",
     "orgs",

@@ -17,6 +17,7 @@ from .entering import (
     space_access,
 )
 from .identity.departing import remove_member, require_another_admin
+from .rights.granting import guarding, shared, stay
 from .roles import (
     COLLECTION,
     ORDER,
@@ -56,7 +57,7 @@ __all__ = [
     "SPACE", "SPACE_HEIGHT", "SPACE_ROLES", "SignedIn", "SiteAccess", "SpaceAccess", "TEAM", "Team",
     "TeamRow", "User", "UserRow", "admit", "at_least", "audit", "authenticate", "collection_access",
     "create_token", "effective_role", "enter_organization", "enter_space", "find_team", "find_user",
-    "find_user_by_email", "has_verified_email", "insert_user", "list_active_providers", "list_users_by_id", "member_role", "permissions", "present_team",
+    "find_user_by_email", "guarding", "has_verified_email", "insert_user", "list_active_providers", "list_users_by_id", "member_role", "permissions", "present_team",
     "present_user", "remove_member", "require_another_admin", "require_members", "require_teams",
-    "role_at", "space_access", "upsert_member", "viewer_parameters",
+    "role_at", "shared", "space_access", "stay", "upsert_member", "viewer_parameters",
 ]  # fmt: skip

@@ -12,11 +12,11 @@ from ..errors import Forbidden, NotFound, Unauthorized
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.operation import Call, enters
-from .roles import COLLECTION, ORGANIZATION, SITE, SPACE, Abilities, Can, Rung, at_least, effective_role
+from .roles import COLLECTION, ORGANIZATION, SITE, SPACE, Abilities, Can, at_least
+from .standing import Step, list_collection_steps, role_along
 from .tokens import Actor
 
 RESTORE_DAYS = 7
-_MAX_DEPTH = 64
 
 
 class SignedIn(Struct, frozen=True):
@@ -109,46 +109,6 @@ def member_role(tx: Transaction, organization_id: str, user_id: str) -> tuple[bo
     return (False, None) if row is None else (True, row[0])
 
 
-def _grants(
-    tx: Transaction, user_id: str, objects: list[tuple[str, str, str | None]]
-) -> dict[str, tuple[list[str], list[str]]]:
-    """Roles granted to the user and to their teams, by object id."""
-    rows = tx.all(
-        """SELECT g.object_id, g.subject_type, g.role FROM grants g
-           WHERE g.object_id IN :objects AND (
-             (g.subject_type = 'user' AND g.subject_id = :user)
-             OR (g.subject_type = 'team' AND g.subject_id IN (SELECT team_id FROM team_members WHERE user_id = :user)))""",
-        objects=[object_id for _, object_id, _ in objects],
-        user=user_id,
-    )
-    found: dict[str, tuple[list[str], list[str]]] = {}
-    for object_id, subject_type, role in rows:
-        found.setdefault(object_id, ([], []))[0 if subject_type == "user" else 1].append(role)
-    return found
-
-
-def collection_chain(tx: Transaction, collection_id: str | None) -> list[tuple[str, str | None]]:
-    """Ids and default levels of a collection and those it lies in, from the inside outwards."""
-    chain: list[tuple[str, str | None]] = []
-    while collection_id is not None and len(chain) < _MAX_DEPTH:
-        row = tx.one("SELECT default_level, parent_id FROM collections WHERE id = :id", id=collection_id)
-        if row is None:
-            break
-        chain.append((collection_id, row[0]))
-        collection_id = row[1]
-    return chain
-
-
-def _role_along(
-    tx: Transaction, user_id: str, member: str | None, objects: list[tuple[str, str, str | None]]
-) -> str | None:
-    """The effective role at the first of ``objects`` (kind, id, default level), which run outwards."""
-    grants = _grants(tx, user_id, objects)
-    none: tuple[list[str], list[str]] = ([], [])
-    rungs = [Rung(*grants.get(object_id, none), level) for _, object_id, level in objects]
-    return effective_role(member, rungs)
-
-
 @enters(SiteAccess, "organizationId", "siteId")
 def enter_site(call: Call, needs: Can, organization_id: str, site_id: str) -> SiteAccess:
     user_id = require_actor(call).user_id
@@ -180,8 +140,7 @@ def collection_access(tx: Transaction, user_id: str, needs: Can, collection_id: 
     is_member, member = member_role(tx, row[0], user_id)
     role: str | None = None
     if is_member:
-        chain = [("collection", i, level) for i, level in collection_chain(tx, collection_id)]
-        role = _role_along(tx, user_id, member, chain) if member != "admin" else "admin"
+        role = role_along(tx, user_id, member, list_collection_steps(tx, collection_id))
     check(COLLECTION, role, needs, missing)
     assert role is not None
     return CollectionAccess(collection_id, row[0], user_id, role, member)
@@ -243,12 +202,10 @@ def _space_standing(tx: Transaction, user_id: str, space_id: str) -> _SpaceStand
     organization_id, collection_id, level, edit_mode, deleted_at, member_id, member = row
     role: str | None = None
     if member_id is not None:
-        if member == "admin":
-            role = "admin"
-        else:
-            objects: list[tuple[str, str, str | None]] = [("space", space_id, level)]
-            objects += [("collection", i, lv) for i, lv in collection_chain(tx, collection_id)]
-            role = _role_along(tx, user_id, member, objects)
+        steps = [Step("space", space_id, level)]
+        if member != "admin":
+            steps += list_collection_steps(tx, collection_id)
+        role = role_along(tx, user_id, member, steps)
     return _SpaceStanding(organization_id, role, member, edit_mode == "locked", deleted_at)
 
 
