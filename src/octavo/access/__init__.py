@@ -27,12 +27,14 @@ from .roles import (
     Can,
     Level,
     Role,
+    Rung,
     at_least,
     effective_role,
     permissions,
     role_at,
 )
 from .saml.store import list_active_providers
+from .standing import list_standings, list_steps
 from .store import (
     TEAM,
     TeamRow,
@@ -53,11 +55,11 @@ from .wire import RoleOrGuest, Team, User, present_team, present_user
 
 __all__ = [
     "Actor", "COLLECTION", "COLLECTION_ROLES", "Can", "CollectionAccess", "KeptSpaceAccess", "LastUse",
-    "Level", "ORDER", "ORGANIZATION", "OrgAccess", "RESTORE_DAYS", "ROLES_OF_VIEWER", "Role", "RoleOrGuest", "SITE",
+    "Level", "ORDER", "ORGANIZATION", "OrgAccess", "RESTORE_DAYS", "ROLES_OF_VIEWER", "Role", "RoleOrGuest", "Rung", "SITE",
     "SPACE", "SPACE_HEIGHT", "SPACE_ROLES", "SignedIn", "SiteAccess", "SpaceAccess", "TEAM", "Team",
     "TeamRow", "User", "UserRow", "admit", "at_least", "audit", "authenticate", "collection_access",
     "create_token", "effective_role", "enter_organization", "enter_space", "find_team", "find_user",
-    "find_user_by_email", "guarding", "has_verified_email", "insert_user", "list_active_providers", "list_users_by_id", "member_role", "permissions", "present_team",
+    "find_user_by_email", "guarding", "has_verified_email", "insert_user", "list_active_providers", "list_standings", "list_steps", "list_users_by_id", "member_role", "permissions", "present_team",
     "present_user", "remove_member", "require_another_admin", "require_members", "require_teams",
     "role_at", "shared", "space_access", "stay", "upsert_member", "viewer_parameters",
 ]  # fmt: skip

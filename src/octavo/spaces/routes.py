@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from ..access import (
     RESTORE_DAYS,
@@ -20,8 +22,11 @@ from ..access import (
     audit,
     collection_access,
     enter_organization,
+    guarding,
     member_role,
+    shared,
     space_access,
+    stay,
 )
 from ..errors import Forbidden, NotFound
 from ..kit.clock import now
@@ -49,10 +54,23 @@ from .wire import (
 )
 
 
-def _require_level(level: Level, own: str) -> None:
-    """What an object gives by default may not be more than the caller has there."""
-    if level not in (None, "inherit") and not at_least(own, level):
-        raise Forbidden(f"defaultLevel: `{level}` is more than your own role here, `{own}`.")
+@contextmanager
+def _levelling(
+    tx: Transaction, call: Call, access: SpaceAccess | CollectionAccess, level: Level | UnsetType
+) -> Iterator[None]:
+    """Around a change of what members may do by default. Raises Forbidden for more than the caller has there.
+
+    Whoever closes what they came in by keeps their role by a grant.
+    """
+    if level is UNSET:
+        yield
+        return
+    if level not in (None, "inherit") and not at_least(access.role, level):
+        raise Forbidden(f"defaultLevel: `{level}` is more than your own role here, `{access.role}`.")
+    place = shared(access)
+    with guarding(tx, place):
+        yield
+        stay(tx, call, place)
 
 
 # --- spaces -------------------------------------------------------------------------------------------
@@ -162,8 +180,6 @@ def update_space(call: Call, space: SpaceAccess, body: UpdateSpace) -> Space:
         for name, value in msgspec.structs.asdict(body).items()
         if value is not UNSET and name != "merge_rules"
     }
-    if body.default_level is not UNSET:
-        _require_level(body.default_level, space.role)
     # The one that is given takes the place of the other.
     if isinstance(body.emoji, str):
         values["icon"] = None
@@ -176,7 +192,8 @@ def update_space(call: Call, space: SpaceAccess, body: UpdateSpace) -> Space:
             values["merge_rules"] = msgspec.json.encode(body.merge_rules).decode()
         before = store.get_space(tx, space.space_id)
         if values:
-            store.update_space(tx, space.space_id, **values)
+            with _levelling(tx, call, space, body.default_level):
+                store.update_space(tx, space.space_id, **values)
             audit(
                 tx,
                 call,
@@ -358,12 +375,11 @@ def create_collection(call: Call, org: OrgAccess, body: CreateCollection | None)
 def update_collection(call: Call, collection: CollectionAccess, body: UpdateCollection) -> Collection:
     """Changes title, description or what members may do by default: what is left out stays."""
     values = {name: v for name, v in msgspec.structs.asdict(body).items() if v is not UNSET}
-    if body.default_level is not UNSET:
-        _require_level(body.default_level, collection.role)
     with call.db.write() as tx:
         before = store.get_collection(tx, collection.collection_id)
         if values:
-            store.update_collection(tx, collection.collection_id, **values)
+            with _levelling(tx, call, collection, body.default_level):
+                store.update_collection(tx, collection.collection_id, **values)
             audit(
                 tx,
                 call,
