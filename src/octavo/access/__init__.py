@@ -50,16 +50,16 @@ from .store import (
     upsert_member,
 )
 from .tokens import Actor, LastUse, authenticate, create_token
-from .visibility import COLLECTION_ROLES, ROLES_OF_VIEWER, SPACE_HEIGHT, SPACE_ROLES, viewer_parameters
+from .visibility import Seen, seen_collections, seen_spaces
 from .wire import RoleOrGuest, Team, User, present_team, present_user
 
 __all__ = [
-    "Actor", "COLLECTION", "COLLECTION_ROLES", "Can", "CollectionAccess", "KeptSpaceAccess", "LastUse",
-    "Level", "ORDER", "ORGANIZATION", "OrgAccess", "RESTORE_DAYS", "ROLES_OF_VIEWER", "Role", "RoleOrGuest", "Rung", "SITE",
-    "SPACE", "SPACE_HEIGHT", "SPACE_ROLES", "SignedIn", "SiteAccess", "SpaceAccess", "TEAM", "Team",
+    "Actor", "COLLECTION", "Can", "CollectionAccess", "KeptSpaceAccess", "LastUse",
+    "Level", "ORDER", "ORGANIZATION", "OrgAccess", "RESTORE_DAYS", "Role", "RoleOrGuest", "Rung", "SITE",
+    "SPACE", "Seen", "SignedIn", "SiteAccess", "SpaceAccess", "TEAM", "Team",
     "TeamRow", "User", "UserRow", "admit", "at_least", "audit", "authenticate", "collection_access",
     "create_token", "effective_role", "enter_organization", "enter_space", "find_team", "find_user",
     "find_user_by_email", "guarding", "has_verified_email", "insert_user", "list_active_providers", "list_standings", "list_steps", "list_users_by_id", "member_role", "permissions", "present_team",
     "present_user", "remove_member", "require_another_admin", "require_members", "require_teams",
-    "role_at", "shared", "space_access", "stay", "upsert_member", "viewer_parameters",
+    "role_at", "seen_collections", "seen_spaces", "shared", "space_access", "stay", "upsert_member",
 ]  # fmt: skip

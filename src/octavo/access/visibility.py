@@ -7,9 +7,10 @@ found once; every other row is decided by its own default level and its collecti
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from .roles import ORDER, Role, height
+from .entering import OrgAccess
+from .roles import ORDER, height
 
 _HEIGHTS = " ".join(f"WHEN '{role}' THEN {height(role)}" for role in ORDER)
 
@@ -26,7 +27,7 @@ def _rung(table: str, granted: str, parent: str) -> str:
       ELSE {_height_of(f"{table}.default_level")} END)"""
 
 
-ROLES_OF_VIEWER = f"""WITH RECURSIVE granted(kind, id, height) AS (
+_ROLES_OF_VIEWER = f"""WITH RECURSIVE granted(kind, id, height) AS (
     SELECT g.object_type, g.object_id,
            COALESCE(max(CASE WHEN g.subject_type = 'user' THEN {_height_of("g.role")} END), max({_height_of("g.role")}))
       FROM grants g
@@ -41,18 +42,35 @@ ROLES_OF_VIEWER = f"""WITH RECURSIVE granted(kind, id, height) AS (
     SELECT c.id, {_rung("c", "g", "p.height")}
       FROM collection_roles p JOIN collections c ON c.parent_id = p.id
       LEFT JOIN granted g ON g.kind = 'collection' AND g.id = c.id)"""
-"""A WITH clause; parameters as ``viewer_parameters`` gives them."""
-
-SPACE_ROLES = """LEFT JOIN granted sg ON sg.kind = 'space' AND sg.id = s.id
+_SPACE_ROLES = """LEFT JOIN granted sg ON sg.kind = 'space' AND sg.id = s.id
   LEFT JOIN collection_roles sc ON sc.id = s.collection_id"""
-"""Joins behind ``spaces s``, for SPACE_HEIGHT."""
-
-SPACE_HEIGHT = _rung("s", "sg", "COALESCE(sc.height, :viewer_height)")
-"""The viewer's height at ``spaces s``, behind ROLES_OF_VIEWER and SPACE_ROLES. Not for administrators."""
-
-COLLECTION_ROLES = "JOIN collection_roles cr ON cr.id = c.id"
-"""A join behind ``collections c``; the height is ``cr.height``. Not for administrators."""
+_SPACE_HEIGHT = _rung("s", "sg", "COALESCE(sc.height, :viewer_height)")
+_COLLECTION_ROLES = "JOIN collection_roles cr ON cr.id = c.id"
 
 
-def viewer_parameters(organization_id: str, user_id: str, member_role: Role | str | None) -> dict[str, Any]:
-    return {"organization": organization_id, "viewer": user_id, "viewer_height": height(member_role)}
+class Seen(NamedTuple):
+    """SQL around a list of what somebody sees: a WITH clause, joins behind ``spaces s`` or ``collections c``,
+    their height at a row, and a condition that begins with AND. ``parameters`` hold ``:organization``."""
+
+    prefix: str
+    joins: str
+    height: str
+    condition: str
+    parameters: dict[str, Any]
+
+
+def seen_spaces(org: OrgAccess) -> Seen:
+    return _seen(org, _SPACE_ROLES, _SPACE_HEIGHT)
+
+
+def seen_collections(org: OrgAccess) -> Seen:
+    return _seen(org, _COLLECTION_ROLES, "cr.height")
+
+
+def _seen(org: OrgAccess, joins: str, height_there: str) -> Seen:
+    own = height(org.role)
+    if org.role == "admin":
+        # An administrator sees everything: nothing is asked.
+        return Seen("", "", ":viewer_height", "", {"organization": org.organization_id, "viewer_height": own})
+    parameters = {"organization": org.organization_id, "viewer": org.user_id, "viewer_height": own}
+    return Seen(_ROLES_OF_VIEWER, joins, height_there, f" AND {height_there} > 0", parameters)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..access import OPEN_COLLECTIONS, SPACE_IS_VISIBLE, OrgAccess, viewer_parameters
+from ..access import OrgAccess, seen_spaces
 from ..content import Base, Layer
 from ..core.merge import Conflict
 from ..errors import NotFound
@@ -171,15 +171,10 @@ def list_organization_changes(
     tx: Transaction, org: OrgAccess, wanted: ChangeFilter, limit: int, page: str | None
 ) -> Slice[ChangeRow]:
     """Those of all spaces of an organization that the caller sees, newest first."""
-    return _list(
-        tx,
-        f"s.organization_id = :organization AND s.deleted_at IS NULL AND {SPACE_IS_VISIBLE}",
-        viewer_parameters(org.organization_id, org.user_id, org.role),
-        wanted,
-        limit,
-        page,
-        before=OPEN_COLLECTIONS,
-    )
+    seen = seen_spaces(org)
+    spaces = f"""SELECT s.id FROM spaces s {seen.joins} WHERE s.organization_id = :organization
+                 AND s.deleted_at IS NULL{seen.condition}"""
+    return _list(tx, f"c.space_id IN ({spaces})", seen.parameters, wanted, limit, page, before=seen.prefix)
 
 
 # --- writing ------------------------------------------------------------------------------------------

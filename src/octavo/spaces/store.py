@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from ..access import (
-    COLLECTION_ROLES,
-    ROLES_OF_VIEWER,
-    SPACE_HEIGHT,
-    SPACE_ROLES,
-    OrgAccess,
-    role_at,
-    viewer_parameters,
-)
+from ..access import OrgAccess, role_at, seen_collections, seen_spaces
 from ..core.pages import rank_between
 from ..errors import NotFound
 from ..kit import ids
@@ -56,28 +48,6 @@ def get_space(tx: Transaction, space_id: str) -> SpaceRow:
     return SpaceRow(*row)
 
 
-class _Seen(NamedTuple):
-    """SQL around a list of what the caller sees: WITH clause, joins, the caller's height, and a condition."""
-
-    prefix: str
-    joins: str
-    height: str
-    condition: str
-    parameters: dict[str, Any]
-
-
-def _seen(org: OrgAccess, joins: str, height: str) -> _Seen:
-    if org.role == "admin":
-        # An administrator sees everything: nothing is asked.
-        return _Seen("", "", ":viewer_height", "", {"organization": org.organization_id, "viewer_height": 6})
-    parameters = viewer_parameters(org.organization_id, org.user_id, org.role)
-    return _Seen(ROLES_OF_VIEWER, joins, height, f" AND {height} > 0", parameters)
-
-
-def _seen_spaces(org: OrgAccess) -> _Seen:
-    return _seen(org, SPACE_ROLES, SPACE_HEIGHT)
-
-
 def list_spaces(
     tx: Transaction,
     org: OrgAccess,
@@ -93,7 +63,7 @@ def list_spaces(
     Newest first, or oldest. ``deleted_since``: those in the trash, deleted at that moment or later, instead.
     """
     after = decode_token(page, str)
-    seen = _seen_spaces(org)
+    seen = seen_spaces(org)
     where = "s.organization_id = :organization AND " + (
         "s.deleted_at IS NULL" if deleted_since is None else "s.deleted_at >= :since"
     )
@@ -117,7 +87,7 @@ def list_spaces(
 
 def list_visible_space_ids(tx: Transaction, org: OrgAccess) -> list[str]:
     """Every space of an organization the caller sees."""
-    seen = _seen_spaces(org)
+    seen = seen_spaces(org)
     rows = tx.all(
         f"""{seen.prefix} SELECT s.id FROM spaces s {seen.joins}
             WHERE s.organization_id = :organization AND s.deleted_at IS NULL{seen.condition} ORDER BY s.id""",
@@ -240,7 +210,7 @@ def list_collections(
     Without ``nested`` those at the top.
     """
     after = decode_token(page, str)
-    seen = _seen(org, COLLECTION_ROLES, "cr.height")
+    seen = seen_collections(org)
     where = "c.organization_id = :organization AND c.deleted_at IS NULL"
     if not nested:
         where += " AND c.parent_id IS NULL"
