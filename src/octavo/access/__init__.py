@@ -17,7 +17,7 @@ from .entering import (
     space_access,
 )
 from .identity.departing import remove_member, require_another_admin
-from .rights.granting import guarding, shared, stay
+from .rights.granting import Shared, guarding, shared, stay
 from .roles import (
     COLLECTION,
     ORDER,
@@ -30,11 +30,12 @@ from .roles import (
     Rung,
     at_least,
     effective_role,
+    height,
     permissions,
     role_at,
 )
 from .saml.store import list_active_providers
-from .standing import list_standings, list_steps
+from .standing import Kind, list_standings, list_steps
 from .store import (
     TEAM,
     TeamRow,
@@ -54,12 +55,12 @@ from .visibility import Seen, seen_collections, seen_spaces
 from .wire import RoleOrGuest, Team, User, present_team, present_user
 
 __all__ = [
-    "Actor", "COLLECTION", "Can", "CollectionAccess", "KeptSpaceAccess", "LastUse",
+    "Actor", "COLLECTION", "Can", "CollectionAccess", "KeptSpaceAccess", "Kind", "LastUse",
     "Level", "ORDER", "ORGANIZATION", "OrgAccess", "RESTORE_DAYS", "Role", "RoleOrGuest", "Rung", "SITE",
-    "SPACE", "Seen", "SignedIn", "SiteAccess", "SpaceAccess", "TEAM", "Team",
+    "SPACE", "Seen", "Shared", "SignedIn", "SiteAccess", "SpaceAccess", "TEAM", "Team",
     "TeamRow", "User", "UserRow", "admit", "at_least", "audit", "authenticate", "collection_access",
     "create_token", "effective_role", "enter_organization", "enter_space", "find_team", "find_user",
-    "find_user_by_email", "guarding", "has_verified_email", "insert_user", "list_active_providers", "list_standings", "list_steps", "list_users_by_id", "member_role", "permissions", "present_team",
+    "find_user_by_email", "guarding", "has_verified_email", "height", "insert_user", "list_active_providers", "list_standings", "list_steps", "list_users_by_id", "member_role", "permissions", "present_team",
     "present_user", "remove_member", "require_another_admin", "require_members", "require_teams",
     "role_at", "seen_collections", "seen_spaces", "shared", "space_access", "stay", "upsert_member",
 ]  # fmt: skip

@@ -386,3 +386,13 @@ def list_latest_reviews(tx: Transaction, change_id: str) -> list[ReviewRow]:
         change=change_id,
     )
     return [ReviewRow(*row) for row in rows]
+
+
+def withdraw_requests(tx: Transaction, space_id: str, organization_id: str) -> None:
+    """Takes back requests to review that people got who are no members of the organization."""
+    tx.run(
+        """DELETE FROM change_reviewers WHERE change_id IN (SELECT id FROM change_requests WHERE space_id = :space)
+           AND user_id NOT IN (SELECT user_id FROM members WHERE organization_id = :org)""",
+        space=space_id,
+        org=organization_id,
+    )

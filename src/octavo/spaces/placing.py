@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
-from ..access import ORGANIZATION, Can, OrgAccess, at_least, collection_access, member_role, space_access
-from ..core.pages import rank_between
+from ..access import (
+    ORGANIZATION,
+    Can,
+    Kind,
+    OrgAccess,
+    at_least,
+    collection_access,
+    member_role,
+    space_access,
+)
+from ..core.pages import rank_between, ranks
 from ..errors import BadRequest, Conflict, Forbidden, NotFound
 from ..kit.db import Transaction
 from . import store
-
-Kind = Literal["space", "collection"]
 
 MAX_DEPTH = 16
 """How deep collections may lie in each other."""
@@ -123,6 +130,15 @@ def list_siblings(tx: Transaction, organization_id: str, parent_id: str | None) 
     return sorted(Placed(*row) for row in rows)
 
 
+def rank_behind(
+    tx: Transaction, organization_id: str, parent_id: str | None, neighbour: tuple[Kind, str]
+) -> str:
+    """A rank right behind something that lies in ``parent_id``."""
+    siblings = list_siblings(tx, organization_id, parent_id)
+    index = next(i for i, sibling in enumerate(siblings) if sibling[1:] == neighbour)
+    return _rank_at(tx, siblings, index + 1)
+
+
 def _index(
     tx: Transaction,
     org: OrgAccess,
@@ -163,19 +179,12 @@ def _rank_at(tx: Transaction, siblings: list[Placed], index: int) -> str:
     high = siblings[index].rank if index < len(siblings) else None
     if low is not None and low == high:
         # Two were created at the same moment: part them first.
-        for number, sibling in enumerate(_spread(len(siblings))):
+        for number, rank in enumerate(ranks(len(siblings))):
             table = "spaces" if siblings[number].kind == "space" else "collections"
-            tx.run(f"UPDATE {table} SET rank = :rank WHERE id = :id", rank=sibling, id=siblings[number].id)
-            siblings[number] = siblings[number]._replace(rank=sibling)
+            tx.run(f"UPDATE {table} SET rank = :rank WHERE id = :id", rank=rank, id=siblings[number].id)
+            siblings[number] = siblings[number]._replace(rank=rank)
         return _rank_at(tx, siblings, index)
     return rank_between(low, high)
-
-
-def _spread(count: int) -> list[str]:
-    ranks: list[str] = []
-    for _ in range(count):
-        ranks.append(rank_between(ranks[-1] if ranks else None, None))
-    return ranks
 
 
 def _require_no_cycle(tx: Transaction, collection_id: str, parent_id: str | None) -> None:

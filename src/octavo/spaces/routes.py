@@ -34,7 +34,7 @@ from ..kit.db import Transaction
 from ..kit.operation import Call, Deletion, operation
 from ..kit.pagination import Listing, PageQuery, present_slice
 from ..orgs import require_merge_rules
-from . import placing, store, transferring, trashing
+from . import duplicating, placing, store, transferring, trashing
 from .wire import (
     Collection,
     CollectionsQuery,
@@ -208,6 +208,36 @@ def update_space(call: Call, space: SpaceAccess, body: UpdateSpace) -> Space:
     return present_space(call, found, role)
 
 
+@operation(
+    "duplicateSpace",
+    "POST",
+    "/spaces/{spaceId}/duplicate",
+    needs=Can.ADMIN,
+    returns=Space,
+    status=201,
+    heavy=True,
+)
+def duplicate_space(call: Call, space: SpaceAccess) -> Space:
+    """A copy of what the space holds now, right behind it: pages, files, settings and permissions.
+
+    Change requests, comments and the history stay with the original.
+    """
+    org = OrgAccess(space.organization_id, space.user_id, space.member_role)
+    with call.db.write() as tx:
+        placing.require_parent(tx, org, store.get_space(tx, space.space_id).collection_id)
+        made = duplicating.duplicate_space(tx, space.space_id, space.user_id)
+        role = space_access(tx, space.user_id, Can.VIEW, made.id).role
+        audit(
+            tx,
+            call,
+            "space.created",
+            space.organization_id,
+            ("space", made.id),
+            after={"title": made.title, "duplicateOf": space.space_id},
+        )
+        return present_space(call, made, role)
+
+
 @operation("deleteSpaceById", "DELETE", "/spaces/{spaceId}", needs=Can.ADMIN, returns=Deletion)
 def delete_space(call: Call, space: KeptSpaceAccess) -> bool:
     """Puts a space in the trash, where it can be restored for 7 days; then it is removed for good."""
@@ -244,7 +274,8 @@ def move_space(call: Call, space: SpaceAccess, body: Move) -> Space:
     with call.db.write() as tx:
         was = store.get_space(tx, space.space_id).collection_id
         parent = was if body.parent is UNSET else body.parent
-        placing.move(tx, org, ("space", space.space_id), parent, before=before, after=after)
+        with guarding(tx, shared(space)):
+            placing.move(tx, org, ("space", space.space_id), parent, before=before, after=after)
         if parent != was:
             audit(
                 tx,
@@ -275,7 +306,7 @@ def transfer_space(call: Call, space: SpaceAccess, body: Transfer) -> Space:
     """
     target = _target(call, space.member_role, body.organization)
     with call.db.write() as tx:
-        transferring.transfer_space(tx, space.space_id, target)
+        transferring.transfer_space(tx, call, space, target)
         _audit_transfer(tx, call, ("space", space.space_id), space.organization_id, target)
         role = space_access(tx, space.user_id, Can.VIEW, space.space_id).role
         return present_space(call, store.get_space(tx, space.space_id), role)
@@ -398,10 +429,12 @@ def update_collection(call: Call, collection: CollectionAccess, body: UpdateColl
 def delete_collection(call: Call, collection: CollectionAccess) -> bool:
     """Deletes a collection and those in it; their spaces go to the trash.
 
-    A space that is restored within 7 days brings the collections it lay in back with it.
+    A space that is restored within 7 days brings the collections it lay in back with it. 403 when something in
+    it is not the caller's to delete.
     """
     with call.db.write() as tx:
-        spaces = trashing.delete_collection(tx, collection.organization_id, collection.collection_id)
+        org = OrgAccess(collection.organization_id, collection.user_id, collection.member_role)
+        spaces = trashing.delete_collection(tx, org, collection.collection_id)
         target = ("collection", collection.collection_id)
         audit(tx, call, "collection.deleted", collection.organization_id, target, before={"spaces": spaces})
     return True
@@ -422,7 +455,10 @@ def move_collection(call: Call, collection: CollectionAccess, body: Move) -> Col
     with call.db.write() as tx:
         was = store.get_collection(tx, collection.collection_id).parent_id
         parent = was if body.parent is UNSET else body.parent
-        placing.move(tx, org, ("collection", collection.collection_id), parent, before=before, after=after)
+        with guarding(tx, shared(collection)):
+            placing.move(
+                tx, org, ("collection", collection.collection_id), parent, before=before, after=after
+            )
         if parent != was:
             audit(
                 tx,
@@ -449,7 +485,7 @@ def transfer_collection(call: Call, collection: CollectionAccess, body: Transfer
     """Gives a collection with all that lies in it to another organization; see `transferSpace`."""
     target = _target(call, collection.member_role, body.organization)
     with call.db.write() as tx:
-        transferring.transfer_collection(tx, collection.collection_id, target)
+        transferring.transfer_collection(tx, call, collection, target)
         _audit_transfer(
             tx, call, ("collection", collection.collection_id), collection.organization_id, target
         )

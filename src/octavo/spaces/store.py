@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..access import OrgAccess, role_at, seen_collections, seen_spaces
+from ..access import COLLECTION, SPACE, Can, OrgAccess, height, role_at, seen_collections, seen_spaces
 from ..core.pages import rank_between
 from ..errors import NotFound
 from ..kit import ids
@@ -85,6 +85,26 @@ def list_spaces(
     return slice_rows(found, limit, count, lambda item: (item[0].id,))
 
 
+def count_administered(tx: Transaction, org: OrgAccess, collection_ids: list[str]) -> int:
+    """How many of these collections, and of the spaces right in them, the caller administers."""
+    spaces, collections = seen_spaces(org), seen_collections(org)
+    in_spaces = tx.value(
+        f"""{spaces.prefix} SELECT count(*) FROM spaces s {spaces.joins} WHERE s.organization_id = :organization
+            AND s.collection_id IN :ids AND s.deleted_at IS NULL AND {spaces.height} >= :least""",
+        ids=collection_ids,
+        least=height(SPACE[Can.ADMIN]),
+        **spaces.parameters,
+    )
+    in_collections = tx.value(
+        f"""{collections.prefix} SELECT count(*) FROM collections c {collections.joins}
+            WHERE c.organization_id = :organization AND c.id IN :ids AND {collections.height} >= :least""",
+        ids=collection_ids,
+        least=height(COLLECTION[Can.ADMIN]),
+        **collections.parameters,
+    )
+    return int(in_spaces + in_collections)
+
+
 def list_visible_space_ids(tx: Transaction, org: OrgAccess) -> list[str]:
     """Every space of an organization the caller sees."""
     seen = seen_spaces(org)
@@ -157,6 +177,14 @@ def insert_space(
         by=created_by,
         at=moment,
     )
+    insert_main_line(tx, space_id, line_id, revision_id, author=created_by)
+    return get_space(tx, space_id)
+
+
+def insert_main_line(
+    tx: Transaction, space_id: str, line_id: str, revision_id: str, *, author: str | None
+) -> None:
+    """The main line of a new space, with its first revision."""
     tx.run(
         "INSERT INTO lines (id, space_id, sequence, revision) VALUES (:id, :space, 1, :revision)",
         id=line_id,
@@ -168,10 +196,9 @@ def insert_space(
            VALUES (:id, :line, 1, '[]', 'edits', :author, :at)""",
         id=revision_id,
         line=line_id,
-        author=created_by,
-        at=moment,
+        author=author,
+        at=now(),
     )
-    return get_space(tx, space_id)
 
 
 class CollectionRow(Struct, frozen=True):

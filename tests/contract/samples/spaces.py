@@ -42,6 +42,7 @@ SAMPLES = {
             },
         }
     ),
+    "duplicateSpace": Sample(),
     "deleteSpaceById": Sample(),
     "restoreSpace": Sample(before=_in_trash),
     "moveSpace": Sample(body=lambda place: {"parent": place["collectionId"]}),
