@@ -113,13 +113,12 @@ def listed(tx: Transaction, world: RightsWorld, user: str) -> dict[str, str | No
     """What lists show to this member, each with the role there."""
     org = OrgAccess("o", user, world.members[user])
     found = {}
-    for seen, things in ((seen_spaces(org), "spaces s"), (seen_collections(org), "collections c")):
+    for seen, id in ((seen_spaces(org, "1 = 1"), "s.id"), (seen_collections(org, "1 = 1"), "c.id")):
         rows = tx.all(
-            f"""{seen.prefix} SELECT {things[-1]}.id, {seen.height} FROM {things} {seen.joins}
-                WHERE {things[-1]}.organization_id = :organization{seen.condition}""",
-            **seen.parameters,
+            f"{seen.prefix} SELECT {id}, {seen.height}, {seen.total} FROM {seen.source}", **seen.parameters
         )
-        found.update((id, role_at(height)) for id, height in rows)
+        assert all(row[2] == len(rows) for row in rows)
+        found.update((id, role_at(height)) for id, height, _ in rows)
     return found
 
 

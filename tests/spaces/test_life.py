@@ -239,7 +239,7 @@ def test_purging_leaves_no_orphan_and_no_file(world: World, monkeypatch: pytest.
         ]
     }
     world.post("admin", space_of(home, copy, "/content"), secret)
-    data = {"name": "only.txt", "content": {"encoding": "base64", "data": "b25seSBoZXJl"}}
+    data = {"name": "only.txt", "base64": "b25seSBoZXJl", "contentType": "text/plain"}
     upload = {"changes": [{"operation": "insert_files", "files": [data]}]}
     answer = world.call("admin", "POST", space_of(home, copy, "/content"), json=upload)
     assert answer.is_success, answer.text

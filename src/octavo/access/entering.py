@@ -90,13 +90,21 @@ def enter(call: Call, needs: Can) -> SignedIn:
 @enters(OrgAccess, "organizationId")
 def enter_organization(call: Call, needs: Can, organization_id: str) -> OrgAccess:
     user_id = require_actor(call).user_id
-    with call.db.read() as tx:
-        found, role = member_role(tx, organization_id, user_id)
+    found, role = _fresh_member_role(call, organization_id, user_id)
     missing = f"There is no organization {organization_id!r}."
     if not found:
         raise NotFound(missing)
     check(ORGANIZATION, role, needs, missing)
     return OrgAccess(organization_id, user_id, role)
+
+
+def _fresh_member_role(call: Call, organization_id: str, user_id: str) -> tuple[bool, str | None]:
+    def read() -> tuple[bool, str | None]:
+        with call.db.read() as tx:
+            return member_role(tx, organization_id, user_id)
+
+    found: tuple[bool, str | None] = call.context.fresh.get(("member", user_id, organization_id), read)
+    return found
 
 
 def member_role(tx: Transaction, organization_id: str, user_id: str) -> tuple[bool, str | None]:
@@ -126,24 +134,36 @@ def enter_site(call: Call, needs: Can, organization_id: str, site_id: str) -> Si
 @enters(CollectionAccess, "collectionId")
 def enter_collection(call: Call, needs: Can, collection_id: str) -> CollectionAccess:
     user_id = require_actor(call).user_id
-    with call.db.read() as tx:
-        return collection_access(tx, user_id, needs, collection_id)
+
+    def read() -> CollectionAccess | None:
+        with call.db.read() as tx:
+            return _find_collection(tx, user_id, collection_id)
+
+    found = call.context.fresh.get(("collection", user_id, collection_id), read)
+    return _checked(found, needs, collection_id)
 
 
 def collection_access(tx: Transaction, user_id: str, needs: Can, collection_id: str) -> CollectionAccess:
-    missing = f"There is no collection {collection_id!r}."
+    return _checked(_find_collection(tx, user_id, collection_id), needs, collection_id)
+
+
+def _find_collection(tx: Transaction, user_id: str, collection_id: str) -> CollectionAccess | None:
+    """None when there is no such collection, or nothing that the user sees of it."""
     row = tx.one(
         "SELECT organization_id FROM collections WHERE id = :id AND deleted_at IS NULL", id=collection_id
     )
     if row is None:
-        raise NotFound(missing)
+        return None
     is_member, member = member_role(tx, row[0], user_id)
-    role: str | None = None
-    if is_member:
-        role = role_along(tx, user_id, member, list_collection_steps(tx, collection_id))
-    check(COLLECTION, role, needs, missing)
-    assert role is not None
-    return CollectionAccess(collection_id, row[0], user_id, role, member)
+    role = role_along(tx, user_id, member, list_collection_steps(tx, collection_id)) if is_member else None
+    return CollectionAccess(collection_id, row[0], user_id, role, member) if role is not None else None
+
+
+def _checked(found: CollectionAccess | None, needs: Can, collection_id: str) -> CollectionAccess:
+    missing = f"There is no collection {collection_id!r}."
+    check(COLLECTION, found.role if found else None, needs, missing)
+    assert found is not None
+    return found
 
 
 @enters(SpaceAccess, "spaceId")

@@ -1,8 +1,9 @@
-"""The SQL form of the permission check, for lists: the role of a person at the spaces and collections of an
-organization, as a height (see ``roles.height``; 0: they do not see it).
+"""The SQL form of the permission check, for lists: what of an organization somebody sees, each with the height
+of their role there (see ``roles.height``).
 
-It says the same as ``roles.effective_role``; a test holds them equal. What somebody was granted is few rows,
-found once; every other row is decided by its own default level and its collection's height.
+It says the same as ``roles.effective_role``; a test holds them equal. It never asks space by space: what was
+granted is few rows, found once; of the rest all with a default level of their own are seen by members, and of
+those that inherit the ones in collections that are seen. An index gives each of these sets.
 """
 
 from __future__ import annotations
@@ -13,64 +14,93 @@ from .entering import OrgAccess
 from .roles import ORDER, height
 
 _HEIGHTS = " ".join(f"WHEN '{role}' THEN {height(role)}" for role in ORDER)
+_SOME_ROLE = "IN (" + ", ".join(f"'{role}'" for role in ORDER) + ")"
 
 
 def _height_of(column: str) -> str:
     return f"CASE {column} {_HEIGHTS} ELSE 0 END"
 
 
-def _rung(table: str, granted: str, parent: str) -> str:
-    """The height at one row of ``table``. A default level is for members, not for guests."""
-    return f"""COALESCE({granted}.height, CASE
-      WHEN {table}.default_level = 'inherit' THEN {parent}
-      WHEN :viewer_height = 0 THEN 0
-      ELSE {_height_of(f"{table}.default_level")} END)"""
-
-
-_ROLES_OF_VIEWER = f"""WITH RECURSIVE granted(kind, id, height) AS (
+# Who is seen at all stands in here, with a height above 0. A default level is for members, not for guests.
+_FOUND = f"""WITH RECURSIVE granted(kind, id, height) AS MATERIALIZED (
     SELECT g.object_type, g.object_id,
            COALESCE(max(CASE WHEN g.subject_type = 'user' THEN {_height_of("g.role")} END), max({_height_of("g.role")}))
       FROM grants g
      WHERE (g.subject_type = 'user' AND g.subject_id = :viewer)
         OR (g.subject_type = 'team' AND g.subject_id IN (SELECT team_id FROM team_members WHERE user_id = :viewer))
      GROUP BY g.object_type, g.object_id),
-  collection_roles(id, height) AS (
-    SELECT c.id, {_rung("c", "g", ":viewer_height")}
-      FROM collections c LEFT JOIN granted g ON g.kind = 'collection' AND g.id = c.id
-     WHERE c.organization_id = :organization AND c.parent_id IS NULL
-    UNION ALL
-    SELECT c.id, {_rung("c", "g", "p.height")}
-      FROM collection_roles p JOIN collections c ON c.parent_id = p.id
-      LEFT JOIN granted g ON g.kind = 'collection' AND g.id = c.id)"""
-_SPACE_ROLES = """LEFT JOIN granted sg ON sg.kind = 'space' AND sg.id = s.id
-  LEFT JOIN collection_roles sc ON sc.id = s.collection_id"""
-_SPACE_HEIGHT = _rung("s", "sg", "COALESCE(sc.height, :viewer_height)")
-_COLLECTION_ROLES = "JOIN collection_roles cr ON cr.id = c.id"
+  open_collections(id, height) AS (
+    SELECT g.id, g.height FROM granted g WHERE g.kind = 'collection' AND g.height > 0
+    UNION ALL SELECT c.id, {_height_of("c.default_level")} FROM collections c
+      WHERE :viewer_height > 0 AND c.organization_id = :organization AND c.default_level {_SOME_ROLE}
+        AND c.id NOT IN (SELECT id FROM granted)
+    UNION ALL SELECT c.id, :viewer_height FROM collections c
+      WHERE :viewer_height > 0 AND c.organization_id = :organization AND c.parent_id IS NULL
+        AND c.default_level = 'inherit' AND c.id NOT IN (SELECT id FROM granted)
+    UNION ALL SELECT c.id, o.height FROM open_collections o JOIN collections c ON c.parent_id = o.id
+      WHERE c.default_level = 'inherit' AND c.id NOT IN (SELECT id FROM granted))"""
+
+_NOT_GRANTED = "s.id NOT IN (SELECT id FROM granted)"
 
 
 class Seen(NamedTuple):
-    """SQL around a list of what somebody sees: a WITH clause, joins behind ``spaces s`` or ``collections c``,
-    their height at a row, and a condition that begins with AND. ``parameters`` hold ``:organization``."""
+    """SQL around a list of what somebody sees. ``source`` stands behind FROM and holds ``spaces s`` or
+    ``collections c``; ``height`` is the viewer's there; ``total`` a value: of how many. Behind ``prefix``."""
 
     prefix: str
-    joins: str
+    source: str
     height: str
-    condition: str
+    total: str
     parameters: dict[str, Any]
 
 
-def seen_spaces(org: OrgAccess) -> Seen:
-    return _seen(org, _SPACE_ROLES, _SPACE_HEIGHT)
-
-
-def seen_collections(org: OrgAccess) -> Seen:
-    return _seen(org, _COLLECTION_ROLES, "cr.height")
-
-
-def _seen(org: OrgAccess, joins: str, height_there: str) -> Seen:
-    own = height(org.role)
+def seen_spaces(org: OrgAccess, where: str, **parameters: Any) -> Seen:
+    """The spaces for which ``where`` (on ``spaces s``) holds. ``parameters``: what ``where`` asks for."""
+    within = f"s.organization_id = :organization AND {where}"
     if org.role == "admin":
-        # An administrator sees everything: nothing is asked.
-        return Seen("", "", ":viewer_height", "", {"organization": org.organization_id, "viewer_height": own})
-    parameters = {"organization": org.organization_id, "viewer": org.user_id, "viewer_height": own}
-    return Seen(_ROLES_OF_VIEWER, joins, height_there, f" AND {height_there} > 0", parameters)
+        return _everything(org, "spaces s", within, parameters)
+    visible = f"""SELECT s.id, g.height FROM granted g JOIN spaces s ON s.id = g.id
+        WHERE g.kind = 'space' AND g.height > 0 AND {within}
+      UNION ALL SELECT s.id, o.height FROM open_collections o JOIN spaces s ON s.collection_id = o.id
+        WHERE s.default_level = 'inherit' AND {within} AND {_NOT_GRANTED}"""
+    if org.role is not None:
+        visible += f"""
+      UNION ALL SELECT s.id, {_height_of("s.default_level")} FROM spaces s
+        WHERE s.default_level {_SOME_ROLE} AND {within} AND {_NOT_GRANTED}
+      UNION ALL SELECT s.id, :viewer_height FROM spaces s
+        WHERE s.collection_id IS NULL AND s.default_level = 'inherit' AND {within} AND {_NOT_GRANTED}"""
+    return _visible(org, "spaces s ON s.id = v.id", visible, parameters)
+
+
+def seen_collections(org: OrgAccess, where: str, **parameters: Any) -> Seen:
+    """The collections for which ``where`` (on ``collections c``) holds."""
+    within = f"c.organization_id = :organization AND {where}"
+    if org.role == "admin":
+        return _everything(org, "collections c", within, parameters)
+    visible = (
+        f"SELECT c.id, o.height FROM open_collections o JOIN collections c ON c.id = o.id WHERE {within}"
+    )
+    return _visible(org, "collections c ON c.id = v.id", visible, parameters)
+
+
+def _visible(org: OrgAccess, source: str, visible: str, parameters: dict[str, Any]) -> Seen:
+    prefix = f"{_FOUND}, visible(id, height) AS MATERIALIZED ({visible})"
+    given = {"organization": org.organization_id, "viewer": org.user_id, "viewer_height": height(org.role)}
+    return Seen(
+        prefix,
+        f"visible v JOIN {source}",
+        "v.height",
+        "(SELECT count(*) FROM visible)",
+        {**parameters, **given},
+    )
+
+
+def _everything(org: OrgAccess, table: str, within: str, parameters: dict[str, Any]) -> Seen:
+    """What an administrator sees: nothing is asked."""
+    return Seen(
+        "",
+        f"(SELECT * FROM {table} WHERE {within}) {table[-1]}",
+        str(height("admin")),
+        f"(SELECT count(*) FROM {table} WHERE {within})",
+        {**parameters, "organization": org.organization_id},
+    )

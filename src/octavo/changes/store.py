@@ -171,9 +171,8 @@ def list_organization_changes(
     tx: Transaction, org: OrgAccess, wanted: ChangeFilter, limit: int, page: str | None
 ) -> Slice[ChangeRow]:
     """Those of all spaces of an organization that the caller sees, newest first."""
-    seen = seen_spaces(org)
-    spaces = f"""SELECT s.id FROM spaces s {seen.joins} WHERE s.organization_id = :organization
-                 AND s.deleted_at IS NULL{seen.condition}"""
+    seen = seen_spaces(org, "s.deleted_at IS NULL")
+    spaces = f"SELECT s.id FROM {seen.source}"
     return _list(tx, f"c.space_id IN ({spaces})", seen.parameters, wanted, limit, page, before=seen.prefix)
 
 

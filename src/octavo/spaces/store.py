@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..access import COLLECTION, SPACE, Can, OrgAccess, height, role_at, seen_collections, seen_spaces
+from ..access import COLLECTION, SPACE, Can, OrgAccess, Seen, height, role_at, seen_collections, seen_spaces
 from ..core.pages import rank_between
 from ..errors import NotFound
 from ..kit import ids
 from ..kit.clock import now
-from ..kit.db import Transaction
+from ..kit.db import Row, Transaction
 from ..kit.pagination import Slice, decode_token, slice_rows
 
 
@@ -62,58 +62,71 @@ def list_spaces(
 
     Newest first, or oldest. ``deleted_since``: those in the trash, deleted at that moment or later, instead.
     """
-    after = decode_token(page, str)
-    seen = seen_spaces(org)
-    where = "s.organization_id = :organization AND " + (
-        "s.deleted_at IS NULL" if deleted_since is None else "s.deleted_at >= :since"
-    )
-    parameters = {**seen.parameters, "since": deleted_since}
+    parameters: dict[str, Any] = {}
+    where = "s.deleted_at IS NULL"
+    if deleted_since is not None:
+        where, parameters["since"] = "s.deleted_at >= :since", deleted_since
     if collection_id is not None:
         where += " AND s.collection_id = :collection"
         parameters["collection"] = collection_id
-    where += seen.condition
-    beyond, order, start = ("s.id > :after", "ASC", "") if ascending else ("s.id < :after", "DESC", "~")
+    seen = seen_spaces(org, where, **parameters)
+    rows, count = _seen_rows(tx, seen, _SPACE, "s.id", limit, page, ascending=ascending)
+    found = [(SpaceRow(*row), role) for row, role in rows]
+    return slice_rows(found, limit, count, lambda item: (item[0].id,))
+
+
+def _seen_rows(
+    tx: Transaction,
+    seen: Seen,
+    columns: str,
+    id: str,
+    limit: int,
+    page: str | None,
+    *,
+    ascending: bool = False,
+) -> tuple[list[tuple[Row, str | None]], int]:
+    """One page and one row more of what somebody sees, by id, each with their role; and how many there are."""
+    after = decode_token(page, str)
+    beyond, order, start = (">", "ASC", "") if ascending else ("<", "DESC", "~")
+    # The count comes with every row: what is seen is found once, not twice.
     rows = tx.all(
-        f"""{seen.prefix} SELECT {_SPACE}, {seen.height} FROM spaces s {seen.joins}
-            WHERE {where} AND {beyond} ORDER BY s.id {order} LIMIT :limit""",
+        f"""{seen.prefix} SELECT {columns}, {seen.height}, {seen.total} FROM {seen.source}
+            WHERE {id} {beyond} :after ORDER BY {id} {order} LIMIT :limit""",
         after=after[0] if after else start,
         limit=limit + 1,
-        **parameters,
+        **seen.parameters,
     )
-    count = tx.value(f"{seen.prefix} SELECT count(*) FROM spaces s {seen.joins} WHERE {where}", **parameters)
-    found: list[tuple[SpaceRow, str | None]] = [(SpaceRow(*row[:-1]), role_at(row[-1])) for row in rows]
-    return slice_rows(found, limit, count, lambda item: (item[0].id,))
+    if rows:
+        count = rows[0][-1]
+    else:
+        count = tx.value(f"{seen.prefix} SELECT {seen.total}", **seen.parameters) if after else 0
+    return [(row[:-2], role_at(row[-2])) for row in rows], count
 
 
 def count_administered(tx: Transaction, org: OrgAccess, collection_ids: list[str]) -> int:
     """How many of these collections, and of the spaces right in them, the caller administers."""
-    spaces, collections = seen_spaces(org), seen_collections(org)
-    in_spaces = tx.value(
-        f"""{spaces.prefix} SELECT count(*) FROM spaces s {spaces.joins} WHERE s.organization_id = :organization
-            AND s.collection_id IN :ids AND s.deleted_at IS NULL AND {spaces.height} >= :least""",
-        ids=collection_ids,
-        least=height(SPACE[Can.ADMIN]),
-        **spaces.parameters,
+    both = (
+        (seen_spaces(org, "s.collection_id IN :ids AND s.deleted_at IS NULL"), SPACE),
+        (seen_collections(org, "c.id IN :ids"), COLLECTION),
     )
-    in_collections = tx.value(
-        f"""{collections.prefix} SELECT count(*) FROM collections c {collections.joins}
-            WHERE c.organization_id = :organization AND c.id IN :ids AND {collections.height} >= :least""",
-        ids=collection_ids,
-        least=height(COLLECTION[Can.ADMIN]),
-        **collections.parameters,
+    return sum(
+        tx.value(
+            f"{seen.prefix} SELECT count(*) FROM {seen.source} WHERE {seen.height} >= :least",
+            ids=collection_ids,
+            least=height(abilities[Can.ADMIN]),
+            **seen.parameters,
+        )
+        for seen, abilities in both
     )
-    return int(in_spaces + in_collections)
 
 
 def list_visible_space_ids(tx: Transaction, org: OrgAccess) -> list[str]:
     """Every space of an organization the caller sees."""
-    seen = seen_spaces(org)
-    rows = tx.all(
-        f"""{seen.prefix} SELECT s.id FROM spaces s {seen.joins}
-            WHERE s.organization_id = :organization AND s.deleted_at IS NULL{seen.condition} ORDER BY s.id""",
-        **seen.parameters,
-    )
-    return [row[0] for row in rows]
+    seen = seen_spaces(org, "s.deleted_at IS NULL")
+    return [
+        row[0]
+        for row in tx.all(f"{seen.prefix} SELECT s.id FROM {seen.source} ORDER BY s.id", **seen.parameters)
+    ]
 
 
 def update_space(tx: Transaction, space_id: str, **values: Any) -> None:
@@ -236,25 +249,9 @@ def list_collections(
 
     Without ``nested`` those at the top.
     """
-    after = decode_token(page, str)
-    seen = seen_collections(org)
-    where = "c.organization_id = :organization AND c.deleted_at IS NULL"
-    if not nested:
-        where += " AND c.parent_id IS NULL"
-    where += seen.condition
-    rows = tx.all(
-        f"""{seen.prefix} SELECT {_COLLECTION}, {seen.height} FROM collections c {seen.joins}
-            WHERE {where} AND c.id < :after ORDER BY c.id DESC LIMIT :limit""",
-        after=after[0] if after else "~",
-        limit=limit + 1,
-        **seen.parameters,
-    )
-    count = tx.value(
-        f"{seen.prefix} SELECT count(*) FROM collections c {seen.joins} WHERE {where}", **seen.parameters
-    )
-    found: list[tuple[CollectionRow, str | None]] = [
-        (CollectionRow(*row[:-1]), role_at(row[-1])) for row in rows
-    ]
+    where = "c.deleted_at IS NULL" if nested else "c.deleted_at IS NULL AND c.parent_id IS NULL"
+    rows, count = _seen_rows(tx, seen_collections(org, where), _COLLECTION, "c.id", limit, page)
+    found = [(CollectionRow(*row), role) for row, role in rows]
     return slice_rows(found, limit, count, lambda item: (item[0].id,))
 
 
