@@ -113,9 +113,9 @@ def listed(tx: Transaction, world: RightsWorld, user: str) -> dict[str, str | No
     """What lists show to this member, each with the role there."""
     org = OrgAccess("o", user, world.members[user])
     found = {}
-    for seen, id in ((seen_spaces(org, "1 = 1"), "s.id"), (seen_collections(org, "1 = 1"), "c.id")):
+    for seen in (seen_spaces(org, "1 = 1"), seen_collections(org, "1 = 1")):
         rows = tx.all(
-            f"{seen.prefix} SELECT {id}, {seen.height}, {seen.total} FROM {seen.source}", **seen.parameters
+            f"{seen.prefix} SELECT v.id, v.height, {seen.total} FROM {seen.visible} v", **seen.parameters
         )
         assert all(row[2] == len(rows) for row in rows)
         found.update((id, role_at(height)) for id, height, _ in rows)

@@ -44,12 +44,11 @@ _NOT_GRANTED = "s.id NOT IN (SELECT id FROM granted)"
 
 
 class Seen(NamedTuple):
-    """SQL around a list of what somebody sees. ``source`` stands behind FROM and holds ``spaces s`` or
-    ``collections c``; ``height`` is the viewer's there; ``total`` a value: of how many. Behind ``prefix``."""
+    """SQL around a list of what somebody sees. ``visible``: a table of ids, each with the viewer's ``height`` there;
+    ``total``: the value of how many there are. Both behind ``prefix``."""
 
     prefix: str
-    source: str
-    height: str
+    visible: str
     total: str
     parameters: dict[str, Any]
 
@@ -69,7 +68,7 @@ def seen_spaces(org: OrgAccess, where: str, **parameters: Any) -> Seen:
         WHERE s.default_level {_SOME_ROLE} AND {within} AND {_NOT_GRANTED}
       UNION ALL SELECT s.id, :viewer_height FROM spaces s
         WHERE s.collection_id IS NULL AND s.default_level = 'inherit' AND {within} AND {_NOT_GRANTED}"""
-    return _visible(org, "spaces s ON s.id = v.id", visible, parameters)
+    return _visible(org, visible, parameters)
 
 
 def seen_collections(org: OrgAccess, where: str, **parameters: Any) -> Seen:
@@ -80,27 +79,17 @@ def seen_collections(org: OrgAccess, where: str, **parameters: Any) -> Seen:
     visible = (
         f"SELECT c.id, o.height FROM open_collections o JOIN collections c ON c.id = o.id WHERE {within}"
     )
-    return _visible(org, "collections c ON c.id = v.id", visible, parameters)
+    return _visible(org, visible, parameters)
 
 
-def _visible(org: OrgAccess, source: str, visible: str, parameters: dict[str, Any]) -> Seen:
+def _visible(org: OrgAccess, visible: str, parameters: dict[str, Any]) -> Seen:
     prefix = f"{_FOUND}, visible(id, height) AS MATERIALIZED ({visible})"
     given = {"organization": org.organization_id, "viewer": org.user_id, "viewer_height": height(org.role)}
-    return Seen(
-        prefix,
-        f"visible v JOIN {source}",
-        "v.height",
-        "(SELECT count(*) FROM visible)",
-        {**parameters, **given},
-    )
+    return Seen(prefix, "visible", "(SELECT count(*) FROM visible)", {**parameters, **given})
 
 
 def _everything(org: OrgAccess, table: str, within: str, parameters: dict[str, Any]) -> Seen:
     """What an administrator sees: nothing is asked."""
-    return Seen(
-        "",
-        f"(SELECT * FROM {table} WHERE {within}) {table[-1]}",
-        str(height("admin")),
-        f"(SELECT count(*) FROM {table} WHERE {within})",
-        {**parameters, "organization": org.organization_id},
-    )
+    visible = f"(SELECT {table[-1]}.id AS id, {height('admin')} AS height FROM {table} WHERE {within})"
+    total = f"(SELECT count(*) FROM {table} WHERE {within})"
+    return Seen("", visible, total, {**parameters, "organization": org.organization_id})

@@ -172,7 +172,7 @@ def list_organization_changes(
 ) -> Slice[ChangeRow]:
     """Those of all spaces of an organization that the caller sees, newest first."""
     seen = seen_spaces(org, "s.deleted_at IS NULL")
-    spaces = f"SELECT s.id FROM {seen.source}"
+    spaces = f"SELECT v.id FROM {seen.visible} v"
     return _list(tx, f"c.space_id IN ({spaces})", seen.parameters, wanted, limit, page, before=seen.prefix)
 
 

@@ -70,7 +70,7 @@ def list_spaces(
         where += " AND s.collection_id = :collection"
         parameters["collection"] = collection_id
     seen = seen_spaces(org, where, **parameters)
-    rows, count = _seen_rows(tx, seen, _SPACE, "s.id", limit, page, ascending=ascending)
+    rows, count = _seen_rows(tx, seen, _SPACE, "spaces s", limit, page, ascending=ascending)
     found = [(SpaceRow(*row), role) for row, role in rows]
     return slice_rows(found, limit, count, lambda item: (item[0].id,))
 
@@ -79,7 +79,7 @@ def _seen_rows(
     tx: Transaction,
     seen: Seen,
     columns: str,
-    id: str,
+    table: str,
     limit: int,
     page: str | None,
     *,
@@ -88,10 +88,11 @@ def _seen_rows(
     """One page and one row more of what somebody sees, by id, each with their role; and how many there are."""
     after = decode_token(page, str)
     beyond, order, start = (">", "ASC", "") if ascending else ("<", "DESC", "~")
-    # The count comes with every row: what is seen is found once, not twice.
+    # The total comes with every row: what is seen is found once, not twice.
     rows = tx.all(
-        f"""{seen.prefix} SELECT {columns}, {seen.height}, {seen.total} FROM {seen.source}
-            WHERE {id} {beyond} :after ORDER BY {id} {order} LIMIT :limit""",
+        f"""{seen.prefix} SELECT {columns}, v.height, {seen.total} FROM (
+              SELECT v.id, v.height FROM {seen.visible} v WHERE v.id {beyond} :after ORDER BY v.id {order} LIMIT :limit
+            ) v JOIN {table} ON {table[-1]}.id = v.id ORDER BY v.id {order}""",
         after=after[0] if after else start,
         limit=limit + 1,
         **seen.parameters,
@@ -111,7 +112,7 @@ def count_administered(tx: Transaction, org: OrgAccess, collection_ids: list[str
     )
     return sum(
         tx.value(
-            f"{seen.prefix} SELECT count(*) FROM {seen.source} WHERE {seen.height} >= :least",
+            f"{seen.prefix} SELECT count(*) FROM {seen.visible} v WHERE v.height >= :least",
             ids=collection_ids,
             least=height(abilities[Can.ADMIN]),
             **seen.parameters,
@@ -123,10 +124,8 @@ def count_administered(tx: Transaction, org: OrgAccess, collection_ids: list[str
 def list_visible_space_ids(tx: Transaction, org: OrgAccess) -> list[str]:
     """Every space of an organization the caller sees."""
     seen = seen_spaces(org, "s.deleted_at IS NULL")
-    return [
-        row[0]
-        for row in tx.all(f"{seen.prefix} SELECT s.id FROM {seen.source} ORDER BY s.id", **seen.parameters)
-    ]
+    rows = tx.all(f"{seen.prefix} SELECT v.id FROM {seen.visible} v ORDER BY v.id", **seen.parameters)
+    return [row[0] for row in rows]
 
 
 def update_space(tx: Transaction, space_id: str, **values: Any) -> None:
@@ -250,7 +249,7 @@ def list_collections(
     Without ``nested`` those at the top.
     """
     where = "c.deleted_at IS NULL" if nested else "c.deleted_at IS NULL AND c.parent_id IS NULL"
-    rows, count = _seen_rows(tx, seen_collections(org, where), _COLLECTION, "c.id", limit, page)
+    rows, count = _seen_rows(tx, seen_collections(org, where), _COLLECTION, "collections c", limit, page)
     found = [(CollectionRow(*row), role) for row, role in rows]
     return slice_rows(found, limit, count, lambda item: (item[0].id,))
 
