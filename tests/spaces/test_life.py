@@ -251,6 +251,9 @@ def test_purging_leaves_no_orphan_and_no_file(world: World, monkeypatch: pytest.
         {"users": [world.users["reviewer"]]},
     )
     world.post("admin", space_of(home, copy, "/permissions"), {"role": "read", "users": [home["scimUserId"]]})
+    for place in (copy, f"{copy}/change-requests/{change}"):
+        comment = {"body": {"markdown": "Why?"}}
+        world.post("admin", space_of(home, place, "/comments"), comment)
     site = world.post(
         "admin", home.path("/orgs/{organizationId}/sites"), {"title": "Copy", "spaces": [copy]}
     )["id"]
