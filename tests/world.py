@@ -257,6 +257,7 @@ def furnish(world: World, place: Place) -> None:
         outcome = import_files(world.context, source, ids["spaceId"], author=world.users[place.admin])
     assert not outcome.problems, outcome.problems
     ids["revisionId"] = outcome.revision
+    ids["emailDomain"] = "example.org"
     ids["pagePath"] = "running-it/install/on-a-server"
     ids["pageId"] = get("/spaces/{spaceId}/content/path/{pagePath}")["id"]
     ids["fileId"] = get("/spaces/{spaceId}/content/files")["items"][0]["id"]

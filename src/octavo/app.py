@@ -44,9 +44,12 @@ log = logging.getLogger("octavo")
 ROUTES = (
     "access",
     "access.identity",
+    "access.rights",
     "access.saml",
     "access.scim",
     "orgs",
+    "orgs.members",
+    "orgs.teams",
     "spaces",
     "content",
     "changes",

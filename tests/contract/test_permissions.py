@@ -14,6 +14,7 @@ from octavo.access import (
     SPACE,
     Can,
     CollectionAccess,
+    KeptSpaceAccess,
     OrgAccess,
     SignedIn,
     SiteAccess,
@@ -34,6 +35,7 @@ ABILITIES = {
     OrgAccess: ORGANIZATION,
     CollectionAccess: COLLECTION,
     SpaceAccess: SPACE,
+    KeptSpaceAccess: SPACE,
     SiteAccess: SITE,
 }
 """What each kind of proof is checked against. A role in an organization is one in all that it holds."""

@@ -1,17 +1,23 @@
 """Who may do what where."""
 
 from .admission import admit
+from .auditing import audit
 from .entering import (
+    RESTORE_DAYS,
     CollectionAccess,
+    KeptSpaceAccess,
     OrgAccess,
     SignedIn,
     SiteAccess,
     SpaceAccess,
     collection_access,
+    enter_organization,
     enter_space,
     member_role,
     space_access,
 )
+from .identity.departing import remove_member, require_another_admin
+from .rights.granting import Shared, guarding, shared, stay
 from .roles import (
     COLLECTION,
     ORDER,
@@ -21,19 +27,40 @@ from .roles import (
     Can,
     Level,
     Role,
+    Rung,
     at_least,
     effective_role,
+    height,
     permissions,
+    role_at,
 )
-from .store import UserRow, find_user, find_user_by_email, insert_user, list_users_by_id, upsert_member
+from .saml.store import list_active_providers
+from .standing import Kind, list_standings, list_steps
+from .store import (
+    TEAM,
+    TeamRow,
+    UserRow,
+    find_team,
+    find_user,
+    find_user_by_email,
+    has_verified_email,
+    insert_user,
+    list_users_by_id,
+    require_members,
+    require_teams,
+    upsert_member,
+)
 from .tokens import Actor, LastUse, authenticate, create_token
-from .visibility import COLLECTION_IS_VISIBLE, OPEN_COLLECTIONS, SPACE_IS_VISIBLE, viewer_parameters
-from .wire import User, present_user
+from .visibility import Seen, seen_collections, seen_spaces
+from .wire import RoleOrGuest, Team, User, present_team, present_user
 
 __all__ = [
-    "COLLECTION", "COLLECTION_IS_VISIBLE", "OPEN_COLLECTIONS", "ORDER", "ORGANIZATION", "SITE", "SPACE", "SPACE_IS_VISIBLE", "Actor", "Can", "CollectionAccess", "LastUse", "Level",
-    "OrgAccess", "Role", "SignedIn", "SiteAccess", "SpaceAccess", "User", "UserRow", "admit", "at_least", "authenticate",
-    "collection_access", "create_token", "effective_role", "enter_space", "find_user", "find_user_by_email",
-    "insert_user", "list_users_by_id", "member_role", "permissions", "present_user", "space_access",
-    "upsert_member", "viewer_parameters",
+    "Actor", "COLLECTION", "Can", "CollectionAccess", "KeptSpaceAccess", "Kind", "LastUse",
+    "Level", "ORDER", "ORGANIZATION", "OrgAccess", "RESTORE_DAYS", "Role", "RoleOrGuest", "Rung", "SITE",
+    "SPACE", "Seen", "Shared", "SignedIn", "SiteAccess", "SpaceAccess", "TEAM", "Team",
+    "TeamRow", "User", "UserRow", "admit", "at_least", "audit", "authenticate", "collection_access",
+    "create_token", "effective_role", "enter_organization", "enter_space", "find_team", "find_user",
+    "find_user_by_email", "guarding", "has_verified_email", "height", "insert_user", "list_active_providers", "list_standings", "list_steps", "list_users_by_id", "member_role", "permissions", "present_team",
+    "present_user", "remove_member", "require_another_admin", "require_members", "require_teams",
+    "role_at", "seen_collections", "seen_spaces", "shared", "space_access", "stay", "upsert_member",
 ]  # fmt: skip

@@ -9,13 +9,14 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ..errors import Forbidden, NotFound, Unauthorized
+from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.operation import Call, enters
-from .roles import COLLECTION, ORGANIZATION, SITE, SPACE, Abilities, Can, Rung, at_least, effective_role
+from .roles import COLLECTION, ORGANIZATION, SITE, SPACE, Abilities, Can, at_least
+from .standing import Step, list_collection_steps, role_along
 from .tokens import Actor
 
 RESTORE_DAYS = 7
-_MAX_DEPTH = 64
 
 
 class SignedIn(Struct, frozen=True):
@@ -59,6 +60,10 @@ class SpaceAccess(Struct, frozen=True):
     deleted: bool
 
 
+class KeptSpaceAccess(SpaceAccess, frozen=True):
+    """The caller at a space that may lie in the trash, as long as it can be restored."""
+
+
 def require_actor(call: Call) -> Actor:
     if call.actor is None:
         raise Unauthorized(
@@ -85,13 +90,21 @@ def enter(call: Call, needs: Can) -> SignedIn:
 @enters(OrgAccess, "organizationId")
 def enter_organization(call: Call, needs: Can, organization_id: str) -> OrgAccess:
     user_id = require_actor(call).user_id
-    with call.db.read() as tx:
-        found, role = member_role(tx, organization_id, user_id)
+    found, role = _fresh_member_role(call, organization_id, user_id)
     missing = f"There is no organization {organization_id!r}."
     if not found:
         raise NotFound(missing)
     check(ORGANIZATION, role, needs, missing)
     return OrgAccess(organization_id, user_id, role)
+
+
+def _fresh_member_role(call: Call, organization_id: str, user_id: str) -> tuple[bool, str | None]:
+    def read() -> tuple[bool, str | None]:
+        with call.db.read() as tx:
+            return member_role(tx, organization_id, user_id)
+
+    found: tuple[bool, str | None] = call.context.fresh.get(("member", user_id, organization_id), read)
+    return found
 
 
 def member_role(tx: Transaction, organization_id: str, user_id: str) -> tuple[bool, str | None]:
@@ -102,46 +115,6 @@ def member_role(tx: Transaction, organization_id: str, user_id: str) -> tuple[bo
         user=user_id,
     )
     return (False, None) if row is None else (True, row[0])
-
-
-def _grants(
-    tx: Transaction, user_id: str, objects: list[tuple[str, str]]
-) -> dict[str, tuple[list[str], list[str]]]:
-    """Roles granted to the user and to their teams, by object id."""
-    rows = tx.all(
-        """SELECT g.object_id, g.subject_type, g.role FROM grants g
-           WHERE g.object_id IN :objects AND (
-             (g.subject_type = 'user' AND g.subject_id = :user)
-             OR (g.subject_type = 'team' AND g.subject_id IN (SELECT team_id FROM team_members WHERE user_id = :user)))""",
-        objects=[object_id for _, object_id in objects],
-        user=user_id,
-    )
-    found: dict[str, tuple[list[str], list[str]]] = {}
-    for object_id, subject_type, role in rows:
-        found.setdefault(object_id, ([], []))[0 if subject_type == "user" else 1].append(role)
-    return found
-
-
-def _collection_chain(tx: Transaction, collection_id: str | None) -> list[tuple[str, str | None]]:
-    """Ids and default levels of a collection and those it lies in, from the inside outwards."""
-    chain: list[tuple[str, str | None]] = []
-    while collection_id is not None and len(chain) < _MAX_DEPTH:
-        row = tx.one("SELECT default_level, parent_id FROM collections WHERE id = :id", id=collection_id)
-        if row is None:
-            break
-        chain.append((collection_id, row[0]))
-        collection_id = row[1]
-    return chain
-
-
-def _role_along(
-    tx: Transaction, user_id: str, member: str | None, objects: list[tuple[str, str, str | None]]
-) -> str | None:
-    """The effective role at the first of ``objects`` (kind, id, default level), which run outwards."""
-    grants = _grants(tx, user_id, [(kind, object_id) for kind, object_id, _ in objects])
-    none: tuple[list[str], list[str]] = ([], [])
-    rungs = [Rung(*grants.get(object_id, none), level) for _, object_id, level in objects]
-    return effective_role(member, rungs)
 
 
 @enters(SiteAccess, "organizationId", "siteId")
@@ -161,23 +134,36 @@ def enter_site(call: Call, needs: Can, organization_id: str, site_id: str) -> Si
 @enters(CollectionAccess, "collectionId")
 def enter_collection(call: Call, needs: Can, collection_id: str) -> CollectionAccess:
     user_id = require_actor(call).user_id
-    with call.db.read() as tx:
-        return collection_access(tx, user_id, needs, collection_id)
+
+    def read() -> CollectionAccess | None:
+        with call.db.read() as tx:
+            return _find_collection(tx, user_id, collection_id)
+
+    found = call.context.fresh.get(("collection", user_id, collection_id), read)
+    return _checked(found, needs, collection_id)
 
 
 def collection_access(tx: Transaction, user_id: str, needs: Can, collection_id: str) -> CollectionAccess:
-    missing = f"There is no collection {collection_id!r}."
-    row = tx.one("SELECT organization_id FROM collections WHERE id = :id", id=collection_id)
+    return _checked(_find_collection(tx, user_id, collection_id), needs, collection_id)
+
+
+def _find_collection(tx: Transaction, user_id: str, collection_id: str) -> CollectionAccess | None:
+    """None when there is no such collection, or nothing that the user sees of it."""
+    row = tx.one(
+        "SELECT organization_id FROM collections WHERE id = :id AND deleted_at IS NULL", id=collection_id
+    )
     if row is None:
-        raise NotFound(missing)
+        return None
     is_member, member = member_role(tx, row[0], user_id)
-    role: str | None = None
-    if is_member:
-        chain = [("collection", i, level) for i, level in _collection_chain(tx, collection_id)]
-        role = _role_along(tx, user_id, member, chain) if member != "admin" else "admin"
-    check(COLLECTION, role, needs, missing)
-    assert role is not None
-    return CollectionAccess(collection_id, row[0], user_id, role, member)
+    role = role_along(tx, user_id, member, list_collection_steps(tx, collection_id)) if is_member else None
+    return CollectionAccess(collection_id, row[0], user_id, role, member) if role is not None else None
+
+
+def _checked(found: CollectionAccess | None, needs: Can, collection_id: str) -> CollectionAccess:
+    missing = f"There is no collection {collection_id!r}."
+    check(COLLECTION, found.role if found else None, needs, missing)
+    assert found is not None
+    return found
 
 
 @enters(SpaceAccess, "spaceId")
@@ -189,6 +175,18 @@ def enter_space(call: Call, needs: Can, space_id: str) -> SpaceAccess:
     return _space_access(standing, user_id, needs, space_id, allow_deleted=False)
 
 
+@enters(KeptSpaceAccess, "spaceId")
+def enter_kept_space(call: Call, needs: Can, space_id: str) -> KeptSpaceAccess:
+    user_id = require_actor(call).user_id
+    with call.db.read() as tx:
+        standing = _space_standing(tx, user_id, space_id)
+    if standing is not None and standing.deleted_at is not None:
+        if standing.deleted_at < now() - RESTORE_DAYS * 24 * 3_600_000:
+            standing = None
+    found = _space_access(standing, user_id, needs, space_id, allow_deleted=True)
+    return KeptSpaceAccess(*(getattr(found, name) for name in SpaceAccess.__struct_fields__))
+
+
 class _SpaceStanding(Struct, frozen=True):
     """How somebody stands to a space; ``role`` None: they cannot see it."""
 
@@ -196,7 +194,7 @@ class _SpaceStanding(Struct, frozen=True):
     role: str | None
     member_role: str | None
     locked: bool
-    deleted: bool
+    deleted_at: int | None
 
 
 def _read_standing(call: Call, user_id: str, space_id: str) -> _SpaceStanding | None:
@@ -224,20 +222,18 @@ def _space_standing(tx: Transaction, user_id: str, space_id: str) -> _SpaceStand
     organization_id, collection_id, level, edit_mode, deleted_at, member_id, member = row
     role: str | None = None
     if member_id is not None:
-        if member == "admin":
-            role = "admin"
-        else:
-            objects: list[tuple[str, str, str | None]] = [("space", space_id, level)]
-            objects += [("collection", i, lv) for i, lv in _collection_chain(tx, collection_id)]
-            role = _role_along(tx, user_id, member, objects)
-    return _SpaceStanding(organization_id, role, member, edit_mode == "locked", deleted_at is not None)
+        steps = [Step("space", space_id, level)]
+        if member != "admin":
+            steps += list_collection_steps(tx, collection_id)
+        role = role_along(tx, user_id, member, steps)
+    return _SpaceStanding(organization_id, role, member, edit_mode == "locked", deleted_at)
 
 
 def _space_access(
     standing: _SpaceStanding | None, user_id: str, needs: Can, space_id: str, *, allow_deleted: bool
 ) -> SpaceAccess:
     missing = f"There is no space {space_id!r}."
-    if standing is None or (standing.deleted and not allow_deleted):
+    if standing is None or (standing.deleted_at is not None and not allow_deleted):
         raise NotFound(missing)
     check(SPACE, standing.role, needs, missing)
     assert standing.role is not None
@@ -248,5 +244,5 @@ def _space_access(
         standing.role,
         standing.member_role,
         standing.locked,
-        standing.deleted,
+        standing.deleted_at is not None,
     )

@@ -22,6 +22,16 @@ def at_least(role: str | None, wanted: str | None) -> bool:
     return _HEIGHT[role] >= _HEIGHT[wanted]
 
 
+def height(role: str | None) -> int:
+    """0 for a guest, then one more for each role in ``ORDER``."""
+    return _HEIGHT[role]
+
+
+def role_at(height: int) -> Role | None:
+    """The role of a height."""
+    return ORDER[height - 1] if height else None
+
+
 def highest(roles: Iterable[str | None]) -> str | None:
     return max(roles, key=_HEIGHT.__getitem__, default=None)
 
@@ -117,21 +127,34 @@ class Rung(NamedTuple):
     default_level: str | None
 
 
-def effective_role(member_role: str | None, rungs: Iterable[Rung]) -> str | None:
-    """The role at an object, or None for no access. Pure; ``rungs`` run from the object outwards.
+class Decision(NamedTuple):
+    """A role, and why: ``by`` what kind of grant, at which rung (its index; None outside all of them)."""
+
+    role: str | None
+    by: Literal["administrator", "user", "team", "default", "organization"]
+    rung: int | None = None
+
+
+def decide(member_role: str | None, rungs: Iterable[Rung]) -> Decision:
+    """The role at an object (None: no access) and what gives it. Pure; ``rungs`` run from the object outwards.
 
     An administrator of the organization is one everywhere. Otherwise the most direct grant decides: at each
     rung a grant to the person, else the highest grant to their teams, else the default level unless it says
     ``inherit``. Past the last rung the role in the organization decides.
     """
     if member_role == "admin":
-        return "admin"
-    for rung in rungs:
+        return Decision("admin", "administrator")
+    for index, rung in enumerate(rungs):
         if rung.user_grants:
-            return highest(rung.user_grants)
+            return Decision(highest(rung.user_grants), "user", index)
         if rung.team_grants:
-            return highest(rung.team_grants)
+            return Decision(highest(rung.team_grants), "team", index)
         if rung.default_level != "inherit":
             # A default level is for members; a guest gets only what was granted to them.
-            return rung.default_level if member_role is not None else None
-    return member_role
+            return Decision(rung.default_level if member_role is not None else None, "default", index)
+    return Decision(member_role, "organization")
+
+
+def effective_role(member_role: str | None, rungs: Iterable[Rung]) -> str | None:
+    """The role at an object, or None for no access: see ``decide``."""
+    return decide(member_role, rungs).role

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from ..errors import NotFound
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
@@ -49,6 +50,21 @@ def insert_user(tx: Transaction, email: str, display_name: str, *, verified: boo
         at=user.created_at,
     )
     return user
+
+
+def has_verified_email(tx: Transaction, user_id: str) -> bool:
+    return bool(tx.value("SELECT email_verified FROM users WHERE id = :id", id=user_id))
+
+
+def update_user(tx: Transaction, user_id: str, *, display_name: str | None, photo_url: str | None) -> None:
+    """Changes what is given."""
+    tx.run(
+        """UPDATE users SET display_name = COALESCE(:name, display_name), photo_url = COALESCE(:photo, photo_url)
+           WHERE id = :id""",
+        id=user_id,
+        name=display_name,
+        photo=photo_url,
+    )
 
 
 def share_an_organization(tx: Transaction, one: str, other: str) -> bool:
@@ -144,3 +160,62 @@ def upsert_member(tx: Transaction, organization_id: str, user_id: str, role: str
         role=role,
         at=now(),
     )
+
+
+# --- teams and members ----------------------------------------------------------------------------------
+
+
+class TeamRow(Struct, frozen=True):
+    """``spaces``: how many spaces were granted to it."""
+
+    id: str
+    organization_id: str
+    title: str
+    created_at: int
+    members: int
+    spaces: int
+
+
+TEAM = """t.id, t.organization_id, t.title, t.created_at,
+  (SELECT count(*) FROM team_members x WHERE x.team_id = t.id),
+  (SELECT count(*) FROM grants g JOIN spaces s ON s.id = g.object_id AND s.deleted_at IS NULL
+   WHERE g.subject_type = 'team' AND g.subject_id = t.id AND g.object_type = 'space')"""
+"""The columns of a TeamRow, of ``teams t``."""
+
+
+def find_team(tx: Transaction, organization_id: str, team_id: str) -> TeamRow | None:
+    row = tx.one(
+        f"SELECT {TEAM} FROM teams t WHERE t.id = :id AND t.organization_id = :org",
+        id=team_id,
+        org=organization_id,
+    )
+    return TeamRow(*row) if row else None
+
+
+def list_teams_by_id(tx: Transaction, team_ids: list[str]) -> dict[str, TeamRow]:
+    rows = tx.all(f"SELECT {TEAM} FROM teams t WHERE t.id IN :ids", ids=sorted(set(team_ids)))
+    return {row[0]: TeamRow(*row) for row in rows}
+
+
+def require_members(tx: Transaction, organization_id: str, user_ids: list[str], place: str) -> None:
+    """Raises NotFound naming ``place`` unless all of them are members of the organization."""
+    wanted = set(user_ids)
+    found = tx.all(
+        "SELECT user_id FROM members WHERE organization_id = :org AND user_id IN :users",
+        org=organization_id,
+        users=sorted(wanted),
+    )
+    if missing := wanted - {row[0] for row in found}:
+        raise NotFound(f"{place}: {sorted(missing)[0]!r} is no member of this organization.")
+
+
+def require_teams(tx: Transaction, organization_id: str, team_ids: list[str], place: str) -> None:
+    """Raises NotFound naming ``place`` unless all of them are teams of the organization."""
+    wanted = set(team_ids)
+    found = tx.all(
+        "SELECT id FROM teams WHERE organization_id = :org AND id IN :teams",
+        org=organization_id,
+        teams=sorted(wanted),
+    )
+    if missing := wanted - {row[0] for row in found}:
+        raise NotFound(f"{place}: there is no team {sorted(missing)[0]!r} in this organization.")

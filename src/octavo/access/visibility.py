@@ -1,56 +1,95 @@
-"""The SQL form of the permission check, for lists: which spaces and collections of an organization a person sees.
+"""The SQL form of the permission check, for lists: what of an organization somebody sees, each with the height
+of their role there (see ``roles.height``).
 
-It says the same as ``roles.effective_role`` (a test holds them equal), for the ability to view.
+It says the same as ``roles.effective_role``; a test holds them equal. It never asks space by space: what was
+granted is few rows, found once; of the rest all with a default level of their own are seen by members, and of
+those that inherit the ones in collections that are seen. An index gives each of these sets.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from .roles import Role
+from .entering import OrgAccess
+from .roles import ORDER, height
 
-_TEAMS = "(SELECT team_id FROM team_members WHERE user_id = :viewer)"
-
-
-def _rung(kind: str, table: str, parent: str) -> str:
-    mine = f"FROM grants g WHERE g.object_type = '{kind}' AND g.object_id = {table}.id"
-    user = f"{mine} AND g.subject_type = 'user' AND g.subject_id = :viewer"
-    team = f"{mine} AND g.subject_type = 'team' AND g.subject_id IN {_TEAMS}"
-    return f"""CASE
-      WHEN EXISTS (SELECT 1 {user}) THEN (SELECT CASE WHEN max(g.role) IS NULL THEN 0 ELSE 1 END {user})
-      WHEN EXISTS (SELECT 1 {team}) THEN (SELECT CASE WHEN max(g.role) IS NULL THEN 0 ELSE 1 END {team})
-      WHEN {table}.default_level IS NULL THEN 0
-      WHEN {table}.default_level <> 'inherit' THEN :viewer_is_member
-      ELSE {parent} END"""
+_HEIGHTS = " ".join(f"WHEN '{role}' THEN {height(role)}" for role in ORDER)
+_SOME_ROLE = "IN (" + ", ".join(f"'{role}'" for role in ORDER) + ")"
 
 
-OPEN_COLLECTIONS = f"""WITH RECURSIVE open_collections(id, is_open) AS (
-    SELECT c.id, {_rung("collection", "c", ":viewer_is_member")}
-      FROM collections c WHERE c.organization_id = :organization AND c.parent_id IS NULL
-    UNION ALL
-    SELECT c.id, {_rung("collection", "c", "p.is_open")}
-      FROM collections c JOIN open_collections p ON c.parent_id = p.id)"""
-"""A WITH clause; parameters as ``viewer_parameters`` gives them, and ``organization``."""
+def _height_of(column: str) -> str:
+    return f"CASE {column} {_HEIGHTS} ELSE 0 END"
 
-SPACE_IS_VISIBLE = f"""(:viewer_is_admin = 1 OR 1 = {
-    _rung(
-        "space",
-        "s",
-        "COALESCE((SELECT o.is_open FROM open_collections o WHERE o.id = s.collection_id), :viewer_is_member)",
+
+# Who is seen at all stands in here, with a height above 0. A default level is for members, not for guests.
+_FOUND = f"""WITH RECURSIVE granted(kind, id, height) AS MATERIALIZED (
+    SELECT g.object_type, g.object_id,
+           COALESCE(max(CASE WHEN g.subject_type = 'user' THEN {_height_of("g.role")} END), max({_height_of("g.role")}))
+      FROM grants g
+     WHERE (g.subject_type = 'user' AND g.subject_id = :viewer)
+        OR (g.subject_type = 'team' AND g.subject_id IN (SELECT team_id FROM team_members WHERE user_id = :viewer))
+     GROUP BY g.object_type, g.object_id),
+  open_collections(id, height) AS (
+    SELECT g.id, g.height FROM granted g WHERE g.kind = 'collection' AND g.height > 0
+    UNION ALL SELECT c.id, {_height_of("c.default_level")} FROM collections c
+      WHERE :viewer_height > 0 AND c.organization_id = :organization AND c.default_level {_SOME_ROLE}
+        AND c.id NOT IN (SELECT id FROM granted)
+    UNION ALL SELECT c.id, :viewer_height FROM collections c
+      WHERE :viewer_height > 0 AND c.organization_id = :organization AND c.parent_id IS NULL
+        AND c.default_level = 'inherit' AND c.id NOT IN (SELECT id FROM granted)
+    UNION ALL SELECT c.id, o.height FROM open_collections o JOIN collections c ON c.parent_id = o.id
+      WHERE c.default_level = 'inherit' AND c.id NOT IN (SELECT id FROM granted))"""
+
+_NOT_GRANTED = "s.id NOT IN (SELECT id FROM granted)"
+
+
+class Seen(NamedTuple):
+    """SQL around a list of what somebody sees. ``visible``: a table of ids, each with the viewer's ``height`` there;
+    ``total``: the value of how many there are. Both behind ``prefix``."""
+
+    prefix: str
+    visible: str
+    total: str
+    parameters: dict[str, Any]
+
+
+def seen_spaces(org: OrgAccess, where: str, **parameters: Any) -> Seen:
+    """The spaces for which ``where`` (on ``spaces s``) holds. ``parameters``: what ``where`` asks for."""
+    within = f"s.organization_id = :organization AND {where}"
+    if org.role == "admin":
+        return _everything(org, "spaces s", within, parameters)
+    visible = f"""SELECT s.id, g.height FROM granted g JOIN spaces s ON s.id = g.id
+        WHERE g.kind = 'space' AND g.height > 0 AND {within}
+      UNION ALL SELECT s.id, o.height FROM open_collections o JOIN spaces s ON s.collection_id = o.id
+        WHERE s.default_level = 'inherit' AND {within} AND {_NOT_GRANTED}"""
+    if org.role is not None:
+        visible += f"""
+      UNION ALL SELECT s.id, {_height_of("s.default_level")} FROM spaces s
+        WHERE s.default_level {_SOME_ROLE} AND {within} AND {_NOT_GRANTED}
+      UNION ALL SELECT s.id, :viewer_height FROM spaces s
+        WHERE s.collection_id IS NULL AND s.default_level = 'inherit' AND {within} AND {_NOT_GRANTED}"""
+    return _visible(org, visible, parameters)
+
+
+def seen_collections(org: OrgAccess, where: str, **parameters: Any) -> Seen:
+    """The collections for which ``where`` (on ``collections c``) holds."""
+    within = f"c.organization_id = :organization AND {where}"
+    if org.role == "admin":
+        return _everything(org, "collections c", within, parameters)
+    visible = (
+        f"SELECT c.id, o.height FROM open_collections o JOIN collections c ON c.id = o.id WHERE {within}"
     )
-})"""
-"""A condition on ``spaces s``, behind OPEN_COLLECTIONS."""
-
-COLLECTION_IS_VISIBLE = (
-    "(:viewer_is_admin = 1 OR EXISTS (SELECT 1 FROM open_collections o WHERE o.id = c.id AND o.is_open = 1))"
-)
-"""A condition on ``collections c``, behind OPEN_COLLECTIONS."""
+    return _visible(org, visible, parameters)
 
 
-def viewer_parameters(organization_id: str, user_id: str, member_role: Role | str | None) -> dict[str, Any]:
-    return {
-        "organization": organization_id,
-        "viewer": user_id,
-        "viewer_is_admin": int(member_role == "admin"),
-        "viewer_is_member": int(member_role is not None),
-    }
+def _visible(org: OrgAccess, visible: str, parameters: dict[str, Any]) -> Seen:
+    prefix = f"{_FOUND}, visible(id, height) AS MATERIALIZED ({visible})"
+    given = {"organization": org.organization_id, "viewer": org.user_id, "viewer_height": height(org.role)}
+    return Seen(prefix, "visible", "(SELECT count(*) FROM visible)", {**parameters, **given})
+
+
+def _everything(org: OrgAccess, table: str, within: str, parameters: dict[str, Any]) -> Seen:
+    """What an administrator sees: nothing is asked."""
+    visible = f"(SELECT {table[-1]}.id AS id, {height('admin')} AS height FROM {table} WHERE {within})"
+    total = f"(SELECT count(*) FROM {table} WHERE {within})"
+    return Seen("", visible, total, {**parameters, "organization": org.organization_id})

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from ..errors import BadRequest
+from ..kit.clock import iso, parse_iso
 from ..kit.operation import Call
-from .store import UserRow
+from ..kit.pagination import PageQuery
+from .auditing import AuditFilter, AuditRow
+from .roles import Role
+from .store import TeamRow, UserRow
+
+RoleOrGuest = Role | None
+"""A role in an organization or at an object; None: a guest, who gets nothing by it."""
 
 
 class UserUrls(Struct):
@@ -30,4 +38,99 @@ def present_user(call: Call, user: UserRow) -> User:
         urls=UserUrls(call.url(f"/users/{user.id}")),
         email=user.email,
         photo_url=user.photo_url or UNSET,
+    )
+
+
+class UpdateUser(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):
+    display_name: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"\S")] | UnsetType = UNSET
+    photo_url: Annotated[str, Meta(max_length=2048, pattern="^https?://")] | UnsetType = UNSET
+
+
+class Team(Struct, rename="camel"):
+    id: str
+    title: str
+    members: int
+    spaces: int
+    created_at: str
+    permissions: dict[str, bool]
+    object: Literal["team"] = "team"
+
+
+def present_team(team: TeamRow, *, admin: bool) -> Team:
+    """``admin``: whether the caller manages it."""
+    return Team(
+        id=team.id,
+        title=team.title,
+        members=team.members,
+        spaces=team.spaces,
+        created_at=iso(team.created_at),
+        permissions={"admin": admin, "view": True},
+    )
+
+
+# --- the audit log --------------------------------------------------------------------------------------
+
+
+class AuditQuery(PageQuery, rename="camel"):
+    """``since`` and ``until``: ISO 8601 moments. ``format`` `ndjson`: everything that matches, an event a line."""
+
+    action: str | None = None
+    actor: str | None = None
+    target_type: str | None = None
+    target: str | None = None
+    since: str | None = None
+    until: str | None = None
+    format: Literal["json", "ndjson"] = "json"
+
+
+class AuditTarget(Struct):
+    type: str
+    id: str
+
+
+class AuditEvent(Struct, rename="camel"):
+    """``actor``: a user; left out when the installation itself did it. ``token``: of the token or session used."""
+
+    id: str
+    action: str
+    target: AuditTarget
+    created_at: str
+    object: Literal["audit-event"] = "audit-event"
+    actor: str | UnsetType = UNSET
+    token: str | UnsetType = UNSET
+    client: str | UnsetType = UNSET
+    before: Any = UNSET
+    after: Any = UNSET
+
+
+def audit_filter(query: AuditQuery) -> AuditFilter:
+    """Raises BadRequest naming the field."""
+    return AuditFilter(
+        action=query.action,
+        actor=query.actor,
+        target_type=query.target_type,
+        target=query.target,
+        since=_moment("since", query.since),
+        until=_moment("until", query.until),
+    )
+
+
+def _moment(name: str, text: str | None) -> int | None:
+    try:
+        return None if text is None else parse_iso(text)
+    except (ValueError, OverflowError):
+        raise BadRequest(f"{name}: expected an ISO 8601 moment such as 2026-01-31T12:00:00Z") from None
+
+
+def present_audit_event(row: AuditRow) -> AuditEvent:
+    return AuditEvent(
+        id=row.id,
+        action=row.action,
+        target=AuditTarget(row.target_type, row.target_id),
+        created_at=iso(row.created_at),
+        actor=row.actor_id or UNSET,
+        token=row.token_id or UNSET,
+        client=row.client or UNSET,
+        before=UNSET if row.before is None else Raw(row.before.encode()),
+        after=UNSET if row.after is None else Raw(row.after.encode()),
     )

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..access import OPEN_COLLECTIONS, SPACE_IS_VISIBLE, OrgAccess, viewer_parameters
+from ..access import OrgAccess, seen_spaces
 from ..content import Base, Layer
 from ..core.merge import Conflict
 from ..errors import NotFound
@@ -171,15 +171,9 @@ def list_organization_changes(
     tx: Transaction, org: OrgAccess, wanted: ChangeFilter, limit: int, page: str | None
 ) -> Slice[ChangeRow]:
     """Those of all spaces of an organization that the caller sees, newest first."""
-    return _list(
-        tx,
-        f"s.organization_id = :organization AND s.deleted_at IS NULL AND {SPACE_IS_VISIBLE}",
-        viewer_parameters(org.organization_id, org.user_id, org.role),
-        wanted,
-        limit,
-        page,
-        before=OPEN_COLLECTIONS,
-    )
+    seen = seen_spaces(org, "s.deleted_at IS NULL")
+    spaces = f"SELECT v.id FROM {seen.visible} v"
+    return _list(tx, f"c.space_id IN ({spaces})", seen.parameters, wanted, limit, page, before=seen.prefix)
 
 
 # --- writing ------------------------------------------------------------------------------------------
@@ -391,3 +385,13 @@ def list_latest_reviews(tx: Transaction, change_id: str) -> list[ReviewRow]:
         change=change_id,
     )
     return [ReviewRow(*row) for row in rows]
+
+
+def withdraw_requests(tx: Transaction, space_id: str, organization_id: str) -> None:
+    """Takes back requests to review that people got who are no members of the organization."""
+    tx.run(
+        """DELETE FROM change_reviewers WHERE change_id IN (SELECT id FROM change_requests WHERE space_id = :space)
+           AND user_id NOT IN (SELECT user_id FROM members WHERE organization_id = :org)""",
+        space=space_id,
+        org=organization_id,
+    )

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from ..content import MAX_FILE, dimensions
+from ..content import MAX_FILE, dimensions, store_file
 from ..errors import BadRequest, TooLarge
 from ..kit.context import Context
 from ..kit.fetch import Fetcher, FetchError, Limits
@@ -43,7 +43,7 @@ def store_uploads(context: Context, changes: Iterable[ContentChange]) -> list[Up
 
 def _store(context: Context, given: FileInput, place: str) -> Upload:
     data = _fetched(context, given.url, place) if given.url is not None else _inline(given, place)
-    blob = context.files.put(data)
+    blob = store_file(context, data)
     size = dimensions(data)
     told = detect_type(data[:64], given.name)
     if (

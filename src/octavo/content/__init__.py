@@ -1,5 +1,6 @@
 """Content: lines, revisions, pages, files; import and export."""
 
+from ..spaces import follow_purges, uses_hashes
 from .bodies import body_hash, get_body, put_bodies
 from .documents import (
     Lookup,
@@ -12,11 +13,12 @@ from .documents import (
 )
 from .exporting import export_files
 from .files import PURPOSE as FILE_PURPOSE
-from .files import download_url
+from .files import download_url, store_file
 from .following import apply_followers, follow_main, prepare_followers
 from .images import dimensions
 from .importing import MAX_FILE, ImportOutcome, head_fields, import_files
 from .keys import KeptKeys, carried_keys, keyed_document, put_keys
+from .leaving import leave_content
 from .reading import Reader, explain_merges
 from .revising import prepare_main, revise_main
 from .sources import Source, SourceError, open_source
@@ -69,6 +71,11 @@ from .wire import (
     present_reusable,
 )
 
+uses_hashes("body", "page_versions", "body")
+uses_hashes("body", "item_versions", "content")
+uses_hashes("file", "item_versions", "content")
+follow_purges(leave_content)
+
 __all__ = [
     "FILE_PURPOSE", "MAX_FILE", "Base", "Changes", "ContentQuery", "File", "FilesQuery", "ImportOutcome", "Item",
     "KeptKeys", "Layer", "LineMoved", "Lookup", "PageContentQuery", "Pages", "Reader", "ReusableContent", "Revision",
@@ -79,5 +86,5 @@ __all__ = [
     "keyed_document", "line_base", "list_ancestors", "list_by_slug", "list_changed", "list_children", "list_held",
     "list_items", "list_pages", "list_revisions", "list_subtree", "main_base", "open_line", "open_source",
     "prepare_followers", "prepare_main", "present_cover", "present_file", "present_layout", "present_page", "present_reusable", "put_bodies", "put_keys",
-    "read_source", "resolve", "resolve_all", "resolve_reference", "revise_main", "revision_base",
+    "read_source", "store_file", "resolve", "resolve_all", "resolve_reference", "revise_main", "revision_base",
 ]  # fmt: skip

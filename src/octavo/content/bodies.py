@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterable
 
 from ..kit.db import Transaction
+from ..spaces import keep
 
 _SMALL = 512
 _PLAIN, _ZLIB = b"\x00", b"\x01"
@@ -28,10 +29,9 @@ def unpack(data: bytes) -> str:
 
 def put_bodies(tx: Transaction, texts: Iterable[str]) -> list[str]:
     """Stores sources that are not there yet; their hashes, in order."""
-    hashes = []
-    for text in texts:
-        digest = body_hash(text)
-        hashes.append(digest)
+    sources = [(body_hash(text), text) for text in texts]
+    keep(tx, "body", [digest for digest, _ in sources])
+    for digest, text in sources:
         if tx.one("SELECT 1 FROM bodies WHERE hash = :hash", hash=digest) is None:
             tx.run(
                 """INSERT INTO bodies (hash, size, data) VALUES (:hash, :size, :data)
@@ -40,7 +40,7 @@ def put_bodies(tx: Transaction, texts: Iterable[str]) -> list[str]:
                 size=len(text),
                 data=pack(text),
             )
-    return hashes
+    return [digest for digest, _ in sources]
 
 
 def get_body(tx: Transaction, digest: str) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator
-from io import BytesIO
 from typing import Any
 
 import msgspec
@@ -25,6 +24,7 @@ from ..kit.db import Database
 from ..kit.files import detect_type
 from . import store
 from .bodies import body_hash, get_body, put_bodies
+from .files import store_file
 from .images import dimensions
 from .revising import prepare_main, revise_main
 from .sources import Source
@@ -189,7 +189,7 @@ def _store_file(context: Context, source: Source, path: str, plan: ImportPlan) -
     if len(data) > MAX_FILE:
         plan.problems.append(Problem(path, 0, "too_large", "files over 100 MB are left out"))
         return None
-    blob = context.files.put(BytesIO(data))
+    blob = store_file(context, data)
     size = dimensions(data)
     return Item(
         id="",

@@ -1,10 +1,11 @@
 """Organizations."""
 
 from .creating import create_organization
+from .settings import require_merge_rules
 from .store import OrgRow, OrgSettings, find_organization_by_hostname, get_organization
-from .wire import Organization, present_organization
+from .wire import MergeRule, Organization, present_organization
 
 __all__ = [
-    "OrgRow", "OrgSettings", "Organization", "create_organization", "find_organization_by_hostname",
-    "get_organization", "present_organization",
+    "MergeRule", "OrgRow", "OrgSettings", "Organization", "create_organization", "find_organization_by_hostname",
+    "get_organization", "present_organization", "require_merge_rules",
 ]  # fmt: skip

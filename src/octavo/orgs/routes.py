@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-from ..access import Can, OrgAccess, SignedIn
+from ..access import Can, OrgAccess, SignedIn, audit, find_user, has_verified_email
 from ..kit.operation import PUBLIC, Call, operation
 from ..kit.pagination import Listing, PageQuery, present_slice
-from . import store
+from . import joining, settings, store
 from .creating import create_organization as create
-from .wire import ApiInformation, CreateOrganization, Organization, present_organization
+from .wire import (
+    ApiInformation,
+    CreateOrganization,
+    FoundOrganizations,
+    Organization,
+    UpdateOrganization,
+    present_organization,
+    present_to_outsider,
+)
 
 
 @operation("getApiInformation", "GET", "/", needs=PUBLIC, returns=ApiInformation)
@@ -34,7 +42,12 @@ def list_organizations(call: Call, caller: SignedIn, query: PageQuery) -> Listin
 def create_organization(call: Call, caller: SignedIn, body: CreateOrganization) -> Organization:
     """A new organization, which the caller administers."""
     with call.db.write() as tx:
-        org = create(tx, caller.user_id, body.title.strip(), body.email_domains)
+        user = find_user(tx, caller.user_id)
+        assert user is not None
+        verified = has_verified_email(tx, user.id)
+        domains = settings.require_domains(user, verified, body.email_domains, [])
+        org = create(tx, caller.user_id, body.title.strip(), domains)
+        audit(tx, call, "organization.created", org.id, ("organization", org.id), after={"title": org.title})
     return present_organization(call, org, "admin")
 
 
@@ -50,3 +63,64 @@ def get_organization(call: Call, org: OrgAccess) -> Organization:
     """One organization."""
     with call.db.read() as tx:
         return present_organization(call, store.get_organization(tx, org.organization_id), org.role)
+
+
+@operation(
+    "updateOrganizationById",
+    "PATCH",
+    "/orgs/{organizationId}",
+    needs=Can.ADMIN,
+    returns=Organization,
+    errors=(400,),
+)
+def update_organization(call: Call, org: OrgAccess, body: UpdateOrganization) -> Organization:
+    """Changes the settings of an organization: what is left out stays.
+
+    A domain is added to `emailDomains` by somebody whose own verified address is in it.
+    """
+    with call.db.write() as tx:
+        before = store.get_organization(tx, org.organization_id)
+        user = find_user(tx, org.user_id)
+        assert user is not None
+        settings.update(tx, user, has_verified_email(tx, org.user_id), before, body)
+        after = store.get_organization(tx, org.organization_id)
+        was, is_now = settings.difference(before, after)
+        if is_now:
+            target = ("organization", after.id)
+            audit(tx, call, "organization.updated", after.id, target, before=was, after=is_now)
+    return present_organization(call, after, org.role)
+
+
+@operation(
+    "joinOrganization",
+    "POST",
+    "/orgs/{organizationId}/join",
+    needs=Can.OWN_ACCOUNT,
+    errors=(400, 404),
+)
+def join_organization(call: Call, caller: SignedIn, organization_id: str) -> None:
+    """Joins an organization that takes people with the domain of one's verified e-mail address.
+
+    The caller gets the organization's default role. 404 alike for an organization that is not there and for one
+    that does not take them.
+    """
+    with call.db.write() as tx:
+        joining.join_by_domain(tx, call, caller.user_id, organization_id)
+
+
+@operation(
+    "getOrganizationsForEmailDomain",
+    "GET",
+    "/email-domains/{emailDomain}/orgs",
+    needs=Can.SIGN_IN,
+    returns=FoundOrganizations,
+)
+def get_organizations_for_email_domain(call: Call, caller: SignedIn, email_domain: str) -> FoundOrganizations:
+    """The organizations that the caller may join by the domain of their verified address.
+
+    For any other domain the answer is empty: nothing is told of who uses it.
+    """
+    domain = email_domain.lower()
+    with call.db.read() as tx:
+        found = joining.list_joinable(tx, caller.user_id, domain)
+    return FoundOrganizations([present_to_outsider(call, org, domain) for org in found])

@@ -102,3 +102,18 @@ def insert_organization(tx: Transaction, title: str, hostname: str, email_domain
 
 def hostname_is_taken(tx: Transaction, hostname: str) -> bool:
     return tx.one("SELECT 1 FROM organizations WHERE hostname = :h", h=hostname) is not None
+
+
+def update_organization(tx: Transaction, organization_id: str, columns: dict[str, Any]) -> None:
+    assignments = ", ".join(f"{name} = :{name}" for name in columns)
+    tx.run(f"UPDATE organizations SET {assignments} WHERE id = :row", row=organization_id, **columns)
+
+
+def list_organizations_by_domain(tx: Transaction, domain: str) -> list[OrgRow]:
+    """The organizations that people with an address in this domain may join, oldest first."""
+    rows = tx.all(
+        f"SELECT {_COLUMNS} FROM organizations o WHERE o.email_domains LIKE :like ORDER BY o.id",
+        like=f'%"{domain}"%',
+    )
+    # LIKE takes `_` for any letter.
+    return [org for row in rows if domain in (org := _org(row)).email_domains]

@@ -6,10 +6,16 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from ..access import ORGANIZATION, permissions
+from ..access import ORGANIZATION, RoleOrGuest, permissions
 from ..kit.clock import iso
 from ..kit.operation import Call
 from .store import OrgRow
+
+Domain = Annotated[
+    str, Meta(max_length=253, pattern=r"^(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$")
+]
+"""A host name as behind the @ of an address."""
+Hostname = Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$")]
 
 
 class ApiInformation(Struct):
@@ -50,8 +56,62 @@ class Organization(Struct, rename="camel"):
 
 class CreateOrganization(Struct, rename="camel"):
     title: Annotated[str, Meta(min_length=2, max_length=255, pattern=r"\S")]
-    email_domains: Annotated[list[str], Meta(max_length=100)] = []
+    email_domains: Annotated[list[Domain], Meta(max_length=100)] = []
     onboarding_preferences: dict[str, Any] | None = None
+
+
+RuleName = Literal[
+    "require_specific_reviewers", "require_one_of_specific_reviewers", "allow_bypass", "require_at_least_one_review",
+    "require_all_reviews_approved", "require_agent_review", "require_up_to_date_change_request",
+    "require_change_request_subject", "require_change_request_description", "custom",
+]  # fmt: skip
+_NAMING_USERS = ("require_specific_reviewers", "require_one_of_specific_reviewers", "allow_bypass")
+
+
+class MergeRule(Struct, omit_defaults=True):
+    """``users``: of the rules that name reviewers, and of `allow_bypass`; ``expression``: of `custom`."""
+
+    rule: RuleName
+    users: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET
+    expression: Annotated[str, Meta(max_length=1024)] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if (self.rule in _NAMING_USERS) != (self.users is not UNSET):
+            raise ValueError(f"users: expected with {', '.join(_NAMING_USERS)}, and only there")
+        if (self.rule == "custom") != (self.expression is not UNSET):
+            raise ValueError("expression: expected with custom, and only there")
+
+
+class MergeRules(Struct, omit_defaults=True):
+    """``rules`` belongs to the type `rules` alone."""
+
+    type: Literal["none", "rules"]
+    rules: Annotated[list[MergeRule], Meta(max_length=50)] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if (self.type == "rules") != (self.rules is not UNSET):
+            raise ValueError("rules: expected with the type `rules`, and only there")
+
+
+class SitePointer(Struct, tag="site"):
+    site: str
+
+
+class UpdateOrganization(Struct, rename="camel"):
+    title: Annotated[str, Meta(min_length=2, max_length=255, pattern=r"\S")] | UnsetType = UNSET
+    email_domains: Annotated[list[Domain], Meta(max_length=100)] | UnsetType = UNSET
+    hostname: Hostname | UnsetType = UNSET
+    default_role: RoleOrGuest | UnsetType = UNSET
+    default_content: SitePointer | None | UnsetType = UNSET
+    logo: Annotated[str, Meta(max_length=2048, pattern="^https?://")] | None | UnsetType = UNSET
+    sso: bool | UnsetType = UNSET
+    ai: bool | UnsetType = UNSET
+    invite_links: bool | UnsetType = UNSET
+    merge_rules: MergeRules | UnsetType = UNSET
+
+
+class FoundOrganizations(Struct):
+    organizations: list[Organization]
 
 
 def present_organization(call: Call, org: OrgRow, role: str | None) -> Organization:
@@ -74,3 +134,13 @@ def present_organization(call: Call, org: OrgRow, role: str | None) -> Organizat
         hostname=org.hostname or UNSET,
         default_content=org.settings.default_content or UNSET,
     )
+
+
+def present_to_outsider(call: Call, org: OrgRow, domain: str) -> Organization:
+    """What somebody sees who could join by the domain of their address: no settings, no people."""
+    shown = present_organization(call, org, None)
+    shown.email_domains = [domain]
+    shown.merge_rules = {"type": "none"}
+    shown.permissions = {**shown.permissions, "view": False}
+    shown.default_content = UNSET
+    return shown

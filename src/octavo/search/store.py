@@ -130,6 +130,47 @@ def _count(tx: Transaction, space_id: str, changes: dict[str, int]) -> None:
     )
 
 
+def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
+    """Indexes a copy of a space, from the index of the original."""
+    given = {"source": source_id, "copy": copy_id}
+    for table, columns in (("search_pages", "page_id, words"), ("search_words", "word, pages")):
+        tx.run(
+            f"""INSERT INTO {table} (space_id, {columns})
+                SELECT :copy, {columns} FROM {table} WHERE space_id = :source""",
+            **given,
+        )
+    columns = "page_id, anchor, heading, body"
+    if tx.engine == "sqlite":
+        # There is one writer: the ids behind the last one are free.
+        given["shift"] = tx.value(
+            """SELECT (SELECT max(id) FROM search_sections) + 1 - min(id) FROM search_sections
+               WHERE space_id = :source""",
+            source=source_id,
+        )
+        tx.run(
+            """INSERT INTO search_index (rowid, space, title, heading, body, stems)
+               SELECT i.rowid + :shift, 's' || lower(:copy), i.title, i.heading, i.body, i.stems
+               FROM search_sections s JOIN search_index i ON i.rowid = s.id WHERE s.space_id = :source""",
+            **given,
+        )
+        tx.run(
+            f"""INSERT INTO search_sections (id, space_id, {columns})
+                SELECT id + :shift, :copy, {columns} FROM search_sections WHERE space_id = :source""",
+            **given,
+        )
+    else:
+        tx.run(
+            f"""WITH fresh AS MATERIALIZED (
+                  SELECT nextval(pg_get_serial_sequence('search_sections', 'id')) AS fresh_id, s.*
+                  FROM search_sections s WHERE s.space_id = :source),
+                copied AS (INSERT INTO search_sections (id, space_id, {columns})
+                  SELECT fresh_id, :copy, {columns} FROM fresh)
+                INSERT INTO search_index (section_id, space_id, words, stems)
+                  SELECT f.fresh_id, :copy, i.words, i.stems FROM fresh f JOIN search_index i ON i.section_id = f.id""",
+            **given,
+        )
+
+
 def pages_with(tx: Transaction, space_ids: Sequence[str], candidates: Iterable[str]) -> dict[str, int]:
     """In how many pages of these spaces each word stands; words that stand nowhere are left out."""
     rows = tx.all(

@@ -1,15 +1,13 @@
 """Spaces and collections: the containers of content."""
 
+from .following import follow_copies, follow_purges, follow_transfers
+from .leftovers import is_left, keep, leave, uses_hashes
+from .purging import purge_spaces
 from .store import SpaceRow, get_space, insert_space, list_spaces, list_visible_space_ids, require_collection
 from .wire import Space, present_space
 
 __all__ = [
-    "Space",
-    "SpaceRow",
-    "get_space",
-    "insert_space",
-    "list_spaces",
-    "list_visible_space_ids",
-    "present_space",
-    "require_collection",
-]
+    "Space", "SpaceRow", "follow_copies", "follow_purges", "follow_transfers", "get_space", "insert_space",
+    "is_left", "keep", "leave", "list_spaces", "list_visible_space_ids", "present_space", "purge_spaces", "require_collection",
+    "uses_hashes",
+]  # fmt: skip

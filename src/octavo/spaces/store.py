@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..access import COLLECTION_IS_VISIBLE, OPEN_COLLECTIONS, SPACE_IS_VISIBLE, OrgAccess, viewer_parameters
+from ..access import COLLECTION, SPACE, Can, OrgAccess, Seen, height, role_at, seen_collections, seen_spaces
 from ..core.pages import rank_between
 from ..errors import NotFound
 from ..kit import ids
 from ..kit.clock import now
-from ..kit.db import Transaction
+from ..kit.db import Row, Transaction
 from ..kit.pagination import Slice, decode_token, slice_rows
 
 
@@ -49,34 +49,98 @@ def get_space(tx: Transaction, space_id: str) -> SpaceRow:
 
 
 def list_spaces(
-    tx: Transaction, org: OrgAccess, limit: int, page: str | None, *, collection_id: str | None = None
-) -> Slice[SpaceRow]:
-    """Spaces of an organization (or of one collection) the caller sees, newest first."""
-    after = decode_token(page, str)
-    parameters: dict[str, Any] = viewer_parameters(org.organization_id, org.user_id, org.role)
-    where = f"s.organization_id = :organization AND s.deleted_at IS NULL AND {SPACE_IS_VISIBLE}"
+    tx: Transaction,
+    org: OrgAccess,
+    limit: int,
+    page: str | None,
+    *,
+    collection_id: str | None = None,
+    deleted_since: int | None = None,
+    ascending: bool = False,
+) -> Slice[tuple[SpaceRow, str | None]]:
+    """Spaces of an organization (or of one collection) the caller sees, each with the caller's role there.
+
+    Newest first, or oldest. ``deleted_since``: those in the trash, deleted at that moment or later, instead.
+    """
+    parameters: dict[str, Any] = {}
+    where = "s.deleted_at IS NULL"
+    if deleted_since is not None:
+        where, parameters["since"] = "s.deleted_at >= :since", deleted_since
     if collection_id is not None:
         where += " AND s.collection_id = :collection"
         parameters["collection"] = collection_id
+    seen = seen_spaces(org, where, **parameters)
+    rows, count = _seen_rows(tx, seen, _SPACE, "spaces s", limit, page, ascending=ascending)
+    found = [(SpaceRow(*row), role) for row, role in rows]
+    return slice_rows(found, limit, count, lambda item: (item[0].id,))
+
+
+def _seen_rows(
+    tx: Transaction,
+    seen: Seen,
+    columns: str,
+    table: str,
+    limit: int,
+    page: str | None,
+    *,
+    ascending: bool = False,
+) -> tuple[list[tuple[Row, str | None]], int]:
+    """One page and one row more of what somebody sees, by id, each with their role; and how many there are."""
+    after = decode_token(page, str)
+    beyond, order, start = (">", "ASC", "") if ascending else ("<", "DESC", "~")
+    # The total comes with every row: what is seen is found once, not twice.
     rows = tx.all(
-        f"""{OPEN_COLLECTIONS} SELECT {_SPACE} FROM spaces s
-            WHERE {where} AND s.id < :after ORDER BY s.id DESC LIMIT :limit""",
-        after=after[0] if after else "~",
+        f"""{seen.prefix} SELECT {columns}, v.height, {seen.total} FROM (
+              SELECT v.id, v.height FROM {seen.visible} v WHERE v.id {beyond} :after ORDER BY v.id {order} LIMIT :limit
+            ) v JOIN {table} ON {table[-1]}.id = v.id ORDER BY v.id {order}""",
+        after=after[0] if after else start,
         limit=limit + 1,
-        **parameters,
+        **seen.parameters,
     )
-    count = tx.value(f"{OPEN_COLLECTIONS} SELECT count(*) FROM spaces s WHERE {where}", **parameters)
-    return slice_rows([SpaceRow(*row) for row in rows], limit, count, lambda space: (space.id,))
+    if rows:
+        count = rows[0][-1]
+    else:
+        count = tx.value(f"{seen.prefix} SELECT {seen.total}", **seen.parameters) if after else 0
+    return [(row[:-2], role_at(row[-2])) for row in rows], count
+
+
+def count_administered(tx: Transaction, org: OrgAccess, collection_ids: list[str]) -> int:
+    """How many of these collections, and of the spaces right in them, the caller administers."""
+    both = (
+        (seen_spaces(org, "s.collection_id IN :ids AND s.deleted_at IS NULL"), SPACE),
+        (seen_collections(org, "c.id IN :ids"), COLLECTION),
+    )
+    return sum(
+        tx.value(
+            f"{seen.prefix} SELECT count(*) FROM {seen.visible} v WHERE v.height >= :least",
+            ids=collection_ids,
+            least=height(abilities[Can.ADMIN]),
+            **seen.parameters,
+        )
+        for seen, abilities in both
+    )
 
 
 def list_visible_space_ids(tx: Transaction, org: OrgAccess) -> list[str]:
     """Every space of an organization the caller sees."""
-    rows = tx.all(
-        f"""{OPEN_COLLECTIONS} SELECT s.id FROM spaces s
-            WHERE s.organization_id = :organization AND s.deleted_at IS NULL AND {SPACE_IS_VISIBLE} ORDER BY s.id""",
-        **viewer_parameters(org.organization_id, org.user_id, org.role),
-    )
+    seen = seen_spaces(org, "s.deleted_at IS NULL")
+    rows = tx.all(f"{seen.prefix} SELECT v.id FROM {seen.visible} v ORDER BY v.id", **seen.parameters)
     return [row[0] for row in rows]
+
+
+def update_space(tx: Transaction, space_id: str, **values: Any) -> None:
+    """Sets columns of a space."""
+    _update(tx, "spaces", space_id, values)
+
+
+def update_collection(tx: Transaction, collection_id: str, **values: Any) -> None:
+    """Sets columns of a collection."""
+    _update(tx, "collections", collection_id, values)
+
+
+def _update(tx: Transaction, table: str, id: str, values: dict[str, Any]) -> None:
+    columns = ", ".join(f"{name} = :{name}" for name in values)
+    tx.run(f"UPDATE {table} SET {columns}, updated_at = :at WHERE id = :row", row=id, at=now(), **values)
 
 
 def last_rank(tx: Transaction, organization_id: str, parent_id: str | None) -> str:
@@ -125,6 +189,14 @@ def insert_space(
         by=created_by,
         at=moment,
     )
+    insert_main_line(tx, space_id, line_id, revision_id, author=created_by)
+    return get_space(tx, space_id)
+
+
+def insert_main_line(
+    tx: Transaction, space_id: str, line_id: str, revision_id: str, *, author: str | None
+) -> None:
+    """The main line of a new space, with its first revision."""
     tx.run(
         "INSERT INTO lines (id, space_id, sequence, revision) VALUES (:id, :space, 1, :revision)",
         id=line_id,
@@ -136,10 +208,9 @@ def insert_space(
            VALUES (:id, :line, 1, '[]', 'edits', :author, :at)""",
         id=revision_id,
         line=line_id,
-        author=created_by,
-        at=moment,
+        author=author,
+        at=now(),
     )
-    return get_space(tx, space_id)
 
 
 class CollectionRow(Struct, frozen=True):
@@ -151,6 +222,7 @@ class CollectionRow(Struct, frozen=True):
     default_level: str | None
     created_at: int
     updated_at: int
+    deleted_at: int | None
 
 
 _COLLECTION = ", ".join(f"c.{name}" for name in CollectionRow.__struct_fields__)
@@ -158,7 +230,7 @@ _COLLECTION = ", ".join(f"c.{name}" for name in CollectionRow.__struct_fields__)
 
 def get_collection(tx: Transaction, collection_id: str) -> CollectionRow:
     row = tx.one(f"SELECT {_COLLECTION} FROM collections c WHERE c.id = :id", id=collection_id)
-    if row is None:
+    if row is None or row[-1] is not None:
         raise NotFound(f"There is no collection {collection_id!r}.")
     return CollectionRow(*row)
 
@@ -171,22 +243,15 @@ def require_collection(tx: Transaction, organization_id: str, collection_id: str
 
 def list_collections(
     tx: Transaction, org: OrgAccess, limit: int, page: str | None, *, nested: bool
-) -> Slice[CollectionRow]:
-    """Collections of an organization the caller sees, newest first; without ``nested`` those at the top."""
-    after = decode_token(page, str)
-    parameters = viewer_parameters(org.organization_id, org.user_id, org.role)
-    where = f"c.organization_id = :organization AND {COLLECTION_IS_VISIBLE}"
-    if not nested:
-        where += " AND c.parent_id IS NULL"
-    rows = tx.all(
-        f"""{OPEN_COLLECTIONS} SELECT {_COLLECTION} FROM collections c
-            WHERE {where} AND c.id < :after ORDER BY c.id DESC LIMIT :limit""",
-        after=after[0] if after else "~",
-        limit=limit + 1,
-        **parameters,
-    )
-    count = tx.value(f"{OPEN_COLLECTIONS} SELECT count(*) FROM collections c WHERE {where}", **parameters)
-    return slice_rows([CollectionRow(*row) for row in rows], limit, count, lambda c: (c.id,))
+) -> Slice[tuple[CollectionRow, str | None]]:
+    """Collections of an organization the caller sees, newest first, each with the caller's role there.
+
+    Without ``nested`` those at the top.
+    """
+    where = "c.deleted_at IS NULL" if nested else "c.deleted_at IS NULL AND c.parent_id IS NULL"
+    rows, count = _seen_rows(tx, seen_collections(org, where), _COLLECTION, "collections c", limit, page)
+    found = [(CollectionRow(*row), role) for row, role in rows]
+    return slice_rows(found, limit, count, lambda item: (item[0].id,))
 
 
 def insert_collection(

@@ -6,10 +6,12 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from ..access import COLLECTION, SPACE, permissions
+from ..access import COLLECTION, SPACE, Level, permissions
 from ..kit.clock import iso
 from ..kit.operation import Call
-from ..kit.pagination import PageQuery
+from ..kit.pagination import Order, PageQuery
+from ..orgs import MergeRule
+from .placing import Neighbour
 from .store import CollectionRow, SpaceRow
 
 Language = Literal[
@@ -68,6 +70,92 @@ class CreateSpace(Struct, rename="camel"):
     edit_mode: EditMode = "live"
 
 
+class SpaceMergeRules(Struct, omit_defaults=True):
+    """``rules`` belongs to the type `rules` alone."""
+
+    type: Literal["inherit", "none", "rules"]
+    rules: Annotated[list[MergeRule], Meta(max_length=50)] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if (self.type == "rules") != (self.rules is not UNSET):
+            raise ValueError("rules: expected with the type `rules`, and only there")
+
+
+class UpdateSpace(Struct, rename="camel"):
+    """An emoji or an icon: one of them, or null for both to have neither."""
+
+    edit_mode: EditMode | UnsetType = UNSET
+    title: Title | UnsetType = UNSET
+    default_level: Level | UnsetType = UNSET
+    language: Language | UnsetType = UNSET
+    merge_rules: SpaceMergeRules | UnsetType = UNSET
+    emoji: Emoji | None | UnsetType = UNSET
+    icon: Annotated[str, Meta(max_length=2048, pattern="^https?://")] | None | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if isinstance(self.emoji, str) and isinstance(self.icon, str):
+            raise ValueError("emoji: expected an emoji or an icon, not both")
+
+
+class SpacePointer(Struct, tag="space"):
+    space: str
+
+
+class CollectionPointer(Struct, tag="collection"):
+    collection: str
+
+
+class Position(Struct):
+    before: SpacePointer | CollectionPointer | UnsetType = UNSET
+    after: SpacePointer | CollectionPointer | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if self.before is UNSET and self.after is UNSET:
+            raise ValueError("expected `before` or `after`")
+
+
+class Move(Struct):
+    """``parent`` null: the top of the organization; left out: where it lies. No position: the end."""
+
+    parent: str | None | UnsetType = UNSET
+    position: Position | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if self.parent is UNSET and self.position is UNSET:
+            raise ValueError("expected `parent` or `position`")
+
+
+class MemberSpacesQuery(PageQuery):
+    order: Order = "desc"
+
+
+class MemberContentPermission(Struct):
+    permission: str | None
+    space: Space
+
+
+class Transfer(Struct):
+    organization: str
+
+
+def neighbours(move: Move) -> tuple[Neighbour | None, Neighbour | None]:
+    """What a body wants to stand before and after."""
+    position = move.position
+    if position is UNSET:
+        return None, None
+    return _neighbour(position.before, "position.before"), _neighbour(position.after, "position.after")
+
+
+def _neighbour(pointer: SpacePointer | CollectionPointer | UnsetType, place: str) -> Neighbour | None:
+    match pointer:
+        case SpacePointer():
+            return Neighbour("space", pointer.space, place)
+        case CollectionPointer():
+            return Neighbour("collection", pointer.collection, place)
+        case _:
+            return None
+
+
 class CollectionUrls(Struct):
     location: str
     app: str
@@ -88,6 +176,12 @@ class Collection(Struct, rename="camel"):
 class CreateCollection(Struct):
     title: Title = UNTITLED
     parent: str | None = None
+
+
+class UpdateCollection(Struct, rename="camel"):
+    title: Title | UnsetType = UNSET
+    description: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
+    default_level: Level | UnsetType = UNSET
 
 
 class CollectionsQuery(PageQuery):

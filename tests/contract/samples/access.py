@@ -1,5 +1,6 @@
 import pyotp
 
+from octavo.access import ORGANIZATION, Can
 from octavo.access.identity import once, signing_in
 from octavo.access.tokens import hash_token
 from octavo.kit.clock import now
@@ -40,6 +41,8 @@ def _second_factor(world: World, place: Place) -> None:
 
 
 SAMPLES = {
+    "updateUserById": Sample(body={"displayName": "Renamed"}, like=(ORGANIZATION, Can.ADMIN)),
+    "listAuditEvents": Sample(query={"action": "space.created", "since": "2026-01-01T00:00:00Z"}),
     "getAuthenticatedUser": Sample(),
     "getUserById": Sample(like=MEMBERS_ONLY),
     # Signing in and out

@@ -15,6 +15,7 @@ from ...kit.pagination import Listing, PageQuery, present_slice
 from ..entering import OrgAccess
 from ..identity.routes import session_cookie
 from ..roles import Can
+from ..store import find_team
 from . import signing_in, store, wire
 from .certificates import parse_certificates
 from .responses import MAX_BYTES, service_metadata
@@ -42,13 +43,13 @@ def _checked(
         if not sound or any(c.isspace() or ord(c) < 33 for c in url) or parts.fragment:
             raise BadRequest("ssoURL: expected an http or https URL")
     team = values.get("default_team")
-    if team is not None and store.find_team(tx, org.organization_id, team) is None:
+    if team is not None and find_team(tx, org.organization_id, team) is None:
         raise NotFound(f"There is no team {team!r} in this organization.")
     return values
 
 
 def _present(call: Call, tx: Transaction, row: store.ProviderRow) -> wire.Provider:
-    team = store.find_team(tx, row.organization_id, row.default_team) if row.default_team else None
+    team = find_team(tx, row.organization_id, row.default_team) if row.default_team else None
     return wire.present_provider(call, row, team)
 
 

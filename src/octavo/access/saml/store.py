@@ -30,14 +30,6 @@ class ProviderRow(Struct, frozen=True):
         return bool(self.entity_id and self.certificate and self.sso_url)
 
 
-class TeamRow(Struct, frozen=True):
-    id: str
-    title: str
-    members: int
-    spaces: int
-    created_at: int
-
-
 _COLUMNS = (
     "id, organization_id, label, entity_id, certificate, sso_url, default_team, default_role, created_at"
 )
@@ -139,18 +131,6 @@ def remember_assertion(tx: Transaction, provider_id: str, assertion_id: str, exp
         )
         > 0
     )
-
-
-def find_team(tx: Transaction, organization_id: str, team_id: str) -> TeamRow | None:
-    row = tx.one(
-        """SELECT t.id, t.title, (SELECT count(*) FROM team_members m WHERE m.team_id = t.id),
-             (SELECT count(*) FROM grants g WHERE g.subject_type = 'team' AND g.subject_id = t.id
-                AND g.object_type = 'space'), t.created_at
-           FROM teams t WHERE t.id = :id AND t.organization_id = :org""",
-        id=team_id,
-        org=organization_id,
-    )
-    return TeamRow(*row) if row else None
 
 
 def join_team(tx: Transaction, team_id: str, user_id: str) -> None:

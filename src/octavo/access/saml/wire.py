@@ -9,7 +9,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from ...kit.clock import iso
 from ...kit.operation import Call
 from ..roles import Role
-from .store import ProviderRow, TeamRow
+from ..store import TeamRow
+from ..wire import Team, present_team
+from .store import ProviderRow
 
 Label = Annotated[str, Meta(min_length=1, max_length=30, pattern=r"\S")]
 EntityId = Annotated[str, Meta(max_length=1024)]
@@ -45,16 +47,6 @@ class UpdateProvider(Struct, rename=_NAMES):
     sso_url: Url | UnsetType = UNSET
     default_team: str | None | UnsetType = UNSET
     default_role: Role | None | UnsetType = UNSET
-
-
-class Team(Struct, rename="camel"):
-    id: str
-    title: str
-    members: int
-    spaces: int
-    created_at: str
-    permissions: dict[str, bool]
-    object: Literal["team"] = "team"
 
 
 class Service(Struct, rename=_NAMES):
@@ -111,19 +103,8 @@ def present_provider(call: Call, row: ProviderRow, team: TeamRow | None) -> Prov
         status="active" if row.active else "pending",
         service=service(call, row.id),
         urls=ProviderUrls(call.url(f"/orgs/{row.organization_id}/saml/{row.id}")),
-        default_team=present_team(team) if team else UNSET,
-    )
-
-
-def present_team(team: TeamRow) -> Team:
-    # Whoever sees a provider administers the organization, and so its teams.
-    return Team(
-        id=team.id,
-        title=team.title,
-        members=team.members,
-        spaces=team.spaces,
-        created_at=iso(team.created_at),
-        permissions={"admin": True, "view": True},
+        # Whoever sees a provider administers the organization, and so its teams.
+        default_team=present_team(team, admin=True) if team else UNSET,
     )
 
 

@@ -144,9 +144,7 @@ def _set_active(tx: Transaction, organization_id: str, before: store.UserRow, ac
 def delete_user(tx: Transaction, organization_id: str, user_id: str) -> None:
     """Ends a membership and all that came with it."""
     get_user(tx, organization_id, user_id)
-    departing.disable_member(tx, organization_id, user_id)
-    store.remove_member(tx, organization_id, user_id)
-    store.forget(tx, organization_id, "user", user_id)
+    departing.remove_member(tx, organization_id, user_id)
 
 
 # --- groups -------------------------------------------------------------------------------------------

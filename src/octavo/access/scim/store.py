@@ -153,28 +153,6 @@ def enable_member(tx: Transaction, organization_id: str, user_id: str) -> None:
     )
 
 
-def remove_member(tx: Transaction, organization_id: str, user_id: str) -> None:
-    """The membership, and what hangs on it: places in teams, and grants on what the organization owns."""
-    tx.run(
-        """DELETE FROM team_members WHERE user_id = :user
-           AND team_id IN (SELECT id FROM teams WHERE organization_id = :org)""",
-        user=user_id,
-        org=organization_id,
-    )
-    for table, kind in (("spaces", "space"), ("collections", "collection")):
-        tx.run(
-            f"""DELETE FROM grants WHERE subject_type = 'user' AND subject_id = :user AND object_type = '{kind}'
-                AND object_id IN (SELECT id FROM {table} WHERE organization_id = :org)""",
-            user=user_id,
-            org=organization_id,
-        )
-    tx.run(
-        "DELETE FROM members WHERE organization_id = :org AND user_id = :user",
-        org=organization_id,
-        user=user_id,
-    )
-
-
 def rename_user(tx: Transaction, user_id: str, name: str) -> None:
     tx.run("UPDATE users SET display_name = :name WHERE id = :id", name=name, id=user_id)
 

@@ -110,7 +110,7 @@ def list_templates(tx: Transaction, org: OrgAccess, limit: int, page: str | None
     shown = [_built_in_template(tx, template_id) for template_id in rest[:limit]]
     room = limit - len(shown)
     spaces = list_spaces(tx, org, room, spaces_page or None)
-    shown += [_template_of(tx, space) for space in spaces.rows]
+    shown += [_template_of(tx, space) for space, _ in spaces.rows]
     if room:
         token = encode_token("", spaces.next_token) if spaces.next_token else None
     else:

@@ -1,0 +1,173 @@
+"""The permission check of one object, and lists of what somebody sees, on SQLite in one process. CPU time.
+
+What an administrator sees is asked for without any check: the others are compared with that.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+
+from octavo.access import Can, OrgAccess, enter_organization, enter_space, insert_user, upsert_member
+from octavo.access.entering import enter_collection
+from octavo.app import close_context, load_operations, open_context
+from octavo.kit import ids
+from octavo.kit.context import Context
+from octavo.kit.operation import TABLE
+from octavo.kit.pagination import PageQuery
+from octavo.orgs import create_organization
+from octavo.settings import load
+from octavo.spaces import list_spaces
+
+SPACES, COLLECTIONS, VISIBLE = 10_000, 500, 100
+
+
+def furnish(context: Context) -> dict[str, str]:
+    """Two organizations: one closed but for what was granted, one where everybody sees everything.
+
+    In each, spaces lie in collections that lie in each other. Gives ids of people and organizations by name.
+    """
+    chance = random.Random(1)
+    named: dict[str, str] = {}
+    with context.db.write() as tx:
+        admin = insert_user(tx, "admin@example.com", "Admin", verified=True).id
+        for title, level in (("closed", None), ("open", "inherit")):
+            org = create_organization(tx, admin, title).id
+            for name, role in _ROLES.items():
+                user = (
+                    admin
+                    if name == "admin"
+                    else insert_user(tx, f"{name}@{title}.com", name, verified=True).id
+                )
+                upsert_member(tx, org, user, role)
+                named[f"{name} {title}"] = user
+            named[title] = org
+            collections = [ids.new_id() for _ in range(COLLECTIONS)]
+            for n, collection in enumerate(collections):
+                tx.run(
+                    """INSERT INTO collections (id, organization_id, parent_id, rank, title, default_level, created_at,
+                         updated_at) VALUES (:id, :org, :parent, :rank, 'C', :level, 0, 0)""",
+                    id=collection,
+                    org=org,
+                    parent=collections[n // 8] if n > 8 else None,
+                    rank=f"{n:06}",
+                    level="inherit" if n > 8 else level,
+                )
+            spaces = [ids.new_id() for _ in range(SPACES)]
+            for n, space in enumerate(spaces):
+                tx.run(
+                    """INSERT INTO spaces (id, organization_id, collection_id, rank, title, default_level, main_line,
+                         main_revision, created_at, updated_at)
+                       VALUES (:id, :org, :collection, :rank, 'S', 'inherit', 'l', 'r', 0, 0)""",
+                    id=space,
+                    org=org,
+                    collection=collections[n % COLLECTIONS],
+                    rank=f"{n:06}",
+                )
+            named[f"collection {title}"] = collections[-1]
+            team = ids.new_id()
+            tx.run(
+                "INSERT INTO teams (id, organization_id, title, created_at) VALUES (:t, :o, 'T', 0)",
+                t=team,
+                o=org,
+            )
+            # A member through a team at two collections and at spaces, a guest at spaces alone.
+            through = named[f"member {title}"]
+            tx.run(
+                "INSERT INTO team_members (team_id, user_id, joined_at) VALUES (:t, :u, 0)", t=team, u=through
+            )
+            grants = [("collection", c, "team", team) for c in collections[-2:]]
+            grants += [("space", s, "user", through) for s in chance.sample(spaces, VISIBLE // 2)]
+            grants += [("space", s, "team", team) for s in chance.sample(spaces, VISIBLE // 2)]
+            grants += [("space", s, "user", named[f"guest {title}"]) for s in chance.sample(spaces, VISIBLE)]
+            tx.run_many(
+                """INSERT INTO grants (object_type, object_id, subject_type, subject_id, role, created_at)
+                   VALUES (:kind, :id, :type, :subject, 'read', 0) ON CONFLICT DO NOTHING""",
+                [dict(zip(("kind", "id", "type", "subject"), grant, strict=True)) for grant in grants],
+            )
+    return named
+
+
+def cpu(run: Callable[..., Any], times: int, *arguments: Any) -> float:
+    """The least CPU seconds of one run, of five rounds."""
+    run(*arguments)
+    rounds = []
+    for _ in range(5):
+        before = time.process_time()
+        for _ in range(times):
+            run(*arguments)
+        rounds.append((time.process_time() - before) / times)
+    return min(rounds)
+
+
+_ROLES: dict[str, str | None] = {"admin": "admin", "member": "read", "guest": None}
+
+
+def page(context: Context, org: OrgAccess) -> int:
+    with context.db.read() as tx:
+        found = list_spaces(tx, org, VISIBLE, None)
+    if len(found.rows) != VISIBLE:
+        raise RuntimeError(f"{len(found.rows)} of {found.count}")
+    return found.count
+
+
+def listing(call: Any) -> bytes:
+    """The whole answer, as it is sent."""
+    with call.db.read():
+        org = enter_organization(call, Can.VIEW, call.organization)
+        return msgspec.json.encode(
+            TABLE["listSpacesInOrganizationById"].handler(call, org, PageQuery(limit=VISIBLE))
+        )
+
+
+def main() -> None:
+    load_operations()
+    with tempfile.TemporaryDirectory() as folder:
+        context = open_context(load({"data": str(Path(folder) / "data")}, environ={}))
+        named = furnish(context)
+        unchecked: dict[str, tuple[float, float]] = {}
+        for title, name in product(("closed", "open"), _ROLES):
+            org = OrgAccess(named[title], named[f"{name} {title}"], _ROLES[name])
+            call: Any = SimpleNamespace(
+                context=context,
+                db=context.db,
+                settings=context.settings,
+                actor=SimpleNamespace(user_id=org.user_id),
+                organization=org.organization_id,
+                url=lambda path: path,
+            )
+            with context.db.read() as tx:
+                space = list_spaces(tx, org, 1, None).rows[0][0].id
+            # As in a request: inside the read transaction that the dispatcher holds open.
+            with context.db.read():
+                took = [cpu(enter_organization, 2000, call, Can.VIEW, org.organization_id)]
+                took.append(cpu(enter_space, 2000, call, Can.VIEW, space))
+                if name != "guest":
+                    collection = named[f"collection {title}"]
+                    took.append(cpu(enter_collection, 2000, call, Can.VIEW, collection))
+                cold = cpu(
+                    lambda *a: (context.fresh._values.clear(), enter_space(*a)), 500, call, Can.VIEW, space
+                )
+            warm = ", ".join(f"{seconds * 1e6:.1f}" for seconds in took)
+            print(
+                f"{title}, {name}: organization, space, collection {warm} us; a space at first {cold * 1e6:.0f} us"
+            )
+            rows, answer = cpu(page, 20, context, org), cpu(listing, 20, call)
+            without = unchecked.setdefault(title, (rows, answer))
+            print(
+                f"{title}, {name}: {VISIBLE} of {page(context, org)} visible spaces in {rows * 1000:.2f} ms,"
+                f" {rows / without[0]:.2f} times unchecked; the answer {answer * 1000:.2f} ms, {answer / without[1]:.2f} times"
+            )
+        close_context(context)
+
+
+if __name__ == "__main__":
+    main()

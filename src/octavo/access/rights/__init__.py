@@ -1,0 +1,1 @@
+"""Sharing spaces and collections with people and teams."""

@@ -1,0 +1,110 @@
+"""Grants: rows in, plain values out."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from ...kit.clock import now
+from ...kit.db import Transaction
+from ...kit.pagination import Slice, decode_token, slice_rows
+from ..standing import Kind
+from ..store import TEAM, TeamRow, UserRow
+
+SubjectType = Literal["user", "team"]
+
+
+class Subject(NamedTuple):
+    """Whom something is granted to."""
+
+    type: SubjectType
+    id: str
+
+
+def list_user_grants(
+    tx: Transaction, kind: Kind, object_id: str, limit: int, page: str | None
+) -> Slice[tuple[UserRow, str | None]]:
+    """The people that were given a role at this very object, each with it."""
+    after = decode_token(page, str)
+    where = """FROM grants g JOIN users u ON u.id = g.subject_id
+               WHERE g.object_type = :kind AND g.object_id = :id AND g.subject_type = 'user'"""
+    rows = tx.all(
+        f"""SELECT u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_at, g.role {where}
+            AND u.id > :after ORDER BY u.id LIMIT :limit""",
+        kind=kind,
+        id=object_id,
+        after=after[0] if after else "",
+        limit=limit + 1,
+    )
+    count = tx.value(f"SELECT count(*) {where}", kind=kind, id=object_id)
+    return slice_rows(
+        [(UserRow(*row[:-1]), row[-1]) for row in rows], limit, count, lambda item: (item[0].id,)
+    )
+
+
+def list_team_grants(
+    tx: Transaction, kind: Kind, object_id: str, limit: int, page: str | None
+) -> Slice[tuple[TeamRow, str | None]]:
+    """The teams that were given a role at this very object, each with it."""
+    after = decode_token(page, str)
+    where = """FROM grants g JOIN teams t ON t.id = g.subject_id
+               WHERE g.object_type = :kind AND g.object_id = :id AND g.subject_type = 'team'"""
+    rows = tx.all(
+        f"SELECT {TEAM}, g.role {where} AND t.id > :after ORDER BY t.id LIMIT :limit",
+        kind=kind,
+        id=object_id,
+        after=after[0] if after else "",
+        limit=limit + 1,
+    )
+    count = tx.value(f"SELECT count(*) {where}", kind=kind, id=object_id)
+    return slice_rows(
+        [(TeamRow(*row[:-1]), row[-1]) for row in rows], limit, count, lambda item: (item[0].id,)
+    )
+
+
+def find_grant(tx: Transaction, kind: Kind, object_id: str, subject: Subject) -> tuple[str | None] | None:
+    """The role that was granted, in a tuple of one (None in it: a guest); None when nothing was."""
+    row = tx.one(
+        """SELECT role FROM grants WHERE object_type = :kind AND object_id = :id
+           AND subject_type = :type AND subject_id = :subject""",
+        kind=kind,
+        id=object_id,
+        type=subject.type,
+        subject=subject.id,
+    )
+    return (row[0],) if row else None
+
+
+def put_grant(tx: Transaction, kind: Kind, object_id: str, subject: Subject, role: str | None) -> None:
+    tx.run(
+        """INSERT INTO grants (object_type, object_id, subject_type, subject_id, role, created_at)
+           VALUES (:kind, :id, :type, :subject, :role, :at)
+           ON CONFLICT (object_type, object_id, subject_type, subject_id) DO UPDATE SET role = excluded.role""",
+        kind=kind,
+        id=object_id,
+        type=subject.type,
+        subject=subject.id,
+        role=role,
+        at=now(),
+    )
+
+
+def delete_grant(tx: Transaction, kind: Kind, object_id: str, subject: Subject) -> None:
+    tx.run(
+        """DELETE FROM grants WHERE object_type = :kind AND object_id = :id
+           AND subject_type = :type AND subject_id = :subject""",
+        kind=kind,
+        id=object_id,
+        type=subject.type,
+        subject=subject.id,
+    )
+
+
+def teams_owned(tx: Transaction, organization_id: str, user_id: str) -> set[str]:
+    """The teams of an organization that this person manages as their owner."""
+    rows = tx.all(
+        """SELECT x.team_id FROM team_members x JOIN teams t ON t.id = x.team_id AND t.organization_id = :org
+           WHERE x.user_id = :user AND x.role = 'owner'""",
+        org=organization_id,
+        user=user_id,
+    )
+    return {row[0] for row in rows}

@@ -1,0 +1,128 @@
+"""How people stand to a space or a collection: what lies above it, what was granted there, and what follows.
+
+The rule itself is ``roles.decide``; here is what it asks for, for one person or for all members at once. Lists of
+what one person sees are decided in SQL, see ``visibility``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from ..kit.db import Transaction
+from .roles import Decision, Rung, decide, effective_role
+
+Kind = Literal["space", "collection"]
+_MAX_DEPTH = 64
+
+
+class Step(NamedTuple):
+    """One object on the way from a space or collection up to its organization."""
+
+    kind: Kind
+    id: str
+    default_level: str | None
+
+
+def list_steps(tx: Transaction, kind: Kind, object_id: str) -> list[Step]:
+    """An object and the collections it lies in, from the inside outwards; empty when it is not there."""
+    if kind == "collection":
+        return list_collection_steps(tx, object_id)
+    row = tx.one("SELECT default_level, collection_id FROM spaces WHERE id = :id", id=object_id)
+    return [] if row is None else [Step("space", object_id, row[0]), *list_collection_steps(tx, row[1])]
+
+
+def list_collection_steps(tx: Transaction, collection_id: str | None) -> list[Step]:
+    """A collection (None: the top of an organization) and those it lies in, outwards."""
+    steps: list[Step] = []
+    while collection_id is not None and len(steps) < _MAX_DEPTH:
+        row = tx.one("SELECT default_level, parent_id FROM collections WHERE id = :id", id=collection_id)
+        if row is None:
+            break
+        steps.append(Step("collection", collection_id, row[0]))
+        collection_id = row[1]
+    return steps
+
+
+def role_along(tx: Transaction, user_id: str, member_role: str | None, steps: Sequence[Step]) -> str | None:
+    """The role of a member at the first of ``steps``."""
+    if member_role == "admin":
+        return "admin"
+    rows = tx.all(
+        """SELECT g.object_id, g.subject_type, g.role FROM grants g
+           WHERE g.object_id IN :objects AND (
+             (g.subject_type = 'user' AND g.subject_id = :user)
+             OR (g.subject_type = 'team' AND g.subject_id IN (SELECT team_id FROM team_members WHERE user_id = :user)))""",
+        objects=[step.id for step in steps],
+        user=user_id,
+    )
+    granted: dict[tuple[str, str], list[str | None]] = defaultdict(list)
+    for object_id, subject, role in rows:
+        granted[object_id, subject].append(role)
+    none: list[str | None] = []
+    return effective_role(
+        member_role,
+        [
+            Rung(granted.get((s.id, "user"), none), granted.get((s.id, "team"), none), s.default_level)
+            for s in steps
+        ],
+    )
+
+
+class Standing(NamedTuple):
+    """A member's role at an object and why. ``teams``: those whose grant gives it."""
+
+    decision: Decision
+    teams: tuple[str, ...] = ()
+
+
+def list_standings(tx: Transaction, organization_id: str, steps: Sequence[Step]) -> dict[str, Standing]:
+    """How every enabled member stands to the first of ``steps``, by user id, those without access as well."""
+    rung_of = {step.id: index for index, step in enumerate(steps)}
+    users: dict[str, dict[int, list[str | None]]] = defaultdict(lambda: defaultdict(list))
+    teams: dict[str, dict[int, str | None]] = defaultdict(dict)
+    for object_id, subject, subject_id, role in tx.all(
+        "SELECT object_id, subject_type, subject_id, role FROM grants WHERE object_id IN :objects",
+        objects=list(rung_of),
+    ):
+        if subject == "user":
+            users[subject_id][rung_of[object_id]].append(role)
+        else:
+            teams[subject_id][rung_of[object_id]] = role
+    teams_of: dict[str, list[str]] = defaultdict(list)
+    for team_id, user_id in tx.all(
+        "SELECT team_id, user_id FROM team_members WHERE team_id IN :teams ORDER BY team_id",
+        teams=sorted(teams),
+    ):
+        teams_of[user_id].append(team_id)
+    # Most members were granted nothing here: they stand as everybody with their role does.
+    plain: dict[str | None, Standing] = {}
+    bare = [Rung((), (), step.default_level) for step in steps]
+    found: dict[str, Standing] = {}
+    for user_id, member_role in tx.all(
+        """SELECT m.user_id, m.role FROM members m JOIN users u ON u.id = m.user_id AND u.disabled = 0
+           WHERE m.organization_id = :org AND m.disabled = 0 ORDER BY m.user_id""",
+        org=organization_id,
+    ):
+        own, through = users.get(user_id), teams_of.get(user_id)
+        if own is None and through is None:
+            if member_role not in plain:
+                plain[member_role] = Standing(decide(member_role, bare))
+            found[user_id] = plain[member_role]
+            continue
+        rungs = [
+            Rung(
+                own.get(index, ()) if own else (),
+                [teams[team][index] for team in through or () if index in teams[team]],
+                step.default_level,
+            )
+            for index, step in enumerate(steps)
+        ]
+        decision = decide(member_role, rungs)
+        giving: tuple[str, ...] = ()
+        if decision.by == "team" and decision.rung is not None:
+            rung, role = decision.rung, decision.role
+            giving = tuple(t for t in through or () if rung in teams[t] and teams[t][rung] == role)
+        found[user_id] = Standing(decision, giving)
+    return found

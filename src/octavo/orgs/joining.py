@@ -1,0 +1,44 @@
+"""Joining an organization by the domain of one's own verified address."""
+
+from __future__ import annotations
+
+from ..access import audit, find_user, has_verified_email, upsert_member
+from ..errors import BadRequest, NotFound
+from ..kit.db import Transaction
+from ..kit.operation import Call
+from . import store
+
+
+def _own_domain(tx: Transaction, user_id: str) -> str | None:
+    user = find_user(tx, user_id)
+    if user is None or not has_verified_email(tx, user_id):
+        return None
+    return user.email.rpartition("@")[2]
+
+
+def list_joinable(tx: Transaction, user_id: str, domain: str) -> list[store.OrgRow]:
+    """Organizations of this domain, when the caller's own verified address is in it."""
+    return store.list_organizations_by_domain(tx, domain) if _own_domain(tx, user_id) == domain else []
+
+
+def join_by_domain(tx: Transaction, call: Call, user_id: str, organization_id: str) -> None:
+    """Makes the caller a member with the default role; who is one already stays as they are."""
+    domain = _own_domain(tx, user_id)
+    if domain is None:
+        raise BadRequest("Your e-mail address is not verified: sign in once with a link mailed to it.")
+    missing = NotFound(f"There is no organization {organization_id!r} that takes people of {domain}.")
+    try:
+        org = store.get_organization(tx, organization_id)
+    except NotFound:
+        raise missing from None
+    row = tx.one(
+        "SELECT disabled FROM members WHERE organization_id = :org AND user_id = :user",
+        org=org.id,
+        user=user_id,
+    )
+    if domain not in org.email_domains or (row is not None and row[0]):
+        raise missing
+    if row is None:
+        upsert_member(tx, org.id, user_id, org.default_role)
+        state = {"role": org.default_role, "by": "domain"}
+        audit(tx, call, "member.joined", org.id, ("user", user_id), after=state)

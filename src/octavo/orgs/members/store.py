@@ -1,0 +1,124 @@
+"""Members: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from ...access import UserRow
+from ...kit.clock import now
+from ...kit.db import Transaction
+from ...kit.pagination import Slice, decode_token, slice_rows
+
+Sort = Literal["joinedAt", "lastSeenAt"]
+
+
+class MemberRow(Struct, frozen=True):
+    """``spaces``: how many spaces were granted to them; ``teams``: how many they are in."""
+
+    user: UserRow
+    role: str | None
+    disabled: bool
+    sso: bool
+    joined_at: int
+    last_seen_at: int | None
+    teams: int
+    spaces: int
+
+
+_MEMBER = """u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_at,
+  m.role, m.disabled, m.sso, m.joined_at, m.last_seen_at,
+  (SELECT count(*) FROM team_members x JOIN teams t ON t.id = x.team_id
+   WHERE x.user_id = u.id AND t.organization_id = m.organization_id),
+  (SELECT count(*) FROM grants g JOIN spaces s ON s.id = g.object_id AND s.deleted_at IS NULL
+   WHERE g.subject_type = 'user' AND g.subject_id = u.id AND g.object_type = 'space'
+     AND s.organization_id = m.organization_id)"""
+_FROM = "FROM members m JOIN users u ON u.id = m.user_id WHERE m.organization_id = :org AND u.kind = 'person'"
+_SORTS = {"joinedAt": "m.joined_at", "lastSeenAt": "COALESCE(m.last_seen_at, 0)"}
+
+
+def _member(row: tuple[Any, ...]) -> MemberRow:
+    user = UserRow(*row[:6])
+    role, disabled, sso, joined_at, last_seen_at, teams, spaces = row[6:13]
+    return MemberRow(
+        user, role, bool(disabled or user.disabled), bool(sso), joined_at, last_seen_at, teams, spaces
+    )
+
+
+def find_member(tx: Transaction, organization_id: str, user_id: str) -> MemberRow | None:
+    row = tx.one(f"SELECT {_MEMBER} {_FROM} AND u.id = :user", org=organization_id, user=user_id)
+    return _member(row) if row else None
+
+
+def list_members_by_id(tx: Transaction, organization_id: str, user_ids: list[str]) -> dict[str, MemberRow]:
+    rows = tx.all(f"SELECT {_MEMBER} {_FROM} AND u.id IN :users", org=organization_id, users=user_ids)
+    return {row[0]: _member(row) for row in rows}
+
+
+def list_members(
+    tx: Transaction,
+    organization_id: str,
+    limit: int,
+    page: str | None,
+    *,
+    sort: Sort = "joinedAt",
+    ascending: bool = False,
+    role: str | None = None,
+    search: str | None = None,
+) -> Slice[MemberRow]:
+    """People, not service accounts. ``role``: `guest` for those without; ``search``: in name and address."""
+    after = decode_token(page, int, str)
+    where, parameters = _FROM, {"org": organization_id, "role": role}
+    if role == "guest":
+        where += " AND m.role IS NULL"
+    elif role is not None:
+        where += " AND m.role = :role"
+    if search:
+        where += " AND (lower(u.display_name) LIKE :like ESCAPE '!' OR u.email LIKE :like ESCAPE '!')"
+        parameters["like"] = f"%{_escape(search.lower())}%"
+    count = tx.value(f"SELECT count(*) {where}", **parameters)
+    column, sign, order = _SORTS[sort], (">" if ascending else "<"), ("ASC" if ascending else "DESC")
+    if after is not None:
+        where += f" AND ({column}, u.id) {sign} (:value, :id)"
+        parameters |= {"value": after[0], "id": after[1]}
+    rows = tx.all(
+        f"SELECT {_MEMBER}, {column} {where} ORDER BY {column} {order}, u.id {order} LIMIT :limit",
+        limit=limit + 1,
+        **parameters,
+    )
+    found = slice_rows(rows, limit, count, lambda row: (row[-1], row[0]))
+    return Slice([_member(row) for row in found.rows], found.count, found.next_token)
+
+
+def _escape(text: str) -> str:
+    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+
+
+def set_role(tx: Transaction, organization_id: str, user_id: str, role: str | None) -> None:
+    tx.run(
+        "UPDATE members SET role = :role WHERE organization_id = :org AND user_id = :user",
+        role=role,
+        org=organization_id,
+        user=user_id,
+    )
+
+
+def set_sso(tx: Transaction, organization_id: str, user_id: str) -> bool:
+    return (
+        tx.run(
+            "UPDATE members SET sso = 1 WHERE organization_id = :org AND user_id = :user AND sso = 0",
+            org=organization_id,
+            user=user_id,
+        )
+        > 0
+    )
+
+
+def note_seen(tx: Transaction, organization_id: str, user_id: str) -> None:
+    tx.run(
+        "UPDATE members SET last_seen_at = :at WHERE organization_id = :org AND user_id = :user",
+        at=now(),
+        org=organization_id,
+        user=user_id,
+    )

@@ -1,0 +1,92 @@
+"""What the settings of an organization must hold to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from ..access import UserRow, list_active_providers, require_members
+from ..core.expressions import ExpressionError, parse
+from ..errors import BadRequest, Forbidden, NotFound
+from ..kit.db import Transaction
+from . import store
+from .wire import MergeRule, UpdateOrganization
+
+
+def require_merge_rules(tx: Transaction, organization_id: str, rules: Sequence[MergeRule]) -> None:
+    """Raises NotFound for people from elsewhere, BadRequest for an expression that cannot be read."""
+    for index, rule in enumerate(rules):
+        if rule.users is not UNSET:
+            require_members(tx, organization_id, rule.users, f"mergeRules.rules[{index}].users")
+        if rule.expression is not UNSET:
+            try:
+                parse(rule.expression)
+            except ExpressionError as error:
+                raise BadRequest(f"mergeRules.rules[{index}].expression: {error}") from None
+
+
+def require_domains(user: UserRow, verified: bool, wanted: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The domains in lower case. A new one is taken from somebody with a verified address in it only.
+
+    Whoever could name any domain would have other people's colleagues offered their organization to join.
+    """
+    own = user.email.rpartition("@")[2] if verified else None
+    domains = list(dict.fromkeys(domain.lower() for domain in wanted))
+    for domain in domains:
+        if domain not in known and domain != own:
+            raise Forbidden(
+                f"emailDomains: {domain} is added by somebody whose own verified address is in it."
+            )
+    return domains
+
+
+def update(
+    tx: Transaction, user: UserRow, verified: bool, org: store.OrgRow, body: UpdateOrganization
+) -> None:
+    """Changes what the body holds. Raises BadRequest, Forbidden, and NotFound for things of others."""
+    if body.hostname is not UNSET and body.hostname != org.hostname:
+        if store.hostname_is_taken(tx, body.hostname):
+            raise BadRequest("hostname: taken")
+    if isinstance(body.default_content, msgspec.Struct):
+        site = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=body.default_content.site)
+        if site != org.id:
+            raise NotFound(f"defaultContent: there is no site {body.default_content.site!r} here.")
+    if body.sso is True and not org.settings.sso and not list_active_providers(tx, org.id):
+        raise BadRequest("sso: add a SAML provider first, or nobody but administrators could come in")
+    if body.merge_rules is not UNSET and body.merge_rules.rules is not UNSET:
+        require_merge_rules(tx, org.id, body.merge_rules.rules)
+    columns: dict[str, Any] = {}
+    if body.title is not UNSET:
+        columns["title"] = body.title.strip()
+    if body.hostname is not UNSET:
+        columns["hostname"] = body.hostname
+    if body.default_role is not UNSET:
+        columns["default_role"] = body.default_role
+    if body.email_domains is not UNSET:
+        domains = require_domains(user, verified, body.email_domains, org.email_domains)
+        columns["email_domains"] = msgspec.json.encode(domains).decode()
+    kept = {
+        name: msgspec.to_builtins(value)
+        for name in ("logo", "sso", "ai", "invite_links", "merge_rules", "default_content")
+        if (value := getattr(body, name)) is not UNSET
+    }
+    if kept:
+        settings = msgspec.structs.replace(org.settings, **kept)
+        columns["settings"] = msgspec.json.encode(settings).decode()
+    if columns:
+        store.update_organization(tx, org.id, columns)
+
+
+def difference(before: store.OrgRow, after: store.OrgRow) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings that differ, as they were and as they are."""
+    was, is_now = _flat(before), _flat(after)
+    names = [name for name in was if was[name] != is_now[name]]
+    return {name: was[name] for name in names}, {name: is_now[name] for name in names}
+
+
+def _flat(org: store.OrgRow) -> dict[str, Any]:
+    found = msgspec.structs.asdict(org)
+    return {**found, **msgspec.structs.asdict(found.pop("settings"))}

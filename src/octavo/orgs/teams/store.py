@@ -1,0 +1,175 @@
+"""Teams: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from ...access import TEAM, TeamRow
+from ...kit import ids
+from ...kit.clock import now
+from ...kit.db import Transaction
+from ...kit.pagination import Slice, decode_token, slice_rows
+
+TeamRole = Literal["owner", "member"]
+
+
+def _like(text: str) -> str:
+    return "%" + text.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_") + "%"
+
+
+def list_teams(
+    tx: Transaction,
+    organization_id: str,
+    limit: int,
+    page: str | None,
+    *,
+    owner: str | None = None,
+    title: str | None = None,
+) -> Slice[TeamRow]:
+    """Newest first. ``owner``: those this member manages; ``title``: with this in their title."""
+    after = decode_token(page, str)
+    where, parameters = "FROM teams t WHERE t.organization_id = :org", {"org": organization_id}
+    if title:
+        where += " AND lower(t.title) LIKE :title ESCAPE '!'"
+        parameters["title"] = _like(title)
+    if owner:
+        where += """ AND (EXISTS (SELECT 1 FROM team_members x WHERE x.team_id = t.id AND x.user_id = :owner
+                       AND x.role = 'owner')
+                     OR EXISTS (SELECT 1 FROM members m WHERE m.organization_id = t.organization_id
+                       AND m.user_id = :owner AND m.role = 'admin' AND m.disabled = 0))"""
+        parameters["owner"] = owner
+    rows = tx.all(
+        f"SELECT {TEAM} {where} AND t.id < :after ORDER BY t.id DESC LIMIT :limit",
+        after=after[0] if after else "~",
+        limit=limit + 1,
+        **parameters,
+    )
+    count = tx.value(f"SELECT count(*) {where}", **parameters)
+    return slice_rows([TeamRow(*row) for row in rows], limit, count, lambda team: (team.id,))
+
+
+def list_teams_of_member(
+    tx: Transaction, organization_id: str, user_id: str, limit: int, page: str | None, *, title: str | None
+) -> Slice[tuple[TeamRow, str]]:
+    """Newest first, each with the member's role in it."""
+    after = decode_token(page, str)
+    where = """FROM teams t JOIN team_members x ON x.team_id = t.id AND x.user_id = :user
+               WHERE t.organization_id = :org"""
+    parameters = {"org": organization_id, "user": user_id}
+    if title:
+        where += " AND lower(t.title) LIKE :title ESCAPE '!'"
+        parameters["title"] = _like(title)
+    rows = tx.all(
+        f"SELECT {TEAM}, x.role {where} AND t.id < :after ORDER BY t.id DESC LIMIT :limit",
+        after=after[0] if after else "~",
+        limit=limit + 1,
+        **parameters,
+    )
+    count = tx.value(f"SELECT count(*) {where}", **parameters)
+    found = [(TeamRow(*row[:-1]), row[-1]) for row in rows]
+    return slice_rows(found, limit, count, lambda item: (item[0].id,))
+
+
+class TeamMemberRow(Struct, frozen=True):
+    user_id: str
+    role: str
+
+
+def list_team_members(tx: Transaction, team_id: str, limit: int, page: str | None) -> Slice[TeamMemberRow]:
+    """By user id: people, not service accounts."""
+    after = decode_token(page, str)
+    where = """FROM team_members x JOIN users u ON u.id = x.user_id AND u.kind = 'person'
+               WHERE x.team_id = :team"""
+    rows = tx.all(
+        f"SELECT x.user_id, x.role {where} AND x.user_id > :after ORDER BY x.user_id LIMIT :limit",
+        team=team_id,
+        after=after[0] if after else "",
+        limit=limit + 1,
+    )
+    count = tx.value(f"SELECT count(*) {where}", team=team_id)
+    return slice_rows([TeamMemberRow(*row) for row in rows], limit, count, lambda row: (row.user_id,))
+
+
+def owns(tx: Transaction, team_id: str, user_id: str) -> bool:
+    return (
+        tx.one(
+            "SELECT 1 FROM team_members WHERE team_id = :team AND user_id = :user AND role = 'owner'",
+            team=team_id,
+            user=user_id,
+        )
+        is not None
+    )
+
+
+def owned_by(tx: Transaction, organization_id: str, user_id: str) -> set[str]:
+    """The teams of an organization that somebody owns."""
+    rows = tx.all(
+        """SELECT t.id FROM teams t JOIN team_members x ON x.team_id = t.id AND x.role = 'owner'
+           WHERE t.organization_id = :org AND x.user_id = :user""",
+        org=organization_id,
+        user=user_id,
+    )
+    return {row[0] for row in rows}
+
+
+def insert_team(tx: Transaction, organization_id: str, title: str) -> str:
+    team_id = ids.new_id()
+    tx.run(
+        "INSERT INTO teams (id, organization_id, title, created_at) VALUES (:id, :org, :title, :at)",
+        id=team_id,
+        org=organization_id,
+        title=title,
+        at=now(),
+    )
+    return team_id
+
+
+def rename_team(tx: Transaction, team_id: str, title: str) -> None:
+    tx.run("UPDATE teams SET title = :title WHERE id = :id", title=title, id=team_id)
+
+
+def delete_team(tx: Transaction, organization_id: str, team_id: str) -> bool:
+    """Removes a team and what was granted to it; False when the organization has none."""
+    if not tx.run(
+        "DELETE FROM teams WHERE id = :id AND organization_id = :org", id=team_id, org=organization_id
+    ):
+        return False
+    tx.run("DELETE FROM grants WHERE subject_type = 'team' AND subject_id = :id", id=team_id)
+    tx.run("DELETE FROM scim_resources WHERE kind = 'group' AND id = :id", id=team_id)
+    return True
+
+
+def put_member(tx: Transaction, team_id: str, user_id: str, role: TeamRole | None) -> None:
+    """Adds somebody, or changes their role; None: a new one is a member, another one stays what they are."""
+    keep = "team_members.role" if role is None else "excluded.role"
+    tx.run(
+        f"""INSERT INTO team_members (team_id, user_id, role, joined_at) VALUES (:team, :user, :role, :at)
+            ON CONFLICT (team_id, user_id) DO UPDATE SET role = {keep}""",
+        team=team_id,
+        user=user_id,
+        role=role or "member",
+        at=now(),
+    )
+
+
+def remove_members(tx: Transaction, team_id: str, user_ids: list[str]) -> int:
+    return tx.run(
+        "DELETE FROM team_members WHERE team_id = :team AND user_id IN :users", team=team_id, users=user_ids
+    )
+
+
+def find_member_ids(tx: Transaction, organization_id: str, named: list[str]) -> dict[str, str]:
+    """The ids of members by what names them: their id or their address."""
+    rows = tx.all(
+        """SELECT u.id, u.email FROM members m JOIN users u ON u.id = m.user_id
+           WHERE m.organization_id = :org AND (u.id IN :named OR u.email IN :lower)""",
+        org=organization_id,
+        named=named,
+        lower=[name.lower() for name in named],
+    )
+    known = {id: id for id, _ in rows} | {email: id for id, email in rows}
+    return {
+        name: known.get(name) or known[name.lower()] for name in named if {name, name.lower()} & set(known)
+    }

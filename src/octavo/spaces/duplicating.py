@@ -1,0 +1,70 @@
+"""A copy of a space: everything main holds, as the first revision of a new line.
+
+Rows are copied inside the database. Texts and files are shared by their hashes; pages and files keep their ids,
+which are theirs within a space, so that every link among them holds.
+"""
+
+from __future__ import annotations
+
+from ..kit import ids
+from ..kit.clock import now
+from ..kit.db import Transaction
+from ..kit.outbox import emit
+from . import placing, store
+from .following import tell_copied
+from .store import SpaceRow
+
+_MAX_TITLE = 50
+_SUFFIX = " (copy)"
+
+
+def duplicate_space(tx: Transaction, space_id: str, user_id: str) -> SpaceRow:
+    """Puts a copy right behind the original, with its settings and what was granted there."""
+    source = store.get_space(tx, space_id)
+    placing.lock_order(tx, source.organization_id)
+    copy_id, line_id, revision_id, moment = ids.new_id(), ids.new_id(), ids.new_id(), now()
+    # Holds off who would make a revision meanwhile: the copy is of one state.
+    sequence = tx.one(f"SELECT sequence FROM lines WHERE id = :line{tx.for_update}", line=source.main_line)
+    assert sequence is not None, "a space has its main line"
+    tx.run(
+        """INSERT INTO spaces (id, organization_id, collection_id, rank, title, emoji, icon, language, edit_mode,
+                               default_level, merge_rules, main_line, main_revision, created_by, created_at, updated_at)
+           SELECT :id, organization_id, collection_id, :rank, :title, emoji, icon, language, edit_mode,
+                  default_level, merge_rules, :line, :revision, :by, :at, :at FROM spaces WHERE id = :source""",
+        id=copy_id,
+        rank=placing.rank_behind(tx, source.organization_id, source.collection_id, ("space", space_id)),
+        title=source.title[: _MAX_TITLE - len(_SUFFIX)] + _SUFFIX,
+        line=line_id,
+        revision=revision_id,
+        by=user_id,
+        at=moment,
+        source=space_id,
+    )
+    tx.run(
+        """INSERT INTO grants (object_type, object_id, subject_type, subject_id, role, created_at)
+           SELECT object_type, :id, subject_type, subject_id, role, :at FROM grants
+           WHERE object_type = 'space' AND object_id = :source""",
+        id=copy_id,
+        at=moment,
+        source=space_id,
+    )
+    store.insert_main_line(tx, copy_id, line_id, revision_id, author=user_id)
+    copied = {"line": line_id, "source": source.main_line, "seq": sequence[0]}
+    tx.run(
+        """INSERT INTO page_versions (line_id, page_id, from_seq, to_seq, parent_id, rank, slug, kind, title, body,
+                                      file_path, fields, created_at, updated_at)
+           SELECT :line, page_id, 1, to_seq, parent_id, rank, slug, kind, title, body,
+                  file_path, fields, created_at, updated_at
+           FROM page_versions WHERE line_id = :source AND to_seq > :seq""",
+        **copied,
+    )
+    tx.run(
+        """INSERT INTO item_versions (line_id, item_id, from_seq, to_seq, kind, name, path, content, size, fields,
+                                      created_at)
+           SELECT :line, item_id, 1, to_seq, kind, name, path, content, size, fields, created_at
+           FROM item_versions WHERE line_id = :source AND to_seq > :seq""",
+        **copied,
+    )
+    tell_copied(tx, space_id, copy_id)
+    emit(tx, "space_duplicated", organization_id=source.organization_id, space_id=copy_id, source=space_id)
+    return store.get_space(tx, copy_id)

@@ -1,0 +1,70 @@
+"""The trash: deleted spaces can be restored for seven days, then a job purges them.
+
+A deleted collection takes what is in it along. It is kept, unseen, as long as one of its spaces may come back:
+their rights hang on it, and a restored space brings it back with it.
+"""
+
+from __future__ import annotations
+
+from ..access import OrgAccess
+from ..errors import Conflict, Forbidden
+from ..kit.clock import now
+from ..kit.db import Transaction
+from ..kit.outbox import emit
+from . import store
+from .placing import list_inside, lock_order
+
+DAY = 24 * 3_600_000
+
+
+def delete_space(tx: Transaction, space_id: str) -> bool:
+    """Puts a space in the trash; False when it lay there."""
+    changed = tx.run(
+        "UPDATE spaces SET deleted_at = :at, updated_at = :at WHERE id = :id AND deleted_at IS NULL",
+        at=now(),
+        id=space_id,
+    )
+    if changed:
+        _tell(tx, "space_deleted", space_id)
+    return changed > 0
+
+
+def restore_space(tx: Transaction, space_id: str) -> None:
+    """Takes a space out of the trash, with the collections it lay in. Raises Conflict when it is not there."""
+    space = store.get_space(tx, space_id)
+    lock_order(tx, space.organization_id)
+    if not tx.run(
+        "UPDATE spaces SET deleted_at = NULL, updated_at = :at WHERE id = :id AND deleted_at IS NOT NULL",
+        at=now(),
+        id=space_id,
+    ):
+        raise Conflict("This space is not in the trash.")
+    above = space.collection_id
+    while above is not None:
+        tx.run("UPDATE collections SET deleted_at = NULL WHERE id = :id", id=above)
+        above = tx.value("SELECT parent_id FROM collections WHERE id = :id", id=above)
+    _tell(tx, "space_restored", space_id)
+
+
+def delete_collection(tx: Transaction, org: OrgAccess, collection_id: str) -> list[str]:
+    """Deletes a collection and those in it, and puts their spaces in the trash; the ids of these spaces.
+
+    Raises Forbidden when it holds something that the caller may not delete.
+    """
+    lock_order(tx, org.organization_id)
+    ids = [id for level in list_inside(tx, collection_id) for id in level]
+    rows = tx.all(
+        "SELECT id FROM spaces WHERE collection_id IN :ids AND deleted_at IS NULL ORDER BY id", ids=ids
+    )
+    spaces = [row[0] for row in rows]
+    if store.count_administered(tx, org, ids) < len(ids) + len(spaces):
+        raise Forbidden("It holds spaces or collections that are not yours to delete.")
+    for space_id in spaces:
+        delete_space(tx, space_id)
+    tx.run("UPDATE collections SET deleted_at = :at WHERE id IN :ids", at=now(), ids=ids)
+    return spaces
+
+
+def _tell(tx: Transaction, event: str, space_id: str) -> None:
+    organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
+    emit(tx, event, organization_id=organization_id, space_id=space_id)

@@ -1,0 +1,149 @@
+"""The evaluator of roles, its SQL form for lists and the table of everybody agree with a slow reference."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from octavo.access import (
+    OrgAccess,
+    list_standings,
+    list_steps,
+    role_at,
+    seen_collections,
+    seen_spaces,
+)
+from octavo.kit.db import Database, Transaction
+from rights_worlds import RightsWorld, draw_world, evaluated, reference
+
+
+def disagreements(world: RightsWorld) -> Iterator[str]:
+    for user in [*world.members, "nobody"]:
+        for thing in world.parents:
+            wanted, got = reference(world, user, thing), evaluated(world, user, thing)
+            if wanted != got:
+                yield f"{user} at {thing}: expected {wanted}, got {got} in {world}"
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_the_evaluator_agrees_with_the_reference(data) -> None:
+    world = draw_world(lambda n: data.draw(st.integers(0, n - 1)))
+    assert not list(disagreements(world))
+
+
+@pytest.mark.slow
+def test_a_million_worlds() -> None:
+    chance = random.Random(20260101)
+    for _ in range(1_000_000):
+        world = draw_world(
+            lambda n: int(chance.random() * n), users=2, teams=2, collections=chance.randrange(4), spaces=2
+        )
+        for found in disagreements(world):
+            raise AssertionError(found)
+
+
+# --- the SQL forms --------------------------------------------------------------------------------------
+
+
+def write(tx: Transaction, world: RightsWorld) -> None:
+    """Puts a world into the database, beside another organization that says the opposite of everything."""
+    for table in ("grants", "spaces", "team_members", "teams", "members", "organizations", "users"):
+        tx.run(f"DELETE FROM {table}")
+    # Inside before outside: they hold each other.
+    for collection in sorted((i for i in world.parents if i[0] == "c"), key=lambda i: -int(i[1:])):
+        tx.run("DELETE FROM collections WHERE id = :id", id=collection)
+    tx.run("DELETE FROM collections")
+    for organization in ("o", "other"):
+        tx.run("INSERT INTO organizations (id, title, created_at) VALUES (:id, 'T', 0)", id=organization)
+    for user in {*world.members, "nobody"}:
+        tx.run("INSERT INTO users (id, email, display_name, created_at) VALUES (:id, :id, :id, 0)", id=user)
+        tx.run(
+            "INSERT INTO members (organization_id, user_id, role, joined_at) VALUES ('other', :u, 'admin', 0)",
+            u=user,
+        )
+    tx.run_many(
+        "INSERT INTO members (organization_id, user_id, role, joined_at) VALUES ('o', :user, :role, 0)",
+        [{"user": user, "role": role} for user, role in world.members.items()],
+    )
+    tx.run_many(
+        "INSERT INTO teams (id, organization_id, title, created_at) VALUES (:id, 'o', :id, 0)",
+        [{"id": team} for team in world.teams],
+    )
+    tx.run_many(
+        "INSERT INTO team_members (team_id, user_id, joined_at) VALUES (:team, :user, 0)",
+        [{"team": team, "user": user} for team, users in world.teams.items() for user in users],
+    )
+    for thing, parent in world.parents.items():
+        given = {"id": thing, "parent": parent, "level": world.levels[thing]}
+        if thing[0] == "c":
+            tx.run(
+                """INSERT INTO collections (id, organization_id, parent_id, rank, title, default_level, created_at,
+                     updated_at) VALUES (:id, 'o', :parent, 'a', 'C', :level, 0, 0)""",
+                **given,
+            )
+        else:
+            tx.run(
+                """INSERT INTO spaces (id, organization_id, collection_id, rank, title, default_level, main_line,
+                     main_revision, created_at, updated_at)
+                   VALUES (:id, 'o', :parent, 'a', 'S', :level, 'l', 'r', 0, 0)""",
+                **given,
+            )
+    tx.run_many(
+        """INSERT INTO grants (object_type, object_id, subject_type, subject_id, role, created_at)
+           VALUES (:kind, :id, :type, :subject, :role, 0)""",
+        [
+            {
+                "kind": "collection" if at[0] == "c" else "space",
+                "id": at,
+                "type": kind,
+                "subject": who,
+                "role": role,
+            }
+            for (at, kind, who), role in world.grants.items()
+        ],
+    )
+
+
+def listed(tx: Transaction, world: RightsWorld, user: str) -> dict[str, str | None]:
+    """What lists show to this member, each with the role there."""
+    org = OrgAccess("o", user, world.members[user])
+    found = {}
+    for seen in (seen_spaces(org, "1 = 1"), seen_collections(org, "1 = 1")):
+        rows = tx.all(
+            f"{seen.prefix} SELECT v.id, v.height, {seen.total} FROM {seen.visible} v", **seen.parameters
+        )
+        assert all(row[2] == len(rows) for row in rows)
+        found.update((id, role_at(height)) for id, height, _ in rows)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_lists_and_the_table_of_everybody_agree(database: Database, seed: int) -> None:
+    chance = random.Random(seed)
+    world = draw_world(chance.randrange, users=6, teams=4, collections=8, spaces=12)
+    with database.write() as tx:
+        write(tx, world)
+    with database.read() as tx:
+        for thing in world.parents:
+            steps = list_steps(tx, "collection" if thing[0] == "c" else "space", thing)
+            standings = list_standings(tx, "o", steps)
+            assert {u: s.decision.role for u, s in standings.items()} == {
+                user: reference(world, user, thing) for user in world.members
+            }
+            for user, (decision, teams) in standings.items():
+                if decision.by == "team":
+                    at = steps[decision.rung].id
+                    assert teams
+                    assert all(
+                        world.grants[at, "team", t] == decision.role and user in world.teams[t] for t in teams
+                    )
+        for user in world.members:
+            roles = {thing: reference(world, user, thing) for thing in world.parents}
+            assert listed(tx, world, user) == {
+                thing: role for thing, role in roles.items() if role is not None
+            }
