@@ -160,7 +160,7 @@ def get_revision_page_document(
 ) -> Raw:
     """The document of a page of a revision, as nodes."""
     with _revision(call, space, revision_id) as reader:
-        return reader.document(page_id)
+        return reader.document(page_id, query)
 
 
 @operation(
@@ -233,4 +233,4 @@ def get_revision_reusable_document(
 ) -> Raw:
     """The document of a reusable content of a revision, as nodes."""
     with _revision(call, space, revision_id) as reader:
-        return reader.reusable_document(reusable_content_id)
+        return reader.reusable_document(reusable_content_id, query)

@@ -12,10 +12,10 @@ from ..core.pages import Cover, Layout, Page
 from ..kit.clock import iso
 from ..kit.operation import Call
 from ..kit.pagination import PageQuery
+from .documents import Evaluated
 from .store import Item, RevisionRow
 
 Format = Literal["document", "markdown"]
-Evaluated = Literal["true", "false", "deterministic-only"]
 
 
 class ContentQuery(Struct, rename="camel"):
