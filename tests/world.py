@@ -259,6 +259,7 @@ def furnish(world: World, place: Place) -> None:
     ids["revisionId"] = outcome.revision
     ids["pagePath"] = "running-it/install/on-a-server"
     ids["pageId"] = get("/spaces/{spaceId}/content/path/{pagePath}")["id"]
+    ids["documentId"] = get("/spaces/{spaceId}/content/page/{pageId}")["documentId"]
     ids["fileId"] = get("/spaces/{spaceId}/content/files")["items"][0]["id"]
     content = get("/spaces/{spaceId}/content")
     ids["reusableContentId"] = content["reusableContents"][0]["id"]

@@ -187,7 +187,9 @@ class State:
         return self._ask("id", file, lambda: file if self.item(file, "file") is not None else None)
 
     def find_reusable_by_id(self, item: str) -> str | None:
-        return self._ask("id", item, lambda: item if self.item(item, "reusable-content") is not None else None)
+        return self._ask(
+            "id", item, lambda: item if self.item(item, "reusable-content") is not None else None
+        )
 
     # --- anchors ----------------------------------------------------------------------------------------
 

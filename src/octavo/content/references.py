@@ -68,7 +68,9 @@ class Delta(Struct):
 # --- rows ---------------------------------------------------------------------------------------------
 
 
-def _row(resolver: Resolver, space_id: str, owner: Owner, place: int, node: str | None, type: str, ref: Any) -> Row:
+def _row(
+    resolver: Resolver, space_id: str, owner: Owner, place: int, node: str | None, type: str, ref: Any
+) -> Row:
     meaning, asked = resolver.resolve(space_id, owner, ref, type)
     relation = "dependsOn" if meaning.kind in _DEPENDS or type == "reusable-content" else "reference"
     written = msgspec.json.encode(ref).decode()
@@ -197,7 +199,7 @@ def derive(tx: Transaction, base: Base, changes: Changes) -> Delta:
     for thing in things.values():
         if thing is not None:
             new.update((row.at, row) for row in _rows_of(tx, resolver, base.space_id, thing))
-    for row in _rows_asking(tx, base.space_id, _stale(tx, base, changes, state)):
+    for row in _rows_asking(tx, base, changes, state):
         if row.at not in old and not (row.space_id == base.space_id and row.owner_id in things):
             old[row.at] = row
             if (again := _again(resolver, row)) is not None:
@@ -248,7 +250,13 @@ def apply(tx: Transaction, space_id: str, delta: Delta) -> None:
         """INSERT INTO reference_questions (asked_in, question, space_id, owner_id, place)
            VALUES (:asked_in, :question, :space, :owner, :place)""",
         [
-            {"asked_in": there, "question": what, "space": row.space_id, "owner": row.owner_id, "place": row.place}
+            {
+                "asked_in": there,
+                "question": what,
+                "space": row.space_id,
+                "owner": row.owner_id,
+                "place": row.place,
+            }
             for row in delta.new
             for there, what in msgspec.json.decode(row.asked, type=list[Question])
         ],
@@ -258,7 +266,8 @@ def apply(tx: Transaction, space_id: str, delta: Delta) -> None:
 def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters: Any) -> dict[Place, Row]:
     """Rows for which ``where`` holds, which has ``IN :given``."""
     picked = ", ".join(f"r.{name}" for name in COLUMNS)
-    values, found = list(given), {}
+    values = list(given)
+    found: dict[Place, Row] = {}
     for start in range(0, len(values), _BATCH):
         rows = tx.all(
             f"SELECT {picked} FROM content_references r WHERE {where}",
@@ -269,20 +278,24 @@ def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters:
     return found
 
 
-def _rows_asking(tx: Transaction, space_id: str, stale: _Stale) -> list[Row]:
-    """The references, in whichever space, that asked this space one of these questions."""
+def _rows_asking(tx: Transaction, base: Base, changes: Changes, state: State) -> list[Row]:
+    """The references, in whichever space, that asked something that may have another answer now."""
+    space_id = base.space_id
     if tx.one("SELECT 1 FROM reference_questions WHERE asked_in = :space LIMIT 1", space=space_id) is None:
         return []
     picked = ", ".join(f"r.{name}" for name in COLUMNS)
     joined = f"""SELECT DISTINCT {picked} FROM reference_questions q JOIN content_references r
                    ON r.space_id = q.space_id AND r.owner_id = q.owner_id AND r.place = q.place
                  WHERE q.asked_in = :space AND """
+    stale = _stale(tx, base, changes, state)
     found: dict[Place, Row] = {}
     exact = sorted(stale.exact)
     for start in range(0, len(exact), _BATCH):
         rows = tx.all(f"{joined} q.question IN :given", space=space_id, given=exact[start : start + _BATCH])
         found.update((row.at, row) for row in (Row(*row) for row in rows))
     for low, high in stale.spans:
-        rows = tx.all(f"{joined} q.question >= :low AND q.question < :high", space=space_id, low=low, high=high)
+        rows = tx.all(
+            f"{joined} q.question >= :low AND q.question < :high", space=space_id, low=low, high=high
+        )
         found.update((row.at, row) for row in (Row(*row) for row in rows))
     return list(found.values())
