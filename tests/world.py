@@ -259,7 +259,6 @@ def furnish(world: World, place: Place) -> None:
     ids["revisionId"] = outcome.revision
     ids["pagePath"] = "running-it/install/on-a-server"
     ids["pageId"] = get("/spaces/{spaceId}/content/path/{pagePath}")["id"]
-    ids["documentId"] = get("/spaces/{spaceId}/content/page/{pageId}")["documentId"]
     ids["fileId"] = get("/spaces/{spaceId}/content/files")["items"][0]["id"]
     content = get("/spaces/{spaceId}/content")
     ids["reusableContentId"] = content["reusableContents"][0]["id"]
@@ -322,8 +321,10 @@ def _furnish_changes(world: World, place: Place) -> None:
     post(
         colleague,
         f"{change}/content",
-        edit(ids["pageId"], document={"markdown": "# On a server\n\nNow shorter.\n"}),
+        edit(ids["pageId"], document={"markdown": f"# On a server\n\nNow shorter, {place.name}.\n"}),
     )
+    shorter = world.get(colleague, place.path(f"{change}/content/page/{{pageId}}"))
+    ids["documentId"] = shorter["documentId"]
     post(colleague, f"{change}/requested-reviewers", {"users": [ids["userId"]]})
     ids["reviewId"] = post(place.admin, f"{change}/reviews", {"status": "approved"})["id"]
 
