@@ -197,13 +197,14 @@ class State:
         """Whether a page or reusable content, or what it includes, has this anchor."""
         outline = self._outline(owner)
         self.asked |= outline.asked
-        wanted = anchor.lower()
         for owner_id in (owner.id, *outline.includes):
-            self.asked.add((self.space_id, question("anchor", f"{owner_id}#{wanted}")))
-        if wanted in outline.anchors:
+            self.asked.add((self.space_id, question("anchor", f"{owner_id}#{anchor}")))
+        # Writers of anchors differ in what they make of punctuation.
+        wanted = {anchor.lower(), slug(anchor)}
+        if wanted & outline.anchors:
             return True
         included = (self.owner(item_id, "reusable-content") for item_id in outline.includes)
-        return any(wanted in self._outline(part).anchors for part in included if part is not None)
+        return any(wanted & self._outline(part).anchors for part in included if part is not None)
 
     def owner(self, owner_id: str, kind: str) -> Owner | None:
         if kind == "page":
