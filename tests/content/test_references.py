@@ -360,7 +360,9 @@ def test_what_a_change_request_says_is_what_its_merge_makes(world, linked):
 
 def test_a_page_of_2000_costs_what_it_says(sqlite_world, tmp_path):
     count = 2000
-    files = {f"p{n}.md": f"# P{n}\n\n[next](p{(n + 1) % count}.md) [home](README.md#why)\n" for n in range(count)}
+    files = {
+        f"p{n}.md": f"# P{n}\n\n[next](p{(n + 1) % count}.md) [home](README.md#why)\n" for n in range(count)
+    }
     files["README.md"] = FILES["README.md"]
     files["SUMMARY.md"] = "* [Home](README.md)\n" + "".join(f"* [P{n}](p{n}.md)\n" for n in range(count))
     linked = Linked(sqlite_world, tmp_path, files)

@@ -117,7 +117,10 @@ def _rows_of(tx: Transaction, resolver: Resolver, space_id: str, thing: Page | I
         place += 1
     if body is None:
         return
-    for found in references(assign_keys(read(split_page(get_body(tx, body))[2]))):
+    document = read(split_page(get_body(tx, body))[2])
+    if not references(document):
+        return
+    for found in references(assign_keys(document)):
         yield _row(resolver, space_id, owner, place, found.key, found.type, found.ref)
         place += 1
 
@@ -233,8 +236,12 @@ def prepare(tx: Transaction, base: Base, changes: Changes) -> Delta:
 
 def apply(tx: Transaction, space_id: str, delta: Delta) -> None:
     """Writes it. Raises LineMoved when a space that was looked into has changed since."""
-    for other, revision in delta.seen.items():
-        if tx.value("SELECT main_revision FROM spaces WHERE id = :id", id=other) not in (revision, None):
+    if delta.seen:
+        rows = tx.all(
+            f"SELECT id, main_revision FROM spaces WHERE id IN :seen ORDER BY id{tx.for_update}",
+            seen=delta.seen,
+        )
+        if dict(rows) != delta.seen:
             raise LineMoved
     gone = [{"space": space, "owner": owner, "place": place} for space, owner, place in delta.old]
     for table in ("content_references", "reference_questions"):
