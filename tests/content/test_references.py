@@ -400,6 +400,7 @@ def test_rows_are_those_that_a_fresh_import_makes(world, linked):
     assert (delta.old, delta.new) == ({}, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["elsa-guides", "phantasma-phoenix"])
 def test_real_documentation(sqlite_world, corpora, name):
     space = bring(
@@ -410,6 +411,7 @@ def test_real_documentation(sqlite_world, corpora, name):
     assert stats["broken"]["total"] <= stats["total"] / 4
 
 
+@pytest.mark.slow
 def test_the_broken_links_of_real_documentation_lead_nowhere(sqlite_world, corpora):
     """What is called broken has no file in the source."""
     source = corpora / "elsa-guides"
