@@ -322,8 +322,10 @@ def _furnish_changes(world: World, place: Place) -> None:
     post(
         colleague,
         f"{change}/content",
-        edit(ids["pageId"], document={"markdown": "# On a server\n\nNow shorter.\n"}),
+        edit(ids["pageId"], document={"markdown": f"# On a server\n\nNow shorter, {place.name}.\n"}),
     )
+    shorter = world.get(colleague, place.path(f"{change}/content/page/{{pageId}}"))
+    ids["documentId"] = shorter["documentId"]
     post(colleague, f"{change}/requested-reviewers", {"users": [ids["userId"]]})
     ids["reviewId"] = post(place.admin, f"{change}/reviews", {"status": "approved"})["id"]
 

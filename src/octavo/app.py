@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from .access import LastUse, admit, authenticate
 from .bootstrap import FirstStart, first_start
+from .content import answer_at
 from .errors import Unavailable
 from .kit import db as databases
 from .kit import logs
@@ -69,6 +70,7 @@ def load_operations() -> None:
 
 def open_context(settings: Settings) -> Context:
     """Opens database and files and brings the schema up to date. Raises Unavailable naming what is wrong."""
+    answer_at(settings.url)
     settings.data_folder.mkdir(parents=True, exist_ok=True)
     database = databases.open_database(settings.database, settings.threads)
     try:

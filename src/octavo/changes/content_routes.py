@@ -10,19 +10,27 @@ from msgspec import UNSET, Raw
 
 from ..access import Can, SpaceAccess
 from ..content import (
+    ChangeLinksQuery,
+    ContentLocation,
     ContentQuery,
     File,
     FilesQuery,
+    Links,
+    Overlay,
     PageContentQuery,
     Pages,
     Reader,
+    ReferenceUsages,
     ReusableContent,
     Revision,
     RevisionPage,
+    derive,
+    difference,
+    overlay_of,
 )
 from ..errors import BadRequest, NotFound
 from ..kit.operation import Call, Deletion, operation
-from ..kit.pagination import Listing
+from ..kit.pagination import Listing, PageQuery
 from . import store
 from .editing import Edited
 from .entering import ChangeAccess
@@ -132,6 +140,80 @@ def get_reusable_content(
     """One reusable content of a change request."""
     with _change(call, change) as reader:
         return reader.reusable_content(reusable_content_id)
+
+
+# --- references ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _links(call: Call, change: ChangeAccess) -> Iterator[Links]:
+    with call.db.read() as tx:
+        row = store.get_change(tx, change.change_id)
+
+        def found() -> Overlay:
+            delta = derive(tx, row.main, difference(tx, row.main, row.base))
+            before = derive(tx, row.main, difference(tx, row.main, row.below))
+            return overlay_of(delta, before, present_change(call, tx, row))
+
+        over = call.context.fresh.get(("references", row.id), found)
+        yield Links(call, tx, change.space, row.base, over, view_of(row))
+
+
+@operation(
+    "listChangeRequestLinks",
+    "GET",
+    "/spaces/{spaceId}/change-requests/{changeRequestId}/links",
+    needs=Can.VIEW,
+    returns=ReferenceUsages,
+    errors=(404,),
+)
+def list_links(call: Call, change: ChangeAccess, query: ChangeLinksQuery) -> ReferenceUsages:
+    """What a change request refers to; ``brokenContext`` tells links that it broke from those that were broken."""
+    with _links(call, change) as links:
+        return links.of_space(query, query.broken_context)
+
+
+@operation(
+    "listPageLinksInChangeRequest",
+    "GET",
+    f"{_CONTENT}/page/{{pageId}}/links",
+    needs=Can.VIEW,
+    returns=ReferenceUsages,
+)
+def list_page_links(call: Call, change: ChangeAccess, page_id: str, query: PageQuery) -> ReferenceUsages:
+    """What one page of a change request refers to."""
+    with _links(call, change) as links:
+        return links.of_page(page_id, query)
+
+
+@operation(
+    "listChangeRequestPageBacklinks",
+    "GET",
+    f"{_CONTENT}/page/{{pageId}}/backlinks",
+    needs=Can.VIEW,
+    returns=Listing[ContentLocation],
+)
+def list_page_backlinks(
+    call: Call, change: ChangeAccess, page_id: str, query: PageQuery
+) -> Listing[ContentLocation]:
+    """Where other pages refer to a page of a change request."""
+    with _links(call, change) as links:
+        return links.to_page(page_id, query)
+
+
+@operation(
+    "listChangeRequestFileBacklinks",
+    "GET",
+    f"{_CONTENT}/files/{{fileId}}/backlinks",
+    needs=Can.VIEW,
+    returns=Listing[ContentLocation],
+)
+def list_file_backlinks(
+    call: Call, change: ChangeAccess, file_id: str, query: PageQuery
+) -> Listing[ContentLocation]:
+    """Where a file of a change request is used."""
+    with _links(call, change) as links:
+        return links.to_file(file_id, query)
 
 
 # --- editing ------------------------------------------------------------------------------------------

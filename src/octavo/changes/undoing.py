@@ -58,7 +58,7 @@ def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> Rollbac
         if merged.conflicts:
             change = revert(context, space, revision_id)
             return Rollback(change.revision, change)
-        prepared = prepare(context, merged.changes, merged.bodies)
+        prepared = prepare(context, main, merged.changes, merged.bodies)
         with context.db.write() as tx:
             made = revise_main(
                 tx,

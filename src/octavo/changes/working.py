@@ -171,7 +171,7 @@ def edit_live(context: Context, space: SpaceAccess, make: Make) -> EditedChange:
             edited = make(tx, main, None)
         if not edited.changes:
             return EditedChange(main, edited)
-        prepared = prepare(context, edited.changes, edited.bodies)
+        prepared = prepare(context, main, edited.changes, edited.bodies)
         with context.db.write() as tx:
             made = revise_main(tx, main, edited.changes, prepared, author=space.user_id)
             put_keys(tx, edited.keys)
@@ -192,11 +192,11 @@ def _refuse_locked() -> None:
     raise Forbidden("This space is locked: change it through a change request.")
 
 
-def prepare(context: Context, changes: Changes, bodies: list[str]) -> list[Any]:
-    """What followers of main need for these changes. New texts are stored first, for they read them; nothing names
-    a text before the revision does."""
+def prepare(context: Context, main: Base, changes: Changes, bodies: list[str]) -> list[Any]:
+    """What followers of main need for these changes of its head. New texts are stored first, for they read them;
+    nothing names a text before the revision does."""
     if bodies:
         with context.db.write() as tx:
             put_bodies(tx, bodies)
     with context.db.read() as tx:
-        return prepare_main(tx, changes)
+        return prepare_main(tx, main, changes)

@@ -1,6 +1,6 @@
 """Content: lines, revisions, pages, files; import and export."""
 
-from ..spaces import follow_purges, uses_hashes
+from ..spaces import follow_copies, follow_purges, uses_hashes
 from .bodies import body_hash, get_body, put_bodies
 from .documents import (
     Lookup,
@@ -19,7 +19,10 @@ from .images import dimensions
 from .importing import MAX_FILE, ImportOutcome, head_fields, import_files
 from .keys import KeptKeys, carried_keys, keyed_document, put_keys
 from .leaving import leave_content
+from .linking import Links, Overlay, overlay_of
+from .meaning import answer_at
 from .reading import Reader, explain_merges
+from .references import apply, copy_references, derive, difference, prepare
 from .revising import prepare_main, revise_main
 from .sources import Source, SourceError, open_source
 from .store import (
@@ -54,11 +57,14 @@ from .store import (
     revision_base,
 )
 from .wire import (
+    ChangeLinksQuery,
+    ContentLocation,
     ContentQuery,
     File,
     FilesQuery,
     PageContentQuery,
     Pages,
+    ReferenceUsages,
     ReusableContent,
     Revision,
     RevisionPage,
@@ -75,16 +81,21 @@ uses_hashes("body", "page_versions", "body")
 uses_hashes("body", "item_versions", "content")
 uses_hashes("file", "item_versions", "content")
 follow_purges(leave_content)
+follow_main(prepare, apply)
+follow_copies(copy_references)
 
 __all__ = [
-    "FILE_PURPOSE", "MAX_FILE", "Base", "Changes", "ContentQuery", "File", "FilesQuery", "ImportOutcome", "Item",
-    "KeptKeys", "Layer", "LineMoved", "Lookup", "PageContentQuery", "Pages", "Reader", "ReusableContent", "Revision",
-    "RevisionPage", "RevisionRow", "Source", "SourceError", "StateLookup", "Touched", "VariableName", "app_url",
-    "apply_followers", "body_hash", "carried_keys", "commit", "dimensions", "document_json", "download_url",
-    "explain_merges", "export_files", "find_item_by_path", "find_items", "find_page", "find_page_by_file",
-    "find_pages", "follow_main", "get_body", "get_item", "get_page", "get_revision", "head_fields", "import_files",
-    "keyed_document", "line_base", "list_ancestors", "list_by_slug", "list_changed", "list_children", "list_held",
+    "Base", "ChangeLinksQuery", "Changes", "ContentLocation", "ContentQuery", "FILE_PURPOSE", "File",
+    "FilesQuery", "ImportOutcome", "Item", "KeptKeys", "Layer", "LineMoved", "Links", "Lookup", "MAX_FILE",
+    "Overlay", "PageContentQuery", "Pages", "Reader", "ReferenceUsages", "ReusableContent", "Revision",
+    "RevisionPage", "RevisionRow", "Source", "SourceError", "StateLookup", "Touched", "VariableName",
+    "answer_at", "app_url", "apply_followers", "body_hash", "carried_keys", "commit", "derive",
+    "difference", "dimensions", "document_json", "download_url", "explain_merges", "export_files",
+    "find_item_by_path", "find_items", "find_page", "find_page_by_file", "find_pages", "follow_main",
+    "get_body", "get_item", "get_page", "get_revision", "head_fields", "import_files", "keyed_document",
+    "line_base", "list_ancestors", "list_by_slug", "list_changed", "list_children", "list_held",
     "list_items", "list_pages", "list_revisions", "list_subtree", "main_base", "open_line", "open_source",
-    "prepare_followers", "prepare_main", "present_cover", "present_file", "present_layout", "present_page", "present_reusable", "put_bodies", "put_keys",
-    "read_source", "store_file", "resolve", "resolve_all", "resolve_reference", "revise_main", "revision_base",
+    "overlay_of", "prepare_followers", "prepare_main", "present_cover", "present_file", "present_layout",
+    "present_page", "present_reusable", "put_bodies", "put_keys", "read_source", "resolve", "resolve_all",
+    "resolve_reference", "revise_main", "revision_base", "store_file",
 ]  # fmt: skip

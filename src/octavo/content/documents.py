@@ -6,14 +6,15 @@ States are immutable, so what is made here is cached by the state and never beco
 from __future__ import annotations
 
 import posixpath
-from typing import Any, Protocol
+import re
+from typing import Any, Literal, Protocol
 from urllib.parse import unquote
 
 import msgspec
 from msgspec import Raw
 
 from ..core import links
-from ..core.document import Document, Reference, read, rewrite, split_page, to_json
+from ..core.document import Document, Reference, evaluate_document, read, rewrite, split_page, to_json, write
 from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 from . import store
@@ -107,11 +108,23 @@ def resolve(lookup: Lookup, file_path: str | None, ref: dict[str, Any], type: st
         path = posixpath.normpath(posixpath.join(folder, unquote(written))).lstrip("/")
         found = lookup.find_reusable(path)
         return {"kind": "reusable-content", "reusableContent": found} if found else ref
+    if (named := by_kind(written)) is not None and named["kind"] in ("user", "collection"):
+        return named
     target = links.resolve(written, lookup, file_path or "")
     content_ref = _content_ref(target)
     if type in ("image", "inline-image", "drawing", "file", "embed") and content_ref.get("kind") != "file":
         return ref
     return content_ref if content_ref.get("kind") != "url" else ref
+
+
+_BY_KIND = re.compile(r"(page|file|user|collection|space|reusable-content|openapi):([A-Za-z0-9_.-]{1,64})")
+_ID_FIELD = {"reusable-content": "reusableContent", "openapi": "spec"}
+
+
+def by_kind(written: str) -> dict[str, Any] | None:
+    """The ContentRef of something named by its id, as files name what has no path: ``user:1a2b``."""
+    named = _BY_KIND.fullmatch(written)
+    return {"kind": named[1], _ID_FIELD.get(named[1], named[1]): named[2]} if named else None
 
 
 def _content_ref(target: links.Target) -> dict[str, Any]:
@@ -135,11 +148,55 @@ def resolve_reference(tx: Transaction, base: Base, file_path: str | None, writte
     return resolve(StateLookup(tx, base), file_path, {"kind": "url", "url": written}, "image")
 
 
-def document_json(tx: Transaction, base: Base, owner_id: str, body: str | None, file_path: str | None) -> Raw:
-    """The document as the API shows it, encoded."""
-    key = (base.revision_id, owner_id, body, file_path)
+Evaluated = Literal["true", "false", "deterministic-only"]
+NOBODY: dict[str, Any] = {"claims": {"unsigned": {}}}
+"""A visitor who has proved nothing: what the API knows of whom a document is evaluated for."""
+
+
+def variables_of(tx: Transaction, base: Base, page_variables: dict[str, Any]) -> dict[str, Any]:
+    """What expressions on a page read."""
+    of_space = {
+        item.name: msgspec.json.decode(item.content or "null")
+        for item in store.list_items(tx, base, "variable")
+    }
+    return {"space": {"vars": of_space}, "page": {"vars": page_variables}, "visitor": NOBODY}
+
+
+def _evaluated(
+    tx: Transaction, base: Base, document: Document, mode: Evaluated, page_variables: dict[str, Any]
+) -> Document:
+    if mode == "false":
+        return document
+    values = variables_of(tx, base, page_variables)
+    return evaluate_document(document, values, deterministic=mode == "deterministic-only")
+
+
+def document_json(
+    tx: Transaction,
+    base: Base,
+    owner_id: str,
+    body: str | None,
+    file_path: str | None,
+    evaluated: Evaluated = "false",
+    page_variables: dict[str, Any] | None = None,
+) -> Raw:
+    """The document as the API shows it, encoded; ``evaluated`` puts values in the place of expressions."""
+    key = (base.revision_id, owner_id, body, file_path, evaluated)
     encoded = _json_cache.get(key)
     if encoded is None:
-        encoded = msgspec.json.encode(to_json(resolved_document(tx, base, owner_id, body, file_path)))
+        document = resolved_document(tx, base, owner_id, body, file_path)
+        document = _evaluated(tx, base, document, evaluated, page_variables or {})
+        encoded = msgspec.json.encode(to_json(document))
         _json_cache.put(key, encoded, len(encoded))
     return Raw(encoded)
+
+
+def markdown_of(
+    tx: Transaction, base: Base, body: str | None, evaluated: Evaluated, page_variables: dict[str, Any]
+) -> str:
+    """A page file as it was written; or with values in the place of expressions, all else unchanged."""
+    source = get_body(tx, body) if body else ""
+    if evaluated == "false":
+        return source
+    front, heading, text = split_page(source)
+    return front + heading + write(_evaluated(tx, base, read(text), evaluated, page_variables))

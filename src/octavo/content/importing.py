@@ -247,7 +247,7 @@ def _commit(
     if not changes:
         return base, 0
     with context.db.read() as tx:
-        prepared = prepare_main(tx, changes)
+        prepared = prepare_main(tx, base, changes)
     with context.db.write() as tx:
         made = revise_main(tx, base, changes, prepared, author=author, message=message, git=git)
     return made, len(changes.pages) + len(changes.items)

@@ -14,13 +14,13 @@ from ..kit.db import Transaction
 from ..kit.operation import Call
 from ..kit.pagination import Listing, present_slice
 from . import store
-from .bodies import get_body
-from .documents import document_json, resolve_reference
+from .documents import Evaluated, document_json, markdown_of, resolve_reference
 from .files import download_url
 from .store import Base, Item
 from .wire import (
     ContentQuery,
     DocumentPage,
+    DocumentQuery,
     File,
     FilesQuery,
     PageContentQuery,
@@ -109,8 +109,8 @@ class Reader:
             raise store.NotFound(f"There is no page at {path!r}.")
         return self._whole(page, query)
 
-    def document(self, page_id: str) -> Raw:
-        return self._document(store.get_page(self._tx, self._base, page_id))
+    def document(self, page_id: str, query: DocumentQuery) -> Raw:
+        return self._document(store.get_page(self._tx, self._base, page_id), query.evaluated)
 
     def files(self, query: FilesQuery) -> Listing[File]:
         found = store.list_items_page(self._tx, self._base, "file", query.limit, query.page)
@@ -122,9 +122,9 @@ class Reader:
     def reusable_content(self, item_id: str) -> ReusableContent:
         return present_reusable(store.get_item(self._tx, self._base, item_id, "reusable-content"))
 
-    def reusable_document(self, item_id: str) -> Raw:
+    def reusable_document(self, item_id: str, query: DocumentQuery) -> Raw:
         item = store.get_item(self._tx, self._base, item_id, "reusable-content")
-        return document_json(self._tx, self._base, item.id, item.content, item.path)
+        return document_json(self._tx, self._base, item.id, item.content, item.path, query.evaluated)
 
     def _whole(self, page: Page, query: PageContentQuery) -> RevisionPage:
         """A page with its path, its subtree and, as ``format`` asks, its text."""
@@ -135,13 +135,15 @@ class Reader:
         presented = present_page(self._app, page, path, below, self._cover)
         if isinstance(presented, DocumentPage):
             if query.format == "markdown":
-                presented.markdown = get_body(tx, page.body) if page.body else ""
+                presented.markdown = markdown_of(tx, base, page.body, query.evaluated, page.variables)
             elif query.format == "document":
-                presented.document = self._document(page)
+                presented.document = self._document(page, query.evaluated)
         return presented
 
-    def _document(self, page: Page) -> Raw:
-        return document_json(self._tx, self._base, page.id, page.body, page.file_path)
+    def _document(self, page: Page, evaluated: Evaluated) -> Raw:
+        return document_json(
+            self._tx, self._base, page.id, page.body, page.file_path, evaluated, page.variables
+        )
 
     def present_file(self, item: Item) -> File:
         return present_file(item, download_url(self._call, item))

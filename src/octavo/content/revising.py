@@ -11,9 +11,9 @@ from .following import apply_followers, prepare_followers
 from .store import Base, Changes
 
 
-def prepare_main(tx: Transaction, changes: Changes) -> list[Any]:
+def prepare_main(tx: Transaction, base: Base, changes: Changes) -> list[Any]:
     """What ``revise_main`` needs of the followers of main, read outside the write. New texts must be stored."""
-    return prepare_followers(tx, changes)
+    return prepare_followers(tx, base, changes)
 
 
 def revise_main(tx: Transaction, base: Base, changes: Changes, prepared: list[Any], **about: Any) -> Base:

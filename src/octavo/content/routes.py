@@ -12,19 +12,28 @@ from msgspec import Raw
 
 from ..access import Can, SpaceAccess
 from ..kit.operation import Call, operation
-from ..kit.pagination import Listing
+from ..kit.pagination import Listing, PageQuery
 from . import store
+from .documents import document_json
+from .embedding import find_embed
+from .linking import Links
 from .reading import Reader
 from .wire import (
+    ContentLocation,
     ContentQuery,
     DocumentQuery,
+    Embed,
+    EmbedQuery,
     File,
     FilesQuery,
+    LinksQuery,
     PageContentQuery,
     Pages,
+    ReferenceUsages,
     ReusableContent,
     Revision,
     RevisionPage,
+    SchemaQuery,
 )
 
 
@@ -108,6 +117,100 @@ def get_reusable_content(
         return reader.reusable_content(reusable_content_id)
 
 
+# --- references ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _links(call: Call, space: SpaceAccess) -> Iterator[Links]:
+    with call.db.read() as tx:
+        yield Links(call, tx, space, store.main_base(tx, space.space_id))
+
+
+@operation(
+    "listSpaceLinks",
+    "GET",
+    "/spaces/{spaceId}/links",
+    needs=Can.VIEW,
+    returns=ReferenceUsages,
+    errors=(404,),
+)
+def list_space_links(call: Call, space: SpaceAccess, query: LinksQuery) -> ReferenceUsages:
+    """What main refers to, thing by thing, with the first hundred places where it does."""
+    with _links(call, space) as links:
+        return links.of_space(query)
+
+
+@operation(
+    "listPageLinksInSpace",
+    "GET",
+    "/spaces/{spaceId}/content/page/{pageId}/links",
+    needs=Can.VIEW,
+    returns=ReferenceUsages,
+)
+def list_page_links(call: Call, space: SpaceAccess, page_id: str, query: LinksQuery) -> ReferenceUsages:
+    """What one page of main refers to."""
+    with _links(call, space) as links:
+        return links.of_page(page_id, query, query.status)
+
+
+@operation(
+    "listSpacePageBacklinks",
+    "GET",
+    "/spaces/{spaceId}/content/page/{pageId}/backlinks",
+    needs=Can.VIEW,
+    returns=Listing[ContentLocation],
+)
+def list_page_backlinks(
+    call: Call, space: SpaceAccess, page_id: str, query: PageQuery
+) -> Listing[ContentLocation]:
+    """Where other pages, of all spaces that the caller sees, refer to a page."""
+    with _links(call, space) as links:
+        return links.to_page(page_id, query)
+
+
+@operation(
+    "listSpaceFileBacklinks",
+    "GET",
+    "/spaces/{spaceId}/content/files/{fileId}/backlinks",
+    needs=Can.VIEW,
+    returns=Listing[ContentLocation],
+)
+def list_file_backlinks(
+    call: Call, space: SpaceAccess, file_id: str, query: PageQuery
+) -> Listing[ContentLocation]:
+    """Where a file is used."""
+    with _links(call, space) as links:
+        return links.to_file(file_id, query)
+
+
+@operation(
+    "getDocumentById",
+    "GET",
+    "/spaces/{spaceId}/documents/{documentId}",
+    needs=Can.VIEW,
+    returns=Raw,
+)
+def get_document(call: Call, space: SpaceAccess, document_id: str, query: SchemaQuery) -> Raw:
+    """A document of the space by the id that pages and reusable contents name."""
+    with call.db.read() as tx:
+        found = store.get_document(tx, space.space_id, document_id)
+        return document_json(tx, found.base, found.owner_id, document_id, found.file_path)
+
+
+@operation(
+    "getEmbedByUrlInSpace",
+    "GET",
+    "/spaces/{spaceId}/embed",
+    needs=Can.VIEW,
+    returns=Embed,
+    errors=(400,),
+    heavy=True,
+)
+def get_embed(call: Call, space: SpaceAccess, query: EmbedQuery) -> Embed:
+    """What an address shows when it is embedded; one that cannot be reached is a plain link."""
+    return find_embed(call.settings, query.url)
+
+
 # --- a revision ---------------------------------------------------------------------------------------
 
 
@@ -160,7 +263,7 @@ def get_revision_page_document(
 ) -> Raw:
     """The document of a page of a revision, as nodes."""
     with _revision(call, space, revision_id) as reader:
-        return reader.document(page_id)
+        return reader.document(page_id, query)
 
 
 @operation(
@@ -233,4 +336,4 @@ def get_revision_reusable_document(
 ) -> Raw:
     """The document of a reusable content of a revision, as nodes."""
     with _revision(call, space, revision_id) as reader:
-        return reader.reusable_document(reusable_content_id)
+        return reader.reusable_document(reusable_content_id, query)

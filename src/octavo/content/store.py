@@ -492,6 +492,42 @@ def list_items_page(tx: Transaction, base: Base, kind: ItemKind, limit: int, pag
     return slice_rows([_item(row) for row in rows], limit, count, lambda item: (item.id,))
 
 
+# --- documents ----------------------------------------------------------------------------------------
+
+
+class FoundDocument(Struct, frozen=True):
+    """Whose text a document is, in a state that has it."""
+
+    base: Base
+    owner_id: str
+    file_path: str | None
+
+
+def get_document(tx: Transaction, space_id: str, document_id: str) -> FoundDocument:
+    """The text with this hash: as main has it now, else as the space had it last, in whichever line. Raises
+    NotFound."""
+    found = tx.one(
+        """SELECT v.owner, v.path, r.id FROM (
+             SELECT line_id, from_seq, to_seq, page_id AS owner, file_path AS path FROM page_versions
+               WHERE body = :id AND deleted = 0
+             UNION ALL
+             SELECT line_id, from_seq, to_seq, item_id AS owner, path FROM item_versions
+               WHERE content = :id AND kind = 'reusable-content' AND deleted = 0) AS v
+           JOIN lines l ON l.id = v.line_id
+           JOIN revisions r ON r.line_id = v.line_id
+             AND r.sequence = CASE WHEN v.to_seq > l.sequence THEN l.sequence ELSE v.to_seq - 1 END
+           WHERE l.space_id = :space
+           ORDER BY CASE WHEN l.base_line IS NULL AND v.to_seq > l.sequence THEN 0 ELSE 1 END, r.created_at DESC,
+             v.owner LIMIT 1""",
+        id=document_id,
+        space=space_id,
+    )
+    if found is None:
+        raise NotFound(f"There is no document {document_id!r} in this space.")
+    owner, path, revision = found
+    return FoundDocument(revision_base(tx, space_id, revision), owner, path)
+
+
 # --- writing ------------------------------------------------------------------------------------------
 
 

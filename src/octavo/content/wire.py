@@ -8,14 +8,17 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from ..access import User
 from ..core.pages import Cover, Layout, Page
 from ..kit.clock import iso
 from ..kit.operation import Call
-from ..kit.pagination import PageQuery
+from ..kit.pagination import Next, PageQuery
+from ..orgs import Organization
+from ..spaces import Collection, Space
+from .documents import Evaluated
 from .store import Item, RevisionRow
 
 Format = Literal["document", "markdown"]
-Evaluated = Literal["true", "false", "deterministic-only"]
 
 
 class ContentQuery(Struct, rename="camel"):
@@ -37,6 +40,12 @@ class PageContentQuery(ContentQuery):
 
 class DocumentQuery(Struct, rename="camel"):
     evaluated: Evaluated = "false"
+
+
+class SchemaQuery(Struct):
+    """``schema``: the version of the node types; there is one."""
+
+    schema: Literal["current", "next"] = "current"
 
 
 class AppUrls(Struct):
@@ -155,6 +164,132 @@ class ReusableContent(Struct):
     title: str
     object: Literal["reusable-content"] = "reusable-content"
     document: str | UnsetType = UNSET
+
+
+# --- references ---------------------------------------------------------------------------------------
+
+ReferenceStatus = Literal["ok", "broken", "in-app"]
+
+
+class LinksQuery(PageQuery):
+    status: ReferenceStatus | None = None
+
+
+class ChangeLinksQuery(LinksQuery, rename="camel"):
+    """``brokenContext``: broken links alone, those that the change request broke or those that were already."""
+
+    broken_context: Literal["change-request", "space"] | None = None
+
+
+class AnchorLocation(Struct, tag_field="type", tag="anchor"):
+    anchor: str
+
+
+class NodeLocation(Struct, tag_field="type", tag="node"):
+    node: str
+
+
+class ChangeRequestContext(Struct, rename="camel", tag_field="type", tag="changeRequest"):
+    change_request: Any
+
+
+class UrlLocation(Struct, tag_field="kind", tag="url"):
+    url: str
+
+
+class PageLocation(Struct, rename="camel", tag_field="kind", tag="page"):
+    organization: Organization
+    space: Space
+    page: RevisionPage
+    version_context: ChangeRequestContext | UnsetType = UNSET
+    internal_location: AnchorLocation | NodeLocation | UnsetType = UNSET
+
+
+class FileLocation(Struct, rename="camel", tag_field="kind", tag="file"):
+    organization: Organization
+    space: Space
+    file: File
+    version_context: ChangeRequestContext | UnsetType = UNSET
+
+
+class ReusableContentLocation(Struct, rename="camel", tag_field="kind", tag="reusable-content"):
+    organization: Organization
+    space: Space
+    reusable_content: ReusableContent
+    version_context: ChangeRequestContext | UnsetType = UNSET
+
+
+class SpaceLocation(Struct, tag_field="kind", tag="space"):
+    organization: Organization
+    space: Space
+
+
+class CollectionLocation(Struct, tag_field="kind", tag="collection"):
+    organization: Organization
+    collection: Collection
+
+
+class UserLocation(Struct, tag_field="kind", tag="user"):
+    user: User
+
+
+ContentLocation = (
+    UrlLocation
+    | PageLocation
+    | FileLocation
+    | ReusableContentLocation
+    | SpaceLocation
+    | CollectionLocation
+    | UserLocation
+)
+
+
+class ReferenceUsage(Struct, rename="camel"):
+    """Something that is referred to, and the places where."""
+
+    status: ReferenceStatus
+    relation: Literal["reference", "dependsOn"]
+    location_references: list[ContentLocation]
+    target_reference: ContentLocation | UnsetType = UNSET
+
+
+class BrokenStats(Struct, rename="camel"):
+    total: int
+    change_request: int | UnsetType = UNSET
+
+
+class ReferenceStats(Struct):
+    """How many references there are, each counted where it stands."""
+
+    total: int
+    broken: BrokenStats
+
+
+class ReferenceUsages(Struct):
+    items: list[ReferenceUsage]
+    count: int
+    stats: ReferenceStats
+    next: Next | UnsetType = UNSET
+
+
+class LinkEmbed(Struct, tag_field="type", tag="link"):
+    title: str
+    site: str
+    icon: str | UnsetType = UNSET
+
+
+class RichEmbed(Struct, tag_field="type", tag="rich"):
+    title: str
+    site: str
+    html: str
+    icon: str | UnsetType = UNSET
+
+
+Embed = LinkEmbed | RichEmbed
+
+
+class EmbedQuery(Struct):
+    url: Annotated[str, Meta(max_length=2048, pattern=r"^https?://")]
 
 
 class RevisionUrls(Struct):

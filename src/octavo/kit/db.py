@@ -60,6 +60,14 @@ class Transaction:
         """Runs ``effect`` once the transaction has committed: only for wake-ups and caches of this process."""
         self._after_commit.append(effect)
 
+    def given(self, name: str, *columns: str) -> str:
+        """SQL of a table with these text columns, whose rows are the parameter ``name``: a JSON array of arrays."""
+        if self.engine == "sqlite":
+            picked = (f"json_extract(value, '$[{n}]') AS {column}" for n, column in enumerate(columns))
+            return f"(SELECT {', '.join(picked)} FROM json_each(:{name}))"
+        picked = (f'(value ->> {n}) COLLATE "C" AS {column}' for n, column in enumerate(columns))
+        return f"(SELECT {', '.join(picked)} FROM jsonb_array_elements(CAST(:{name} AS jsonb)) AS given_{name}(value))"
+
     @property
     def for_update(self) -> str:
         """Row lock behind a SELECT; on SQLite the whole transaction holds the lock already."""

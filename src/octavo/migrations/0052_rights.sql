@@ -6,7 +6,6 @@ CREATE TABLE leftovers (
   PRIMARY KEY (kind, hash)
 );
 CREATE INDEX leftovers_by_age ON leftovers (left_at);
-CREATE INDEX item_versions_by_content ON item_versions (content);
 
 -- What somebody sees is found by default level: all of a role, and of those that inherit, some collections'.
 DROP INDEX spaces_by_standing;

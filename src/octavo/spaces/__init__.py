@@ -3,11 +3,21 @@
 from .following import follow_copies, follow_purges, follow_transfers
 from .leftovers import is_left, keep, leave, uses_hashes
 from .purging import purge_spaces
-from .store import SpaceRow, get_space, insert_space, list_spaces, list_visible_space_ids, require_collection
-from .wire import Space, present_space
+from .store import (
+    CollectionRow,
+    SpaceRow,
+    get_collection,
+    get_space,
+    insert_space,
+    list_spaces,
+    list_visible_space_ids,
+    require_collection,
+)
+from .wire import Collection, Space, present_collection, present_space
 
 __all__ = [
-    "Space", "SpaceRow", "follow_copies", "follow_purges", "follow_transfers", "get_space", "insert_space",
-    "is_left", "keep", "leave", "list_spaces", "list_visible_space_ids", "present_space", "purge_spaces", "require_collection",
+    "Collection", "CollectionRow", "Space", "SpaceRow", "follow_copies", "follow_purges", "follow_transfers",
+    "get_collection", "get_space", "insert_space", "is_left", "keep", "leave", "list_spaces",
+    "list_visible_space_ids", "present_collection", "present_space", "purge_spaces", "require_collection",
     "uses_hashes",
 ]  # fmt: skip

@@ -17,4 +17,10 @@ SAMPLES = {
     "getFileInRevisionById": Sample(),
     "getReusableContentInRevisionById": Sample(),
     "getReusableContentDocumentInRevisionById": Sample(),
+    "listSpaceLinks": Sample(),
+    "listPageLinksInSpace": Sample(query={"status": "ok"}),
+    "listSpacePageBacklinks": Sample(),
+    "listSpaceFileBacklinks": Sample(),
+    "getDocumentById": Sample(),
+    "getEmbedByUrlInSpace": Sample(query={"url": "https://youtu.be/dQw4w9WgXcQ"}),
 }

@@ -4,6 +4,7 @@
 there are and what they carry.
 """
 
+from .evaluating import evaluate_document
 from .json import DocumentError, from_json, to_json
 from .keys import assign_keys, carry_keys, carry_sources
 from .nodes import (
@@ -51,6 +52,7 @@ __all__ = [
     "assign_keys",
     "carry_keys",
     "carry_sources",
+    "evaluate_document",
     "from_json",
     "heading_ids",
     "outline",

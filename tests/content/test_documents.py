@@ -1,0 +1,141 @@
+"""Documents by id, evaluated documents, and embeds."""
+
+import socket
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from changes.working import Space, insert
+from octavo.content.embedding import find_embed
+from octavo.settings import Settings
+
+TEXT = """---
+vars:
+  color: red
+---
+
+# Values
+
+It is <code class="expression">page.vars.color</code>, hello <code class="expression">visitor.claims.name</code>.
+
+{% if page.vars.color == "red" %}
+Warm.
+{% endif %}
+
+{% if page.vars.color == "blue" %}
+Cold.
+{% endif %}
+
+{% if visitor.claims.unsigned.beta %}
+Secret.
+{% endif %}
+"""
+
+
+@pytest.fixture
+def page(world):
+    space = Space(world)
+    made = space.edit_main(insert(TEXT))["changes"][0]["page"]["id"]
+    return space, made
+
+
+def read(world, page, evaluated, format):
+    space, page_id = page
+    query = {"format": format, "evaluated": evaluated}
+    return world.get("reader", f"{space.path}/content/page/{page_id}", params=query)[format]
+
+
+def test_evaluated_documents(world, page):
+    assert "Cold." in str(read(world, page, "false", "document"))
+    whole = str(read(world, page, "true", "document"))
+    assert "'red'" in whole
+    assert "Warm." in whole
+    assert "Cold." not in whole
+    assert "Secret." not in whole
+    assert "expression" not in whole
+    sure = str(read(world, page, "deterministic-only", "document"))
+    assert "'red'" in sure
+    assert "Cold." not in sure
+    assert "Secret." in sure
+    assert sure.count("'type': 'expression'") == 1
+
+
+def test_evaluated_markdown(world, page):
+    assert read(world, page, "false", "markdown") == TEXT
+    text = read(world, page, "true", "markdown")
+    assert "It is red, hello ." in text
+    assert "{% if" not in text
+    assert "Warm." in text
+    assert "Cold." not in text
+    sure = read(world, page, "deterministic-only", "markdown")
+    assert sure.count("{% if") == 1
+
+
+def test_a_document_is_had_by_its_id(world, page):
+    space, page_id = page
+    found = world.get("reader", f"{space.path}/content/page/{page_id}", params={"format": "document"})
+    document = world.get("reader", f"{space.path}/documents/{found['documentId']}")
+    assert document == found["document"]
+    assert world.call("reader", "GET", f"{space.path}/documents/nothing").status_code == 404
+    # The id of a document of another space says nothing here.
+    other = world.home.path("/spaces/{spaceId}/documents/" + found["documentId"])
+    assert world.call("reader", "GET", other).status_code == 404
+
+
+# --- embeds ---------------------------------------------------------------------------------------------
+
+
+class _Page(BaseHTTPRequestHandler):
+    asked = 0
+
+    def do_GET(self):
+        type(self).asked += 1
+        body = (
+            b"<html><head><title>Plain</title><meta property='og:title' content='A &lt;b&gt; talk'>"
+            b"<meta property='og:site_name' content='Talks'><link rel='icon' href='javascript:alert(1)'></head>"
+        )
+        self.send_response(200)
+        self.send_header("content-type", "text/html")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server():
+    server = HTTPServer(("127.0.0.1", 0), _Page)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    _Page.asked = 0
+    yield f"127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_player_needs_no_request(monkeypatch):
+    monkeypatch.setattr(socket, "getaddrinfo", None)
+    embed = find_embed(Settings(), "https://www.youtube.com/watch?v=dQw4w9WgXcQ")
+    assert 'src="https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ"' in embed.html
+    assert "sandbox=" in embed.html
+
+
+def test_a_page_tells_its_title_once(server):
+    settings = Settings(allow_private_fetch=server)
+    url = f"http://{server}/talk"
+    for _ in range(3):
+        embed = find_embed(settings, url)
+        assert (embed.title, embed.site) == ("A <b> talk", "Talks")
+        assert embed.icon is not embed.title
+        assert not isinstance(embed.icon, str)
+    assert _Page.asked == 1
+
+
+def test_private_addresses_are_not_asked_and_are_plain_links(world, server):
+    space = world.home.path("/spaces/{spaceId}/embed")
+    found = world.get("reader", space, params={"url": f"http://{server}/private"})
+    assert found == {"type": "link", "title": f"http://{server}/private", "site": "127.0.0.1"}
+    assert _Page.asked == 0
+    for url in ("file:///etc/passwd", "javascript:alert(1)", ""):
+        assert world.call("reader", "GET", space, params={"url": url}).status_code == 400
