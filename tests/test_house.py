@@ -19,6 +19,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("access",),
     ("orgs",),
     ("spaces",),
+    ("invitations",),
     ("content",),
     ("changes", "comments", "search"),
     ("printing",),

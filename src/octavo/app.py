@@ -52,6 +52,7 @@ ROUTES = (
     "orgs.members",
     "orgs.teams",
     "spaces",
+    "invitations",
     "content",
     "changes",
     "comments",

@@ -17,7 +17,7 @@ from .entering import (
     space_access,
 )
 from .identity.departing import remove_member, require_another_admin
-from .rights.granting import Shared, guarding, shared, stay
+from .rights.granting import Shared, guarding, lift, shared, stay
 from .roles import (
     COLLECTION,
     ORDER,
@@ -60,7 +60,7 @@ __all__ = [
     "SPACE", "Seen", "Shared", "SignedIn", "SiteAccess", "SpaceAccess", "TEAM", "Team",
     "TeamRow", "User", "UserRow", "admit", "at_least", "audit", "authenticate", "collection_access",
     "create_token", "effective_role", "enter_organization", "enter_space", "find_team", "find_user",
-    "find_user_by_email", "guarding", "has_verified_email", "height", "insert_user", "list_active_providers", "list_standings", "list_steps", "list_users_by_id", "member_role", "permissions", "present_team",
+    "find_user_by_email", "guarding", "has_verified_email", "height", "insert_user", "lift", "list_active_providers", "list_standings", "list_steps", "list_users_by_id", "member_role", "permissions", "present_team",
     "present_user", "remove_member", "require_another_admin", "require_members", "require_teams",
     "role_at", "seen_collections", "seen_spaces", "shared", "space_access", "stay", "upsert_member",
 ]  # fmt: skip

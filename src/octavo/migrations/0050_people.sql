@@ -40,14 +40,14 @@ CREATE TRIGGER audit_events_stay BEFORE UPDATE OR DELETE ON audit_events
   FOR EACH ROW EXECUTE FUNCTION refuse_change();
 -- end
 
--- Invitations of one address; the secret in the link is good once.
+-- Invitations of one address; the secret in the link is good once. What is to be mailed gets it when it is.
 CREATE TABLE invitations (
   id TEXT PRIMARY KEY,
   organization_id TEXT NOT NULL REFERENCES organizations(id) ON DELETE CASCADE,
   email TEXT NOT NULL,
   role TEXT,
   sso INTEGER NOT NULL DEFAULT 0,
-  hash TEXT NOT NULL UNIQUE,             -- SHA-256 of the secret
+  hash TEXT UNIQUE,                      -- SHA-256 of the secret
   mailed INTEGER NOT NULL,               -- whether only who reads the address's mail can know the secret
   invited_by TEXT NOT NULL,
   created_at BIGINT NOT NULL,
@@ -63,9 +63,7 @@ CREATE TABLE invite_links (
   target_id TEXT NOT NULL,
   role TEXT,
   created_by TEXT NOT NULL,
-  created_at BIGINT NOT NULL,
-  expires_at BIGINT,                     -- NULL: never
-  uses_left INTEGER                      -- NULL: any number
+  created_at BIGINT NOT NULL
 );
 CREATE INDEX invite_links_by_organization ON invite_links (organization_id, created_at, id);
 CREATE INDEX invite_links_by_target ON invite_links (target_type, target_id);

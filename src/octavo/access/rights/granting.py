@@ -118,6 +118,24 @@ def revoke(tx: Transaction, call: Call, place: Shared, subject: Subject) -> bool
     return True
 
 
+def lift(
+    tx: Transaction,
+    call: Call,
+    kind: Kind,
+    object_id: str,
+    organization_id: str,
+    user_id: str,
+    role: str | None,
+) -> None:
+    """Gives the caller what an invite link holds, unless as much was granted to them there already."""
+    was = store.find_grant(tx, kind, object_id, Subject("user", user_id))
+    if was is not None and at_least(was[0], role):
+        return
+    store.put_grant(tx, kind, object_id, Subject("user", user_id), role)
+    place = Shared(kind, object_id, organization_id, user_id, "admin", None)
+    _tell(tx, call, place, "granted" if was is None else "changed", Subject("user", user_id), was, (role,))
+
+
 def _put(tx: Transaction, call: Call, place: Shared, subject: Subject, role: str | None) -> None:
     was = store.find_grant(tx, place.kind, place.id, subject)
     if was == (role,):

@@ -1,0 +1,1 @@
+"""Invitations into organizations: of an address, and by links that whoever has them joins by."""

@@ -1,0 +1,172 @@
+"""Inviting addresses, and taking an invitation.
+
+Somebody is added at once only when they have proved that the address is theirs; otherwise an account that
+somebody else made with it would be let in. An invitation is taken by the account with its address, once.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+
+from ..access import audit, find_user, find_user_by_email, has_verified_email, insert_user, upsert_member
+from ..access.identity import hash_password, require_good, set_password
+from ..access.tokens import hash_token
+from ..errors import Conflict, NotFound
+from ..kit import jobs, mail
+from ..kit.context import Context
+from ..kit.db import Transaction
+from ..kit.operation import Call
+from ..orgs import get_organization
+from . import store
+from .wire import InvitationLink, InvitedUsers
+
+
+def invite(
+    tx: Transaction,
+    call: Call,
+    organization_id: str,
+    people: Sequence[tuple[str, str | None]],
+    *,
+    sso: bool,
+    invited_by: str,
+) -> InvitedUsers:
+    """Adds those with an account, invites the others. ``people``: addresses with the role for each."""
+    answer = InvitedUsers(users=[], invited=0, failed_sso_emails=[])
+    mailing = bool(call.settings.smtp_url)
+    links: list[InvitationLink] = []
+    for email, role in people:
+        user = find_user_by_email(tx, email)
+        if user is not None and has_verified_email(tx, user.id):
+            if _membership(tx, organization_id, user.id) is not None:
+                continue  # a member already, or one whom somebody disabled
+            as_sso = sso and not _is_member_elsewhere(tx, user.id)
+            if sso and not as_sso:
+                answer.failed_sso_emails.append(email)
+            _add(tx, call, organization_id, user.id, role, sso=as_sso)
+            answer.users.append(user.id)
+        else:
+            secret = "" if mailing else secrets.token_urlsafe(32)
+            invitation_id = store.put_invitation(
+                tx,
+                organization_id,
+                email,
+                role,
+                sso=sso,
+                invited_by=invited_by,
+                hash=hash_token(secret) if secret else None,
+            )
+            if mailing:
+                jobs.enqueue(tx, "mailInvitation", invitation_id=invitation_id)
+            else:
+                links.append(InvitationLink(email, _url(call.context, secret)))
+            state = {"email": email, "role": role}
+            audit(tx, call, "invitation.created", organization_id, ("invitation", invitation_id), after=state)
+        answer.invited += 1
+    if links:
+        answer.links = links
+    return answer
+
+
+def _url(context: Context, secret: str) -> str:
+    return f"{context.settings.url}/invitation?secret={secret}"
+
+
+def _membership(tx: Transaction, organization_id: str, user_id: str) -> tuple[str | None, bool] | None:
+    """Role, and whether it is disabled."""
+    row = tx.one(
+        "SELECT role, disabled FROM members WHERE organization_id = :org AND user_id = :user",
+        org=organization_id,
+        user=user_id,
+    )
+    return (row[0], bool(row[1])) if row else None
+
+
+def _is_member_elsewhere(tx: Transaction, user_id: str) -> bool:
+    return tx.one("SELECT 1 FROM members WHERE user_id = :user", user=user_id) is not None
+
+
+def _add(
+    tx: Transaction, call: Call, organization_id: str, user_id: str, role: str | None, *, sso: bool = False
+) -> None:
+    upsert_member(tx, organization_id, user_id, role)
+    if sso:
+        tx.run(
+            "UPDATE members SET sso = 1 WHERE organization_id = :org AND user_id = :user",
+            org=organization_id,
+            user=user_id,
+        )
+    state = {"role": role, "by": "invitation"}
+    audit(tx, call, "member.joined", organization_id, ("user", user_id), after=state)
+
+
+@jobs.job("mailInvitation", attempts=3)
+def mail_invitation(context: Context, invitation_id: str) -> None:
+    secret = secrets.token_urlsafe(32)
+    with context.db.write() as tx:
+        invitation = store.find_invitation(tx, invitation_id)
+        if invitation is None:
+            return
+        store.set_hash(tx, invitation_id, hash_token(secret))
+        org = get_organization(tx, invitation.organization_id)
+        inviter = find_user(tx, invitation.invited_by)
+    who = inviter.display_name if inviter else "Somebody"
+    mail.send(
+        context.settings.smtp_url,
+        sender=context.settings.mail_from,
+        to=invitation.email,
+        subject=f"{who} invites you to {org.title}".replace("\n", " ").replace("\r", " "),
+        text=f"{who} invites you to {org.title}. Join within a week:\n\n{_url(context, secret)}\n\n"
+        "If you do not know what this is about, ignore it.\n",
+    )
+
+
+# --- taking it ----------------------------------------------------------------------------------------
+
+
+def take(tx: Transaction, call: Call, organization_id: str, secret: str, user_id: str) -> bool:
+    """Makes the caller a member by the secret of an invitation of their address, which is used up by this; False
+    when there is no such invitation for them."""
+    invitation = store.find_invitation_by_hash(tx, hash_token(secret))
+    user = find_user(tx, user_id)
+    if invitation is None or user is None or invitation.organization_id != organization_id:
+        return False
+    membership = _membership(tx, organization_id, user_id)
+    if user.email != invitation.email or (membership is not None and membership[1]):
+        return False
+    _use(tx, call, invitation, user_id, member=membership is not None)
+    return True
+
+
+def accept(tx: Transaction, call: Call, secret: str, display_name: str, hashed: str) -> str:
+    """An account for the invited address, a member at once; its id. Raises NotFound, Conflict."""
+    invitation = get_invitation(tx, secret)
+    if find_user_by_email(tx, invitation.email) is not None:
+        raise Conflict("There is an account with this address: sign in, then join with the invitation.")
+    user = insert_user(tx, invitation.email, display_name, verified=bool(invitation.mailed))
+    set_password(tx, user.id, hashed)
+    _use(tx, call, invitation, user.id, member=False)
+    return user.id
+
+
+def hashed_password(tx: Transaction, secret: str, password: str) -> str:
+    """The hash of a good password, made only for who knows an invitation's secret. Raises NotFound, BadRequest."""
+    require_good(password, get_invitation(tx, secret).email)
+    return hash_password(password)
+
+
+def get_invitation(tx: Transaction, secret: str) -> store.InvitationRow:
+    invitation = store.find_invitation_by_hash(tx, hash_token(secret))
+    if invitation is None:
+        raise NotFound("secret: there is no such invitation, or it was used or is expired.")
+    return invitation
+
+
+def _use(tx: Transaction, call: Call, invitation: store.InvitationRow, user_id: str, *, member: bool) -> None:
+    store.delete_invitation(tx, invitation.organization_id, invitation.id)
+    if invitation.mailed:
+        # Who knows the secret reads the address's mail.
+        tx.run("UPDATE users SET email_verified = 1 WHERE id = :id", id=user_id)
+    if not member:
+        sso = bool(invitation.sso) and not _is_member_elsewhere(tx, user_id)
+        _add(tx, call, invitation.organization_id, user_id, invitation.role, sso=sso)

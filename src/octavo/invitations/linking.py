@@ -1,0 +1,118 @@
+"""Invite links: made, shown, and joined by. The id is the secret."""
+
+from __future__ import annotations
+
+import secrets
+
+from msgspec import UNSET
+
+from ..access import (
+    Can,
+    OrgAccess,
+    at_least,
+    audit,
+    collection_access,
+    lift,
+    member_role,
+    space_access,
+    upsert_member,
+)
+from ..errors import BadRequest, Forbidden, NotFound
+from ..kit.db import Transaction
+from ..kit.operation import Call
+from ..orgs import get_organization
+from ..spaces import get_collection, get_space, present_collection, present_space
+from . import store
+from .store import LinkRow, Target
+from .wire import CreateInvite, InviteLink, UpdateInvite
+
+
+def create(tx: Transaction, call: Call, org: OrgAccess, body: CreateInvite) -> LinkRow:
+    """Raises NotFound for a space or collection of others, Forbidden where the organization has no links."""
+    require_links(tx, org.organization_id)
+    target: tuple[Target, str] = ("organization", org.organization_id)
+    role = body.role if body.role is not UNSET else None
+    if body.space is not UNSET:
+        target, role = ("space", body.space), body.level if body.level is not UNSET else None
+        if space_access(tx, org.user_id, Can.VIEW, body.space).organization_id != org.organization_id:
+            raise NotFound(f"space: there is no space {body.space!r} in this organization.")
+    elif body.collection is not UNSET:
+        target, role = ("collection", body.collection), body.level if body.level is not UNSET else None
+        found = collection_access(tx, org.user_id, Can.VIEW, body.collection)
+        if found.organization_id != org.organization_id:
+            raise NotFound(f"collection: there is no collection {body.collection!r} in this organization.")
+    link = store.insert_link(tx, org.organization_id, target, role, org.user_id, secrets.token_urlsafe(24))
+    # The log is read by people who need not be able to join by the link: its secret stays out of it.
+    audit(tx, call, "invite-link.created", org.organization_id, target, after={"role": role})
+    return link
+
+
+def require_links(tx: Transaction, organization_id: str) -> None:
+    if not get_organization(tx, organization_id).settings.invite_links:
+        raise Forbidden("This organization has switched invite links off (`inviteLinks`).")
+
+
+def get(tx: Transaction, organization_id: str, link_id: str) -> LinkRow:
+    link = store.find_link(tx, organization_id, link_id)
+    if link is None:
+        raise NotFound("There is no such invite link in this organization.")
+    return link
+
+
+def update(tx: Transaction, call: Call, org: OrgAccess, link: LinkRow, body: UpdateInvite) -> LinkRow:
+    given, expected = (body.role, "role") if link.target_type == "organization" else (body.level, "level")
+    if given is UNSET:
+        raise BadRequest(f"{expected}: expected for a link to a {link.target_type}.")
+    if given != link.role:
+        store.set_link_role(tx, link.id, given)
+        target = (link.target_type, link.target_id)
+        before, after = {"role": link.role}, {"role": given}
+        audit(tx, call, "invite-link.updated", org.organization_id, target, before=before, after=after)
+    return get(tx, org.organization_id, link.id)
+
+
+def delete(tx: Transaction, call: Call, org: OrgAccess, link_id: str) -> bool:
+    link = store.find_link(tx, org.organization_id, link_id)
+    if link is None:
+        return False
+    store.delete_link(tx, link_id)
+    target = (link.target_type, link.target_id)
+    audit(tx, call, "invite-link.deleted", org.organization_id, target, before={"role": link.role})
+    return True
+
+
+def join(tx: Transaction, call: Call, organization_id: str, link_id: str, user_id: str) -> bool:
+    """Gives the caller what the link holds, never less than they have; False when there is no such link for them."""
+    link = store.find_link(tx, organization_id, link_id)
+    if link is None or not get_organization(tx, organization_id).settings.invite_links:
+        return False
+    row = tx.one(
+        "SELECT role, disabled FROM members WHERE organization_id = :org AND user_id = :user",
+        org=organization_id,
+        user=user_id,
+    )
+    if row is not None and row[1]:
+        return False  # somebody disabled them: a link does not let them back in
+    wanted = link.role if link.target_type == "organization" else None
+    if row is None or not at_least(row[0], wanted):
+        upsert_member(tx, organization_id, user_id, wanted)
+        was = None if row is None else {"role": row[0]}
+        action = "member.joined" if row is None else "member.updated"
+        state = {"role": wanted, "by": "invite-link"}
+        audit(tx, call, action, organization_id, ("user", user_id), before=was, after=state)
+    if link.target_type != "organization":
+        lift(tx, call, link.target_type, link.target_id, organization_id, user_id, link.role)
+    return True
+
+
+def present(call: Call, tx: Transaction, org: OrgAccess, link: LinkRow) -> InviteLink:
+    if link.target_type == "organization":
+        mine = member_role(tx, org.organization_id, org.user_id)[1]
+        return InviteLink(id=link.id, redundant=at_least(mine, link.role), role=link.role)  # type: ignore[arg-type]
+    if link.target_type == "space":
+        mine = space_access(tx, org.user_id, Can.VIEW, link.target_id).role
+        shown = present_space(call, get_space(tx, link.target_id), mine)
+        return InviteLink(id=link.id, redundant=at_least(mine, link.role), level=link.role, space=shown)  # type: ignore[arg-type]
+    mine = collection_access(tx, org.user_id, Can.VIEW, link.target_id).role
+    collection = present_collection(call, get_collection(tx, link.target_id), mine)
+    return InviteLink(id=link.id, redundant=at_least(mine, link.role), level=link.role, collection=collection)  # type: ignore[arg-type]

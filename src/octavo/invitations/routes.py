@@ -1,0 +1,179 @@
+"""Inviting people into an organization, and joining it."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from ..access import Can, OrgAccess, SignedIn, audit, list_active_providers
+from ..access.identity import SignedInResult, agent, begin, present_new_session
+from ..errors import NotFound, PreconditionFailed
+from ..kit.operation import PUBLIC, Call, Deletion, Reply, operation
+from ..kit.pagination import Listing, PageQuery, Slice, present_slice
+from ..orgs import get_organization
+from . import inviting, linking, store
+from .wire import (
+    AcceptInvitation,
+    CreateInvite,
+    Invitation,
+    InvitedUsers,
+    InviteLink,
+    InviteUsers,
+    Joined,
+    UpdateInvite,
+    present_invitation,
+)
+
+_INVITES = "/orgs/{organizationId}/invites"
+_LINKS = "/orgs/{organizationId}/link-invites"
+_LINK = _LINKS + "/{inviteId}"
+
+
+@operation(
+    "inviteUsersToOrganization",
+    "POST",
+    _INVITES,
+    needs=Can.ADMIN,
+    returns=InvitedUsers,
+    errors=(400, 412),
+)
+def invite_users(call: Call, org: OrgAccess, body: InviteUsers) -> InvitedUsers:
+    """Makes people with an account members at once and invites the others by mail; an invitation is good for a
+    week and once. Where no mail is sent, the answer carries links to hand on. Members stay as they are."""
+    with call.db.write() as tx:
+        if body.sso and not list_active_providers(tx, org.organization_id):
+            raise PreconditionFailed("sso: this organization has no active SAML provider.")
+        default = body.role
+        if default is UNSET:
+            default = get_organization(tx, org.organization_id).default_role  # type: ignore[assignment]
+        people: dict[str, str | None] = {}
+        for given in body.emails:
+            email, role = (given, default) if isinstance(given, str) else (given.email, given.role)
+            people[email.strip().lower()] = role  # type: ignore[assignment]
+        return inviting.invite(
+            tx, call, org.organization_id, list(people.items()), sso=body.sso, invited_by=org.user_id
+        )
+
+
+@operation("listInvitations", "GET", _INVITES, needs=Can.ADMIN, returns=Listing[Invitation], extension=True)
+def list_invitations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Invitation]:
+    """The addresses that were invited and have not joined yet, newest first."""
+    with call.db.read() as tx:
+        found = store.list_invitations(tx, org.organization_id, query.limit, query.page)
+    return present_slice(found, present_invitation)
+
+
+@operation(
+    "deleteInvitation", "DELETE", _INVITES + "/{inviteId}", needs=Can.ADMIN, returns=Deletion, extension=True
+)
+def delete_invitation(call: Call, org: OrgAccess, invite_id: str) -> bool:
+    """Takes an invitation back; its link is good no more."""
+    with call.db.write() as tx:
+        gone = store.delete_invitation(tx, org.organization_id, invite_id)
+        if gone is not None:
+            state = {"email": gone.email, "role": gone.role}
+            target = ("invitation", gone.id)
+            audit(tx, call, "invitation.deleted", org.organization_id, target, before=state)
+    return gone is not None
+
+
+@operation(
+    "joinOrganizationWithInvite",
+    "POST",
+    _INVITES + "/{inviteId}",
+    needs=Can.OWN_ACCOUNT,
+    returns=Joined,
+    errors=(404,),
+)
+def join_with_invite(call: Call, caller: SignedIn, organization_id: str, invite_id: str) -> Joined:
+    """Joins an organization by an invite link, or by the secret of an invitation of the caller's address.
+
+    A link gives what it holds and never less than one has. 404 alike for what is not there, expired, used, of
+    another organization, or for somebody else.
+    """
+    with call.db.write() as tx:
+        joined = linking.join(tx, call, organization_id, invite_id, caller.user_id) or inviting.take(
+            tx, call, organization_id, invite_id, caller.user_id
+        )
+    if not joined:
+        raise NotFound("There is no such invitation for you.")
+    return Joined()
+
+
+@operation(
+    "acceptInvitation",
+    "POST",
+    "/invitations",
+    needs=PUBLIC,
+    returns=SignedInResult,
+    errors=(400, 404, 409),
+    extension=True,
+    body_limit=16_384,
+)
+def accept_invitation(call: Call, body: AcceptInvitation) -> Reply:
+    """Makes an account for an invited address, and begins a session of it. 409 for an address with an account:
+    its owner signs in and joins."""
+    with call.db.read() as tx:
+        hashed = inviting.hashed_password(tx, body.secret, body.password)
+    with call.db.write() as tx:
+        user_id = inviting.accept(tx, call, body.secret, body.display_name.strip(), hashed)
+        session = begin(tx, user_id, "link", client=call.client, agent=agent(call))
+    return Reply(present_new_session(session), headers={"cache-control": "no-store"})
+
+
+# --- links --------------------------------------------------------------------------------------------
+
+
+@operation("listOrganizationInviteLinks", "GET", _LINKS, needs=Can.ADMIN, returns=Listing[InviteLink])
+def list_links(call: Call, org: OrgAccess, query: PageQuery) -> Listing[InviteLink]:
+    """The links by which whoever has one joins the organization, newest first."""
+    with call.db.read() as tx:
+        found = store.list_links(tx, org.organization_id, query.limit, query.page)
+        shown = [linking.present(call, tx, org, link) for link in found.rows]
+    return present_slice(Slice(shown, found.count, found.next_token), lambda link: link)
+
+
+@operation(
+    "createOrganizationInvite",
+    "POST",
+    _LINKS,
+    needs=Can.ADMIN,
+    returns=InviteLink,
+    status=201,
+    errors=(400, 403, 404),
+)
+def create_link(call: Call, org: OrgAccess, body: CreateInvite) -> InviteLink:
+    """A link by which whoever has it joins, into the organization or to a space or collection of it."""
+    with call.db.write() as tx:
+        link = linking.create(tx, call, org, body)
+        shown = linking.present(call, tx, org, link)
+    call.response_headers["location"] = call.url(f"/orgs/{org.organization_id}/link-invites/{link.id}")
+    return shown
+
+
+@operation("getOrganizationInviteLink", "GET", _LINK, needs=Can.ADMIN, returns=InviteLink, errors=(404,))
+def get_link(call: Call, org: OrgAccess, invite_id: str) -> InviteLink:
+    """One link."""
+    with call.db.read() as tx:
+        return linking.present(call, tx, org, linking.get(tx, org.organization_id, invite_id))
+
+
+@operation(
+    "updateOrganizationInviteById",
+    "PATCH",
+    _LINK,
+    needs=Can.ADMIN,
+    returns=InviteLink,
+    errors=(400, 404),
+)
+def update_link(call: Call, org: OrgAccess, invite_id: str, body: UpdateInvite) -> InviteLink:
+    """Changes what a link gives. Who joined by it stays as they are."""
+    with call.db.write() as tx:
+        link = linking.update(tx, call, org, linking.get(tx, org.organization_id, invite_id), body)
+        return linking.present(call, tx, org, link)
+
+
+@operation("deleteOrganizationInviteById", "DELETE", _LINK, needs=Can.ADMIN, returns=Deletion)
+def delete_link(call: Call, org: OrgAccess, invite_id: str) -> bool:
+    """Takes a link back. Who joined by it stays."""
+    with call.db.write() as tx:
+        return linking.delete(tx, call, org, invite_id)

@@ -1,0 +1,184 @@
+"""Invitations and invite links: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from ..kit import ids
+from ..kit.clock import now
+from ..kit.db import Transaction
+from ..kit.pagination import Slice, decode_token, slice_rows
+
+LIFETIME = 7 * 24 * 3600 * 1000
+"""How long an invitation of an address is good, in milliseconds."""
+
+Target = Literal["organization", "space", "collection"]
+
+
+class InvitationRow(Struct, frozen=True):
+    """``mailed``: only who reads the address's mail can know the secret."""
+
+    id: str
+    organization_id: str
+    email: str
+    role: str | None
+    sso: int
+    mailed: int
+    invited_by: str
+    created_at: int
+    expires_at: int
+
+
+_INVITATION = ", ".join(InvitationRow.__struct_fields__)
+
+
+def put_invitation(
+    tx: Transaction,
+    organization_id: str,
+    email: str,
+    role: str | None,
+    *,
+    sso: bool,
+    invited_by: str,
+    hash: str | None,
+) -> str:
+    """Invites an address, or invites it anew; the id. Without ``hash`` the secret is made when it is mailed."""
+    invitation_id, moment = ids.new_id(), now()
+    return str(
+        tx.value(
+            """INSERT INTO invitations (id, organization_id, email, role, sso, hash, mailed, invited_by, created_at,
+                                        expires_at)
+               VALUES (:id, :org, :email, :role, :sso, :hash, :mailed, :by, :at, :expires)
+               ON CONFLICT (organization_id, email) DO UPDATE SET role = excluded.role, sso = excluded.sso,
+                 hash = excluded.hash, mailed = excluded.mailed, invited_by = excluded.invited_by,
+                 created_at = excluded.created_at, expires_at = excluded.expires_at
+               RETURNING id""",
+            id=invitation_id,
+            org=organization_id,
+            email=email,
+            role=role,
+            sso=int(sso),
+            hash=hash,
+            mailed=int(hash is None),
+            by=invited_by,
+            at=moment,
+            expires=moment + LIFETIME,
+        )
+    )
+
+
+def find_invitation(tx: Transaction, invitation_id: str) -> InvitationRow | None:
+    row = tx.one(f"SELECT {_INVITATION} FROM invitations WHERE id = :id", id=invitation_id)
+    return InvitationRow(*row) if row else None
+
+
+def find_invitation_by_hash(tx: Transaction, hash: str) -> InvitationRow | None:
+    """One that is still good."""
+    row = tx.one(
+        f"SELECT {_INVITATION} FROM invitations WHERE hash = :hash AND expires_at > :now",
+        hash=hash,
+        now=now(),
+    )
+    return InvitationRow(*row) if row else None
+
+
+def set_hash(tx: Transaction, invitation_id: str, hash: str) -> None:
+    tx.run("UPDATE invitations SET hash = :hash WHERE id = :id", hash=hash, id=invitation_id)
+
+
+def list_invitations(
+    tx: Transaction, organization_id: str, limit: int, page: str | None
+) -> Slice[InvitationRow]:
+    """Those that nobody has taken yet, newest first; expired ones too."""
+    after = decode_token(page, str)
+    rows = tx.all(
+        f"""SELECT {_INVITATION} FROM invitations WHERE organization_id = :org AND id < :after
+            ORDER BY id DESC LIMIT :limit""",
+        org=organization_id,
+        after=after[0] if after else "~",
+        limit=limit + 1,
+    )
+    count = tx.value("SELECT count(*) FROM invitations WHERE organization_id = :org", org=organization_id)
+    return slice_rows([InvitationRow(*row) for row in rows], limit, count, lambda row: (row.id,))
+
+
+def delete_invitation(tx: Transaction, organization_id: str, invitation_id: str) -> InvitationRow | None:
+    """What was deleted, None when there was none."""
+    row = tx.one(
+        f"DELETE FROM invitations WHERE organization_id = :org AND id = :id RETURNING {_INVITATION}",
+        org=organization_id,
+        id=invitation_id,
+    )
+    return InvitationRow(*row) if row else None
+
+
+# --- links --------------------------------------------------------------------------------------------
+
+
+class LinkRow(Struct, frozen=True):
+    id: str
+    organization_id: str
+    target_type: Target
+    target_id: str
+    role: str | None
+
+
+_LINK = ", ".join(LinkRow.__struct_fields__)
+
+
+def insert_link(
+    tx: Transaction,
+    organization_id: str,
+    target: tuple[Target, str],
+    role: str | None,
+    created_by: str,
+    id: str,
+) -> LinkRow:
+    tx.run(
+        """INSERT INTO invite_links (id, organization_id, target_type, target_id, role, created_by, created_at)
+           VALUES (:id, :org, :type, :target, :role, :by, :at)""",
+        id=id,
+        org=organization_id,
+        type=target[0],
+        target=target[1],
+        role=role,
+        by=created_by,
+        at=now(),
+    )
+    return LinkRow(id, organization_id, *target, role)
+
+
+def find_link(tx: Transaction, organization_id: str, link_id: str) -> LinkRow | None:
+    row = tx.one(
+        f"SELECT {_LINK} FROM invite_links WHERE organization_id = :org AND id = :id",
+        org=organization_id,
+        id=link_id,
+    )
+    return LinkRow(*row) if row else None
+
+
+def list_links(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[LinkRow]:
+    """The links into the organization as a whole, newest first."""
+    after = decode_token(page, int, str)
+    where = "organization_id = :org AND target_type = 'organization'"
+    beyond = "AND (created_at, id) < (:at, :id)" if after else ""
+    rows = tx.all(
+        f"""SELECT {_LINK}, created_at FROM invite_links WHERE {where} {beyond}
+            ORDER BY created_at DESC, id DESC LIMIT :limit""",
+        org=organization_id,
+        limit=limit + 1,
+        **({"at": after[0], "id": after[1]} if after else {}),
+    )
+    count = tx.value(f"SELECT count(*) FROM invite_links WHERE {where}", org=organization_id)
+    found = slice_rows(rows, limit, count, lambda row: (row[-1], row[0]))
+    return Slice([LinkRow(*row[:-1]) for row in found.rows], found.count, found.next_token)
+
+
+def set_link_role(tx: Transaction, link_id: str, role: str | None) -> None:
+    tx.run("UPDATE invite_links SET role = :role WHERE id = :id", role=role, id=link_id)
+
+
+def delete_link(tx: Transaction, link_id: str) -> None:
+    tx.run("DELETE FROM invite_links WHERE id = :id", id=link_id)

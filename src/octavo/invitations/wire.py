@@ -1,0 +1,115 @@
+"""Invitations and invite links on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from ..access import RoleOrGuest
+from ..kit.clock import iso
+from ..spaces import Collection, Space
+from .store import InvitationRow
+
+MAX_EMAILS = 100
+Email = Annotated[str, Meta(pattern=r"^[^@\s<>\"',;]+@[^@\s<>\"',;]+$", max_length=254)]
+DisplayName = Annotated[str, Meta(min_length=1, max_length=100)]
+
+
+class Invitee(Struct):
+    email: Email
+    role: RoleOrGuest
+
+
+class InviteUsers(Struct):
+    """``role``: of those who come without one; when absent the organization's default."""
+
+    emails: Annotated[list[Email | Invitee], Meta(min_length=1, max_length=MAX_EMAILS)]
+    role: RoleOrGuest | UnsetType = UNSET
+    sso: bool = False
+
+
+class InvitationLink(Struct):
+    email: str
+    url: str
+
+
+class InvitedUsers(Struct, rename={"failed_sso_emails": "failedSSOEmails"}):
+    """``users``: who had an account and are members now. ``links``: where no mail is sent, what to hand on."""
+
+    users: list[str]
+    invited: int
+    failed_sso_emails: list[str]
+    links: list[InvitationLink] | UnsetType = UNSET
+
+
+class Invitation(Struct, rename="camel"):
+    id: str
+    email: str
+    role: str | None
+    sso: bool
+    created_at: str
+    expires_at: str
+    object: Literal["invitation"] = "invitation"
+
+
+class Joined(Struct):
+    """Nothing more to say."""
+
+
+class AcceptInvitation(Struct, rename="camel"):
+    secret: Annotated[str, Meta(max_length=200)]
+    display_name: DisplayName
+    password: Annotated[str, Meta(max_length=1000)]
+
+
+class CreateInvite(Struct):
+    """To the organization (``role``), or to a space or collection of it (``level``)."""
+
+    role: RoleOrGuest | UnsetType = UNSET
+    level: RoleOrGuest | UnsetType = UNSET
+    space: str | UnsetType = UNSET
+    collection: str | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        content = [self.space is not UNSET, self.collection is not UNSET]
+        if sum(content) > 1:
+            raise ValueError("expected either `space` or `collection`")
+        if any(content) and (self.level is UNSET or self.role is not UNSET):
+            raise ValueError("expected `level` beside `space` or `collection`")
+        if not any(content) and (self.role is UNSET or self.level is not UNSET):
+            raise ValueError("expected `role`, or `level` beside `space` or `collection`")
+
+
+class UpdateInvite(Struct):
+    """``role`` for links into the organization, ``level`` for those to a space or collection."""
+
+    role: RoleOrGuest | UnsetType = UNSET
+    level: RoleOrGuest | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if (self.role is UNSET) == (self.level is UNSET):
+            raise ValueError("expected either `role` or `level`")
+
+
+class InviteLink(Struct):
+    """``redundant``: the caller has as much already."""
+
+    id: str
+    redundant: bool
+    object: Literal["invite"] = "invite"
+    role: RoleOrGuest | UnsetType = UNSET
+    level: RoleOrGuest | UnsetType = UNSET
+    space: Space | UnsetType = UNSET
+    collection: Collection | UnsetType = UNSET
+
+
+def present_invitation(row: InvitationRow) -> Invitation:
+    return Invitation(
+        id=row.id,
+        email=row.email,
+        role=row.role,
+        sso=bool(row.sso),
+        created_at=iso(row.created_at),
+        expires_at=iso(row.expires_at),
+    )
