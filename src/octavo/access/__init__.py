@@ -17,6 +17,10 @@ from .entering import (
     space_access,
 )
 from .identity.departing import remove_member, require_another_admin
+from .identity.passwords import hash_password, require_good, set_password
+from .identity.sessions import begin as begin_session
+from .identity.signing_in import agent as user_agent
+from .identity.wire import SignedInResult, present_new_session
 from .rights.granting import Shared, guarding, lift, shared, stay
 from .roles import (
     COLLECTION,
@@ -50,17 +54,20 @@ from .store import (
     require_teams,
     upsert_member,
 )
-from .tokens import Actor, LastUse, authenticate, create_token
+from .tokens import Actor, LastUse, authenticate, create_token, hash_token
 from .visibility import Seen, seen_collections, seen_spaces
 from .wire import RoleOrGuest, Team, User, present_team, present_user
 
 __all__ = [
-    "Actor", "COLLECTION", "Can", "CollectionAccess", "KeptSpaceAccess", "Kind", "LastUse",
-    "Level", "ORDER", "ORGANIZATION", "OrgAccess", "RESTORE_DAYS", "Role", "RoleOrGuest", "Rung", "SITE",
-    "SPACE", "Seen", "Shared", "SignedIn", "SiteAccess", "SpaceAccess", "TEAM", "Team",
-    "TeamRow", "User", "UserRow", "admit", "at_least", "audit", "authenticate", "collection_access",
+    "Actor", "COLLECTION", "Can", "CollectionAccess", "KeptSpaceAccess", "Kind", "LastUse", "Level",
+    "ORDER", "ORGANIZATION", "OrgAccess", "RESTORE_DAYS", "Role", "RoleOrGuest", "Rung", "SITE", "SPACE",
+    "Seen", "Shared", "SignedIn", "SignedInResult", "SiteAccess", "SpaceAccess", "TEAM", "Team", "TeamRow",
+    "User", "UserRow", "admit", "at_least", "audit", "authenticate", "begin_session", "collection_access",
     "create_token", "effective_role", "enter_organization", "enter_space", "find_team", "find_user",
-    "find_user_by_email", "guarding", "has_verified_email", "height", "insert_user", "lift", "list_active_providers", "list_standings", "list_steps", "list_users_by_id", "member_role", "permissions", "present_team",
-    "present_user", "remove_member", "require_another_admin", "require_members", "require_teams",
-    "role_at", "seen_collections", "seen_spaces", "shared", "space_access", "stay", "upsert_member",
+    "find_user_by_email", "guarding", "has_verified_email", "hash_password", "hash_token", "height",
+    "insert_user", "lift", "list_active_providers", "list_standings", "list_steps", "list_users_by_id",
+    "member_role", "permissions", "present_new_session", "present_team", "present_user", "remove_member",
+    "require_another_admin", "require_good", "require_members", "require_teams", "role_at",
+    "seen_collections", "seen_spaces", "set_password", "shared", "space_access", "stay", "upsert_member",
+    "user_agent",
 ]  # fmt: skip

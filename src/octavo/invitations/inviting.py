@@ -9,9 +9,18 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 
-from ..access import audit, find_user, find_user_by_email, has_verified_email, insert_user, upsert_member
-from ..access.identity import hash_password, require_good, set_password
-from ..access.tokens import hash_token
+from ..access import (
+    audit,
+    find_user,
+    find_user_by_email,
+    has_verified_email,
+    hash_password,
+    hash_token,
+    insert_user,
+    require_good,
+    set_password,
+    upsert_member,
+)
 from ..errors import Conflict, NotFound
 from ..kit import jobs, mail
 from ..kit.context import Context

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from ..access import Can, OrgAccess, SignedIn, audit, list_active_providers
-from ..access.identity import SignedInResult, agent, begin, present_new_session
+from ..access import (
+    Can,
+    OrgAccess,
+    SignedIn,
+    SignedInResult,
+    audit,
+    begin_session,
+    list_active_providers,
+    present_new_session,
+    user_agent,
+)
 from ..errors import NotFound, PreconditionFailed
 from ..kit.operation import PUBLIC, Call, Deletion, Reply, operation
 from ..kit.pagination import Listing, PageQuery, Slice, present_slice
@@ -116,7 +125,7 @@ def accept_invitation(call: Call, body: AcceptInvitation) -> Reply:
         hashed = inviting.hashed_password(tx, body.secret, body.password)
     with call.db.write() as tx:
         user_id = inviting.accept(tx, call, body.secret, body.display_name.strip(), hashed)
-        session = begin(tx, user_id, "link", client=call.client, agent=agent(call))
+        session = begin_session(tx, user_id, "link", client=call.client, agent=user_agent(call))
     return Reply(present_new_session(session), headers={"cache-control": "no-store"})
 
 
