@@ -32,7 +32,7 @@ def free_ports(count: int) -> list[int]:
 class Served:
     """A running ``octavo serve``: where it answers, and its process, which leads a group of its own."""
 
-    def __init__(self, data: Path, *arguments: str, port: int = 0, **environment: str) -> None:
+    def __init__(self, data: Path, *arguments: str, port: int = 0, **environment: str | None) -> None:
         free, reader_port = free_ports(2)
         port = port or free
         self.url = f"http://127.0.0.1:{port}"
@@ -44,7 +44,7 @@ class Served:
         with self.output.open("w") as output:
             self.process = subprocess.Popen(
                 command,
-                env={**os.environ, **settings},
+                env={**os.environ, **{name: value for name, value in settings.items() if value is not None}},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -91,7 +91,7 @@ class Served:
 
 
 @contextmanager
-def serving(data: Path, *arguments: str, **environment: str) -> Iterator[Served]:
+def serving(data: Path, *arguments: str, **environment: str | None) -> Iterator[Served]:
     """Octavo serving a data folder until the end of the block; nothing of it is left then."""
     served = Served(data, *arguments, **environment)
     try:

@@ -55,6 +55,13 @@ def test_the_first_start_makes_an_administrator(tmp_path: Path) -> None:
         assert kept.read_text().strip() not in served.output.read_text()
 
 
+def test_addresses_follow_the_ports(sqlite_world: World, tmp_path: Path) -> None:
+    with serving(sqlite_world.install(tmp_path / "data"), OCTAVO_URL=None) as served:
+        headers = {"authorization": f"Bearer {sqlite_world.token('reader')}"}
+        answer = httpx.get(f"{served.url}/v1/user", headers=headers).json()
+        assert answer["urls"]["location"].startswith(served.url)
+
+
 def test_a_taken_port_is_a_message_and_no_traceback(sqlite_world: World, tmp_path: Path) -> None:
     with serving(sqlite_world.install(tmp_path / "data")) as served:
         port = served.url.rpartition(":")[2]

@@ -30,7 +30,10 @@ def _settings(options: argparse.Namespace) -> Settings:
     from .settings import load
 
     given = {name: getattr(options, name, None) for name in ("data", "workers")}
-    return load(given, options.config)
+    # Started on other ports, the addresses it tells are at those.
+    ports = {"url": getattr(options, "port", None), "sites_url": getattr(options, "reader_port", None)}
+    told = {name: f"http://127.0.0.1:{port}" for name, port in ports.items() if port is not None}
+    return load(given, options.config, defaults=told)
 
 
 @contextmanager

@@ -84,13 +84,15 @@ def load(
     overrides: Mapping[str, Any] | None = None,
     config: Path | None = None,
     environ: Mapping[str, str] | None = None,
+    defaults: Mapping[str, Any] | None = None,
 ) -> Settings:
-    """Settings from defaults, then the file, the environment, and ``overrides`` (None values are left out).
+    """Settings from defaults (``defaults`` before those of the fields), then the file, the environment, and
+    ``overrides`` (None values are left out).
 
     Raises SettingsError naming the setting.
     """
     environ = os.environ if environ is None else environ
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = dict(defaults or {})
     if config is not None:
         try:
             values.update(tomllib.loads(config.read_text()))
