@@ -14,14 +14,16 @@ import ssl
 import time
 import zlib
 from collections.abc import Iterator, Mapping
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING
 
 import certifi
-import httpcore
-import httpx
 from msgspec import Struct
 
 from ..errors import OctavoError
+
+if TYPE_CHECKING:
+    import httpx
 
 _PORTS = {"http": 80, "https": 443}
 _NUMERIC = re.compile(r"(0x[0-9a-f]*|[0-9]+)", re.I)
@@ -82,10 +84,11 @@ class Fetcher:
 
     def __init__(self, allowed: str = "") -> None:
         self._allowed = {entry.strip().lower() for entry in allowed.split(",") if entry.strip()}
-        self._tls = ssl.create_default_context(cafile=certifi.where())
 
     def check_url(self, url: str) -> Target:
         """Resolves and checks, without connecting: for other clients, such as git. Raises FetchError."""
+        import httpx
+
         try:
             parsed = httpx.URL(url)
             scheme, host, port = parsed.scheme, parsed.raw_host.decode().lower(), parsed.port
@@ -114,6 +117,8 @@ class Fetcher:
         limits: Limits = _LIMITS,
     ) -> Fetched:
         """The answer, whatever its status. Raises FetchError."""
+        import httpx
+
         deadline = time.monotonic() + limits.seconds
         sent = {k: v for k, v in (headers or {}).items() if k.lower() not in _OWN_HEADERS}
         target = self.check_url(url)
@@ -151,19 +156,24 @@ class Fetcher:
         limits: Limits,
         deadline: float,
     ) -> Fetched:
+        import httpcore
+        import httpx
+
+        from .connecting import PinnedBackend
+
         url = httpx.URL(target.url)
         sent = {"User-Agent": "Octavo", "Accept": "*/*"}
         sent = {k: v for k, v in sent.items() if k.lower() not in {name.lower() for name in headers}}
         sent |= {**headers, "Host": url.netloc.decode(), "Accept-Encoding": "gzip", "Connection": "close"}
         if body is not None or method in ("POST", "PUT", "PATCH"):
             sent["Content-Length"] = str(len(body or b""))
-        backend = _PinnedBackend(target.addresses, deadline)
+        backend = PinnedBackend(target.addresses, deadline)
         address = httpcore.URL(
             scheme=url.raw_scheme, host=url.raw_host, port=target.port, target=url.raw_path or b"/"
         )
         try:
             with (
-                httpcore.ConnectionPool(self._tls, network_backend=backend) as pool,
+                httpcore.ConnectionPool(_tls(), network_backend=backend) as pool,
                 pool.stream(method, address, headers=list(sent.items()), content=body) as response,
             ):
                 found = httpx.Headers(response.headers)
@@ -179,6 +189,11 @@ class Fetcher:
             raise FetchError(f"{target.host}: {error or type(error).__name__}") from None
         except (UnicodeError, TypeError, ValueError) as error:
             raise FetchError(f"{target.host}: a request that cannot be sent: {error}") from None
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    return ssl.create_default_context(cafile=certifi.where())
 
 
 def _refuse_odd_numbers(host: str) -> None:
@@ -219,57 +234,3 @@ def _decoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
             yield unpack.decompress(chunk, 65_536)
             chunk = unpack.unconsumed_tail
     yield unpack.flush()
-
-
-class _PinnedBackend(httpcore.NetworkBackend):
-    """Connects to checked addresses, whatever the host name; every wait ends at the deadline."""
-
-    def __init__(self, addresses: tuple[str, ...], deadline: float) -> None:
-        self._addresses = addresses
-        self._deadline = deadline
-        self._sockets = httpcore.SyncBackend()
-
-    def connect_tcp(self, host: str, port: int, *_: Any, **__: Any) -> httpcore.NetworkStream:
-        for address in self._addresses[:-1]:
-            try:
-                return self._connect(address, port, share=0.5)
-            except (httpcore.ConnectError, httpcore.ConnectTimeout):
-                continue
-        return self._connect(self._addresses[-1], port, share=1)
-
-    def _connect(self, address: str, port: int, share: float) -> httpcore.NetworkStream:
-        stream = self._sockets.connect_tcp(address, port, timeout=_remaining(self._deadline) * share)
-        return _DeadlineStream(stream, self._deadline)
-
-
-class _DeadlineStream(httpcore.NetworkStream):
-    def __init__(self, stream: httpcore.NetworkStream, deadline: float) -> None:
-        self._stream = stream
-        self._deadline = deadline
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, _remaining(self._deadline))
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        # In pieces: the stream below counts its time anew for each one.
-        for start in range(0, len(buffer), 65_536):
-            self._stream.write(buffer[start : start + 65_536], _remaining(self._deadline))
-
-    def close(self) -> None:
-        self._stream.close()
-
-    def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
-    ) -> httpcore.NetworkStream:
-        secured = self._stream.start_tls(ssl_context, server_hostname, _remaining(self._deadline))
-        return _DeadlineStream(secured, self._deadline)
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._stream.get_extra_info(info)
-
-
-def _remaining(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise httpcore.ReadTimeout
-    return left

@@ -15,10 +15,6 @@ from typing import Any, ClassVar
 from urllib.parse import quote, urlencode
 
 import msgspec
-from joserfc import jwt
-from joserfc.errors import JoseError
-from joserfc.jwk import KeySet
-from joserfc.jwt import JWTClaimsRegistry
 from msgspec import Struct
 
 from ...errors import Forbidden, OctavoError, Unauthorized, Unavailable
@@ -227,12 +223,17 @@ def read_id_token(token: str, keys: dict[str, Any], *, issuer: str, client_id: s
 
     ``keys``: the provider's JSON Web Key Set.
     """
+    # Loading them takes a tenth of the start, and most installations sign nobody in this way.
+    from joserfc import jwt
+    from joserfc.errors import JoseError
+    from joserfc.jwk import KeySet
+
     usable = [
         key
         for key in keys.get("keys", ())
         if isinstance(key, dict) and key.get("kty") in ("RSA", "EC", "OKP") and key.get("use", "sig") == "sig"
     ]
-    registry = JWTClaimsRegistry(
+    registry = jwt.JWTClaimsRegistry(
         now=lambda: now() // 1000,
         leeway=_LEEWAY,
         iss={"essential": True, "value": issuer},
