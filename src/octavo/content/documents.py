@@ -15,6 +15,7 @@ from msgspec import Raw
 
 from ..core import links
 from ..core.document import Document, Reference, evaluate_document, read, rewrite, split_page, to_json, write
+from ..core.expressions import Shown
 from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 from . import store
@@ -149,17 +150,15 @@ def resolve_reference(tx: Transaction, base: Base, file_path: str | None, writte
 
 
 Evaluated = Literal["true", "false", "deterministic-only"]
-NOBODY: dict[str, Any] = {"claims": {"unsigned": {}}}
-"""A visitor who has proved nothing: what the API knows of whom a document is evaluated for."""
 
 
-def variables_of(tx: Transaction, base: Base, page_variables: dict[str, Any]) -> dict[str, Any]:
-    """What expressions on a page read."""
+def shown_on(tx: Transaction, base: Base, page_variables: dict[str, Any]) -> Shown:
+    """What expressions on a page give to a visitor who has proved nothing."""
     of_space = {
         item.name: msgspec.json.decode(item.content or "null")
         for item in store.list_items(tx, base, "variable")
     }
-    return {"space": {"vars": of_space}, "page": {"vars": page_variables}, "visitor": NOBODY}
+    return Shown(of_space, page_variables)
 
 
 def _evaluated(
@@ -167,8 +166,8 @@ def _evaluated(
 ) -> Document:
     if mode == "false":
         return document
-    values = variables_of(tx, base, page_variables)
-    return evaluate_document(document, values, deterministic=mode == "deterministic-only")
+    shown = shown_on(tx, base, page_variables)
+    return evaluate_document(document, shown, deterministic=mode == "deterministic-only")
 
 
 def document_json(

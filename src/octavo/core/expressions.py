@@ -71,6 +71,32 @@ def text_of(expression: str | Expression, context: Mapping[str, Any]) -> str:
     return "" if value is None or value is UNDEFINED else str(run.outward(run.text(value)))
 
 
+NOBODY: dict[str, Any] = {"claims": {"unsigned": {}}}
+"""A visitor who has proved nothing."""
+
+
+class Shown:
+    """What documents show of expressions for one visitor: one that cannot be evaluated gives no text and counts as
+    false. ``space`` and ``page`` are their variables."""
+
+    def __init__(
+        self, space: Mapping[str, Any], page: Mapping[str, Any], visitor: Mapping[str, Any] = NOBODY
+    ) -> None:
+        self._context = {"visitor": visitor, "space": {"vars": space}, "page": {"vars": page}}
+
+    def text(self, expression: str) -> str:
+        try:
+            return text_of(expression, self._context)
+        except ExpressionError:
+            return ""
+
+    def holds(self, expression: str) -> bool:
+        try:
+            return is_true(expression, self._context)
+        except ExpressionError:
+            return False
+
+
 def is_deterministic(expression: str | Expression, roots: Iterable[str] = DETERMINISTIC_ROOTS) -> bool:
     """Whether the expression reads nothing but ``roots``, and so has one value for every visitor."""
     parsed = parse(expression) if isinstance(expression, str) else expression

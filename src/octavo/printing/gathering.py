@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import msgspec
 
 from ..content import Base, Item, get_body, list_items, list_pages
-from ..core.expressions import ExpressionError, is_true
+from ..core.expressions import Shown
 from ..core.pages import Page
 from ..errors import NotFound
 from ..kit.clock import now
@@ -78,17 +78,7 @@ class Tree:
                 self._below.setdefault(page.parent, []).append(page)
 
     def _shown(self, page: Page) -> bool:
-        if page.condition is None:
-            return True
-        values = {
-            "visitor": {"claims": {"unsigned": {}}},
-            "space": {"vars": self._variables},
-            "page": {"vars": page.variables},
-        }
-        try:
-            return is_true(page.condition, values)
-        except ExpressionError:
-            return False
+        return page.condition is None or Shown(self._variables, page.variables).holds(page.condition)
 
     def paths(self) -> list[tuple[Page, str]]:
         """All pages with the path of their URL, in order."""

@@ -11,7 +11,7 @@ from ..content import resolve_all
 from ..core.document import Document, read, split_page, to_text
 from ..core.document.parts import emoji
 from ..core.document.typst import Picture, Printing, Target, literal, place_of, plain_typst, to_typst
-from ..core.expressions import ExpressionError, is_true, text_of
+from ..core.expressions import Shown
 from ..kit.icons import icon
 from .fonts import Glyphs
 from .order import Chapter, Order
@@ -111,32 +111,15 @@ class Setting:
 
     def _printing(self, chapter: Chapter) -> Printing:
         # Nobody in particular reads a print: conditions on visitors are as for one who has told nothing.
-        values = {
-            "visitor": {"claims": {"unsigned": {}}},
-            "space": {"vars": self._order.variables},
-            "page": {"vars": chapter.variables},
-        }
-
-        def evaluate(expression: str) -> str:
-            try:
-                return text_of(expression, values)
-            except ExpressionError:
-                return ""
-
-        def condition(expression: str) -> bool:
-            try:
-                return is_true(expression, values)
-            except ExpressionError:
-                return False
-
+        shown = Shown(self._order.variables, chapter.variables)
         return Printing(
             page=chapter.id,
             level=chapter.level,
             link=self._link,
             file=self._file,
             reusable=self._reusable,
-            evaluate=evaluate,
-            condition=condition,
+            evaluate=shown.text,
+            condition=shown.holds,
             icon=self._icon,
             shown=self._glyphs.shown,
         )

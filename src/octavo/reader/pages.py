@@ -10,7 +10,7 @@ from ..content import get_body, read_source, resolve, resolve_all
 from ..core.document import Block, Document
 from ..core.document.html import Asset, Context, Html, Target, emoji, render
 from ..core.document.urls import safe_url
-from ..core.expressions import ExpressionError, is_true, text_of
+from ..core.expressions import Shown
 from ..core.pages import Page
 from ..kit.db import Transaction
 from ..kit.icons import icon
@@ -93,31 +93,14 @@ class PageBuilder:
         return resolve_all(self._state, read_source(self._tx, item.content), item.path)
 
     def _context(self, page: Page) -> Context:
-        values = {
-            "visitor": {"claims": {"unsigned": {}}},
-            "space": {"vars": self._state.variables},
-            "page": {"vars": page.variables},
-        }
-
-        def evaluate(expression: str) -> str:
-            try:
-                return text_of(expression, values)
-            except ExpressionError:
-                return ""
-
-        def condition(expression: str) -> bool:
-            try:
-                return is_true(expression, values)
-            except ExpressionError:
-                return False
-
+        shown = Shown(self._state.variables, page.variables)
         search = f"{self._visit.visit.base}~search"
         return Context(
             link=self.link,
             file=self._file,
             icon=icon,
-            evaluate=evaluate,
-            condition=condition,
+            evaluate=shown.text,
+            condition=shown.holds,
             reusable=self._reusable,
             search=lambda query: f"{search}?q={quote(query or '')}",
         )

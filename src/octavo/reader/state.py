@@ -11,20 +11,13 @@ from typing import Any
 import msgspec
 
 from ..content import Base, Item, list_items, list_pages
-from ..core.expressions import ExpressionError, is_true
+from ..core.expressions import Shown
 from ..core.pages import Page
 from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 
 _CACHE_BYTES = 128 * 1024 * 1024
 _PAGE_BYTES = 900
-
-# Visitors of a public site have proved nothing about themselves.
-_NOBODY: dict[str, Any] = {
-    "visitor": {"claims": {"unsigned": {}}},
-    "space": {"vars": {}},
-    "page": {"vars": {}},
-}
 
 
 class SpaceState:
@@ -65,13 +58,7 @@ class SpaceState:
 
     def _shown(self, page: Page) -> bool:
         """A page whose condition is not met is not there for this visitor, nor is anything below it."""
-        if page.condition is None:
-            return True
-        context = {**_NOBODY, "space": {"vars": self.variables}, "page": {"vars": page.variables}}
-        try:
-            return is_true(page.condition, context)
-        except ExpressionError:
-            return False
+        return page.condition is None or Shown(self.variables, page.variables).holds(page.condition)
 
     # --- asked by visitors ------------------------------------------------------------------------------
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from ..expressions import ExpressionError, is_deterministic, is_true, text_of
+from ..expressions import ExpressionError, Shown, is_deterministic
 from .nodes import Block, Document, Fragment, Inline, Leaf, Text
 
 
-def evaluate_document(document: Document, values: Mapping[str, Any], *, deterministic: bool) -> Document:
+def evaluate_document(document: Document, shown: Shown, *, deterministic: bool) -> Document:
     """The document, changed in place: an expression becomes the text it gives, an ``if`` the blocks inside it or
     nothing. What cannot be evaluated gives no text and counts as false.
 
@@ -17,7 +16,7 @@ def evaluate_document(document: Document, values: Mapping[str, Any], *, determin
     """
     nodes: list[Block] = []
     for top in document.nodes:
-        found, changed = _evaluated([top], values, deterministic)
+        found, changed = _evaluated([top], shown, deterministic)
         if changed:
             for block in found:
                 block.source = None
@@ -28,7 +27,7 @@ def evaluate_document(document: Document, values: Mapping[str, Any], *, determin
     return document
 
 
-def _evaluated(nodes: list[Any], values: Mapping[str, Any], deterministic: bool) -> tuple[list[Any], bool]:
+def _evaluated(nodes: list[Any], shown: Shown, deterministic: bool) -> tuple[list[Any], bool]:
     """The nodes with everything below them evaluated, and whether anything was."""
     holder = Fragment("", list(nodes))
     stack: list[Any] = [holder]
@@ -43,8 +42,8 @@ def _evaluated(nodes: list[Any], values: Mapping[str, Any], deterministic: bool)
                 continue
             changed = True
             if node.type == "expression":
-                kept.append(Text([Leaf(_text(node.data["expression"], values))], node.key))
-            elif _truth(node.data["expression"], values):
+                kept.append(Text([Leaf(shown.text(node.data["expression"]))], node.key))
+            elif shown.holds(node.data["expression"]):
                 waiting.extend(reversed(node.nodes))
         here.nodes = kept
         for node in kept:
@@ -62,17 +61,3 @@ def _is_open(node: Block | Inline, deterministic: bool) -> bool:
         return not deterministic or is_deterministic(node.data["expression"])
     except ExpressionError:
         return not deterministic
-
-
-def _text(expression: str, values: Mapping[str, Any]) -> str:
-    try:
-        return text_of(expression, values)
-    except ExpressionError:
-        return ""
-
-
-def _truth(expression: str, values: Mapping[str, Any]) -> bool:
-    try:
-        return is_true(expression, values)
-    except ExpressionError:
-        return False
