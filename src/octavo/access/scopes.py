@@ -13,8 +13,9 @@ from ..kit.operation import Operation
 from .roles import Can
 
 AREAS = (
-    "access", "ask", "audit", "changes", "comments", "content", "conversations", "gitsync", "integrations",
-    "openapi", "orgs", "search", "sites", "spaces", "translations",
+    "access", "ask", "audit", "changes", "comments", "content", "conversations", "gitsync", "imports",
+    "integrations", "invitations", "openapi", "orgs", "printing", "search", "sites", "spaces",
+    "translations",
 )  # fmt: skip
 SCOPES = frozenset(
     {"read", "write", "admin"} | {f"{area}:{verb}" for area in AREAS for verb in ("read", "write")}
