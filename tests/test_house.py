@@ -23,7 +23,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("content",),
     ("changes", "comments", "search"),
     ("printing",),
-    ("openapi", "gitsync", "translations"),
+    ("openapi", "gitsync", "translations", "imports"),
     ("sites",),
     ("integrations", "conversations", "ask"),
     ("reader",),

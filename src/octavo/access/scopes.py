@@ -13,7 +13,7 @@ from ..kit.operation import Operation
 from .roles import Can
 
 AREAS = (
-    "access", "ask", "audit", "changes", "comments", "content", "conversations", "gitsync", "integrations",
+    "access", "ask", "audit", "changes", "comments", "content", "conversations", "gitsync", "imports", "integrations",
     "openapi", "orgs", "search", "sites", "spaces", "translations",
 )  # fmt: skip
 SCOPES = frozenset(
