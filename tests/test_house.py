@@ -27,7 +27,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("sites",),
     ("integrations", "conversations", "ask"),
     ("reader",),
-    ("app", "bootstrap", "bringing", "checking", "cli", "backup"),
+    ("app", "bootstrap", "bringing", "moving", "checking", "cli", "backup"),
 )
 """From the ground up. What stands on one floor may use what is below, and its neighbours on the same floor."""
 

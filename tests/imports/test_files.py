@@ -223,11 +223,14 @@ def test_uploads_are_limited_signed_and_bound(imports, monkeypatch):
 def test_old_uploads_are_forgotten(imports, monkeypatch):
     key = imports.upload("a.md", "# A\n")
     moment = store.now()
-    monkeypatch.setattr(store, "now", lambda: moment + uploading.KEPT_FOR + 1)
+    for module in (store, uploading):
+        monkeypatch.setattr(module, "now", lambda: moment + uploading.KEPT_FOR + 1)
     assert imports.try_start({"type": "file", "files": [key]}).status_code == 404
     uploading.forget_uploads(imports.world.context)
     with imports.world.context.db.read() as tx:
         assert tx.value("SELECT count(*) FROM uploads") == 0
+        # Its bytes are swept away later, unless something uses them by then.
+        assert tx.value("SELECT count(*) FROM leftovers WHERE kind = 'file'") == 1
 
 
 # --- runs ---------------------------------------------------------------------------------------------
@@ -301,9 +304,7 @@ def test_a_run_of_a_dead_worker_is_run_again_and_given_up_in_the_end(imports, mo
     with world.context.db.write() as tx:
         # As a worker leaves it that is killed in the middle: begun, and its lease run out.
         assert store.begin_run(tx, run) is not None
-        tx.run(
-            "UPDATE jobs SET attempts = 1, lease_owner = 'dead', lease_until = 1 WHERE kind = 'run_import'"
-        )
+        tx.run("UPDATE jobs SET attempts = 1, lease_owner = 'dead', lease_until = 1 WHERE kind = 'runImport'")
     assert imports.run(run)["status"] == "in-progress"
     imports.work()
     assert (imports.run(run)["status"], imports.tree()) == ("completed", {"A": {}})

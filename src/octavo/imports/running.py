@@ -84,7 +84,7 @@ class Progress:
                 raise Cancelled
 
 
-@job("run_import", attempts=ATTEMPTS + 1)
+@job("runImport", attempts=ATTEMPTS + 1)
 def run_import(context: Context, run: str) -> None:
     """Runs an import to its end. Errors that are the source's end it; others are tried again."""
     with context.db.write() as tx:

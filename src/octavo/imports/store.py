@@ -91,8 +91,8 @@ def set_uploaded(tx: Transaction, upload_id: str, hash: str) -> bool:
     )
 
 
-def delete_expired_uploads(tx: Transaction) -> int:
-    return tx.run("DELETE FROM uploads WHERE expires_at <= :now", now=now())
+def delete_expired_uploads(tx: Transaction, before: int) -> int:
+    return tx.run("DELETE FROM uploads WHERE expires_at <= :before", before=before)
 
 
 class RunRow(Struct, frozen=True):

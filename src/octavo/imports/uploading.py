@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import tempfile
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.http import Endpoint, Receive, Scope, Send, send_answer
 from ..kit.jobs import job, schedule
+from ..spaces import keep, leave
 from . import store
 from .store import UploadRow
 from .wire import NewUpload, SignedUpload
@@ -122,18 +124,25 @@ async def _receive(receive: Receive, headers: dict[bytes, bytes], upload: Upload
 
 def _keep(context: Context, upload: UploadRow, spool: Any) -> str:
     spool.seek(0)
-    blob = context.files.put(spool, upload.size)
+    digest = hashlib.file_digest(spool, "sha256").hexdigest()
     with context.db.write() as tx:
-        if not store.set_uploaded(tx, upload.id, blob.hash):
+        # Whoever left such bytes before: they are not swept away now.
+        keep(tx, "file", [digest])
+    spool.seek(0)
+    context.files.put(spool, upload.size)
+    with context.db.write() as tx:
+        if not store.set_uploaded(tx, upload.id, digest):
             raise Conflict("Other bytes were uploaded here before: ask for a new URL.")
     return upload.id
 
 
-@job("forget_uploads")
+@job("forgetUploads")
 def forget_uploads(context: Context) -> None:
     """Forgets what was uploaded and is past its time."""
+    before = now()
     with context.db.write() as tx:
-        store.delete_expired_uploads(tx)
+        leave(tx, "file", f"SELECT hash FROM uploads WHERE expires_at <= {before}")
+        store.delete_expired_uploads(tx, before)
 
 
-schedule("forget_uploads", 3600, "forget_uploads")
+schedule("forgetUploads", 3600, "forgetUploads")

@@ -11,6 +11,7 @@ CREATE TABLE uploads (
   expires_at BIGINT NOT NULL
 );
 CREATE INDEX uploads_by_user ON uploads (user_id, organization_id);
+CREATE INDEX uploads_by_hash ON uploads (hash);
 CREATE INDEX uploads_by_expiry ON uploads (expires_at);
 
 CREATE TABLE import_runs (
