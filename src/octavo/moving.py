@@ -372,10 +372,11 @@ def _parents_first(rows: list[dict[str, Any]], parent: str | None) -> Iterator[d
 
 
 def _insert(tx: Transaction, table: str, row: dict[str, Any]) -> None:
-    # Column names were checked against the table's own.
+    # Column names were checked against the table's own. A copy of a space that went elsewhere has the same node keys.
+    there = " ON CONFLICT DO NOTHING" if table == "node_keys" else ""
     names = ", ".join(row)
     values = ", ".join(f":{name}" for name in row)
-    tx.run(f"INSERT INTO {table} ({names}) VALUES ({values})", **row)
+    tx.run(f"INSERT INTO {table} ({names}) VALUES ({values}){there}", **row)
 
 
 def _follow(tx: Transaction, space_id: str) -> None:
