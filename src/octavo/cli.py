@@ -168,6 +168,48 @@ def _export(options: argparse.Namespace) -> int:
     return DONE
 
 
+# --- backups ------------------------------------------------------------------------------------------
+
+
+def _backup(options: argparse.Namespace) -> int:
+    from .backup import back_up
+
+    with _context(options) as context:
+        outcome = back_up(context, options.file)
+    return _told(options, outcome, f"{outcome.rows} rows and {outcome.files} files in {options.file}")
+
+
+def _restore(options: argparse.Namespace) -> int:
+    from .backup import restore
+
+    outcome = restore(_settings(options), options.file)
+    return _told(options, outcome, f"{outcome.rows} rows and {outcome.files} files taken back")
+
+
+def _told(options: argparse.Namespace, outcome: Any, text: str) -> int:
+    import msgspec
+
+    print(json.dumps(msgspec.to_builtins(outcome)) if options.json else text)
+    for digest in outcome.missing:
+        print(f"octavo: file {digest} is missing", file=sys.stderr)
+    return FAILED if outcome.missing else DONE
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from .backup import verify_backup, verify_installation
+
+    if options.file is not None:
+        findings = verify_backup(options.file)
+    else:
+        with _context(options) as context:
+            findings = verify_installation(context)
+    if options.json:
+        print(json.dumps(findings))
+    else:
+        print("\n".join(findings) or "sound")
+    return FAILED if findings else DONE
+
+
 # --- the table of operations --------------------------------------------------------------------------
 
 
@@ -282,6 +324,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--revision", help="id of an older revision")
     made.add_argument("--organization", metavar="ORG", help="id of the organization to write as a whole")
+
+    made = command("backup", _backup, "Write the whole installation into one file, while it goes on.")
+    made.add_argument("file", type=Path, metavar="FILE", help="file to write; it holds all secrets")
+    made = command("restore", _restore, "Take a backup back into an empty installation, on either engine.")
+    made.add_argument("file", type=Path, metavar="FILE", help="what `octavo backup` wrote")
+    made = command("verify", _verify, "Check the hashes and references of a backup, or of this installation.")
+    made.add_argument(
+        "file", type=Path, nargs="?", metavar="FILE", help="a backup; without, this installation"
+    )
 
     made = command("operations", _operations, "List the operations of the API.")
     made.add_argument("name", nargs="?", help="one operation id")

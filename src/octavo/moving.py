@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +36,7 @@ from .core.pages import slugify
 from .errors import BadRequest
 from .kit.context import Context
 from .kit.db import Database, Transaction
+from .kit.tables import Table, insert_rows, list_tables, parents_first, read_rows
 
 FORMAT = "octavo-organization"
 VERSION = 1
@@ -43,13 +44,11 @@ ABOUT = "organization.json"
 _BATCH = 500
 
 
-class _Table(NamedTuple):
-    """``where`` picks the rows of an organization; ``users`` are columns with ids of people; ``parent`` refers to
-    another row of the same table."""
+class _Taken(NamedTuple):
+    """``where`` picks the rows of an organization; ``users`` are columns with ids of people."""
 
     where: str
     users: tuple[str, ...] = ()
-    parent: str | None = None
 
 
 _IN_SPACES = "IN (SELECT id FROM spaces WHERE organization_id = :org)"
@@ -57,39 +56,39 @@ _LINES = f"(SELECT id FROM lines WHERE space_id {_IN_SPACES})"
 _CHANGES = f"(SELECT id FROM change_requests WHERE space_id {_IN_SPACES})"
 _OWN = "organization_id = :org"
 
-TABLES: dict[str, _Table] = {
-    "organizations": _Table("id = :org"),
-    "members": _Table(_OWN, ("user_id",)),
-    "teams": _Table(_OWN),
-    "team_members": _Table("team_id IN (SELECT id FROM teams WHERE organization_id = :org)", ("user_id",)),
-    "saml_providers": _Table(_OWN),
-    "scim_resources": _Table(_OWN),
-    "fonts": _Table(_OWN),
-    "collections": _Table(_OWN, parent="parent_id"),
-    "spaces": _Table(_OWN, ("created_by",)),
-    "lines": _Table(f"space_id {_IN_SPACES}"),
-    "revisions": _Table(f"line_id IN {_LINES}", ("author",)),
-    "page_versions": _Table(f"line_id IN {_LINES}"),
-    "item_versions": _Table(f"line_id IN {_LINES}"),
-    "node_keys": _Table(
+TABLES: dict[str, _Taken] = {
+    "organizations": _Taken("id = :org"),
+    "members": _Taken(_OWN, ("user_id",)),
+    "teams": _Taken(_OWN),
+    "team_members": _Taken("team_id IN (SELECT id FROM teams WHERE organization_id = :org)", ("user_id",)),
+    "saml_providers": _Taken(_OWN),
+    "scim_resources": _Taken(_OWN),
+    "fonts": _Taken(_OWN),
+    "collections": _Taken(_OWN),
+    "spaces": _Taken(_OWN, ("created_by",)),
+    "lines": _Taken(f"space_id {_IN_SPACES}"),
+    "revisions": _Taken(f"line_id IN {_LINES}", ("author",)),
+    "page_versions": _Taken(f"line_id IN {_LINES}"),
+    "item_versions": _Taken(f"line_id IN {_LINES}"),
+    "node_keys": _Taken(
         f"owner_id IN (SELECT page_id FROM page_versions WHERE line_id IN {_LINES}"
         f" UNION SELECT item_id FROM item_versions WHERE line_id IN {_LINES})"
     ),
-    "change_requests": _Table(f"space_id {_IN_SPACES}", ("created_by",)),
-    "change_contributors": _Table(f"change_id IN {_CHANGES}", ("user_id",)),
-    "change_reviewers": _Table(f"change_id IN {_CHANGES}", ("user_id", "requested_by")),
-    "change_reviews": _Table(f"change_id IN {_CHANGES}", ("reviewer", "requested_by")),
-    "comments": _Table(f"space_id {_IN_SPACES}", ("posted_by", "resolved_by"), "parent_id"),
-    "comment_reactions": _Table(
+    "change_requests": _Taken(f"space_id {_IN_SPACES}", ("created_by",)),
+    "change_contributors": _Taken(f"change_id IN {_CHANGES}", ("user_id",)),
+    "change_reviewers": _Taken(f"change_id IN {_CHANGES}", ("user_id", "requested_by")),
+    "change_reviews": _Taken(f"change_id IN {_CHANGES}", ("reviewer", "requested_by")),
+    "comments": _Taken(f"space_id {_IN_SPACES}", ("posted_by", "resolved_by")),
+    "comment_reactions": _Taken(
         f"comment_id IN (SELECT id FROM comments WHERE space_id {_IN_SPACES})", ("user_id",)
     ),
-    "sites": _Table(_OWN),
-    "site_spaces": _Table("site_id IN (SELECT id FROM sites WHERE organization_id = :org)"),
-    "grants": _Table(
+    "sites": _Taken(_OWN),
+    "site_spaces": _Taken("site_id IN (SELECT id FROM sites WHERE organization_id = :org)"),
+    "grants": _Taken(
         f"object_id {_IN_SPACES} OR object_id IN (SELECT id FROM collections WHERE organization_id = :org)",
         ("subject_id",),
     ),
-    "audit_events": _Table(_OWN, ("actor_id",)),
+    "audit_events": _Taken(_OWN, ("actor_id",)),
 }
 """What is taken along, in an order in which nothing refers to what comes later."""
 
@@ -145,9 +144,10 @@ def export_organization(context: Context, organization_id: str, folder: Path) ->
             raise BadRequest(f"There is no organization {organization_id!r}.")
         people: set[str] = set()
         count = 0
-        for table, about in TABLES.items():
-            rows = _rows(context.db, tx, table, organization_id)
-            people.update(row[column] for row in rows for column in about.users if row[column])
+        tables = list_tables(context.db, tx)
+        for table, taken in TABLES.items():
+            rows = list(read_rows(tx, tables[table], taken.where, org=organization_id))
+            people.update(row[column] for row in rows for column in taken.users if row[column])
             count += _write_rows(folder / "rows" / f"{table}.jsonl", rows)
         count += _write_rows(folder / "rows" / "users.jsonl", _people(tx, sorted(people)))
         written: set[str] = set()
@@ -166,27 +166,6 @@ def export_organization(context: Context, organization_id: str, folder: Path) ->
     told = msgspec.json.encode(_About(FORMAT, VERSION, organization_id, title))
     (folder / ABOUT).write_bytes(msgspec.json.format(told) + b"\n")
     return Moved(organization_id, title, len(spaces), len(needed), count)
-
-
-def _columns(database: Database, tx: Transaction, table: str) -> list[str]:
-    found = tx.all(
-        "SELECT name FROM pragma_table_info(:table) ORDER BY cid"
-        if database.engine == "sqlite"
-        else """SELECT column_name FROM information_schema.columns
-                WHERE table_schema = current_schema() AND table_name = :table ORDER BY ordinal_position""",
-        table=table,
-    )
-    return [row[0] for row in found]
-
-
-def _rows(database: Database, tx: Transaction, table: str, organization_id: str) -> list[dict[str, Any]]:
-    columns = _columns(database, tx, table)
-    order = ", ".join(str(n + 1) for n in range(len(columns)))
-    found = tx.all(
-        f"SELECT {', '.join(columns)} FROM {table} WHERE {TABLES[table].where} ORDER BY {order}",
-        org=organization_id,
-    )
-    return [dict(zip(columns, row, strict=True)) for row in found]
 
 
 def _people(tx: Transaction, ids: list[str]) -> list[dict[str, Any]]:
@@ -321,27 +300,29 @@ def _named(rows: dict[str, list[dict[str, Any]]]) -> tuple[set[str], set[str]]:
 def _write(database: Database, tx: Transaction, about: _About, rows: dict[str, list[dict[str, Any]]]) -> int:
     if tx.one("SELECT 1 FROM organizations WHERE id = :id", id=about.organization):
         raise BadRequest(f"The organization {about.organization!r} is there already.")
-    for table, column in (("organizations", "hostname"), ("sites", "hostname")):
-        for row in rows[table]:
-            if row.get(column) and tx.one(f"SELECT 1 FROM {table} WHERE {column} = :name", name=row[column]):
-                raise BadRequest(f"{table}: the name {row[column]!r} is taken here.")
-    people = _find_people(tx, rows["users"])
+    for name in ("organizations", "sites"):
+        for row in rows[name]:
+            host = row.get("hostname")
+            if host and tx.one(f"SELECT 1 FROM {name} WHERE hostname = :host", host=host):
+                raise BadRequest(f"{name}: the name {host!r} is taken here.")
+    tables = list_tables(database, tx)
+    people = _find_people(tx, tables["users"], rows["users"])
     count = len(rows["users"])
-    for table, about_table in TABLES.items():
-        known = set(_columns(database, tx, table))
-        for row in _parents_first(rows[table], about_table.parent):
-            if unknown := sorted(row.keys() - known):
-                raise BadRequest(f"{table}.{unknown[0]}: this was exported by a newer Octavo.")
-            for column in about_table.users:
+    for name, taken in TABLES.items():
+        table = tables[name]
+        for row in rows[name]:
+            if unknown := sorted(row.keys() - set(table.columns)):
+                raise BadRequest(f"{name}.{unknown[0]}: this was exported by a newer Octavo.")
+            for column in taken.users:
                 row[column] = people.get(row.get(column), row.get(column))
-            _insert(tx, table, row)
-            count += 1
+        # A copy of a space that is here already has the same keys of nodes.
+        count += insert_rows(tx, table, parents_first(table, rows[name]), known=name == "node_keys")
     for row in rows["spaces"]:
-        _follow(tx, row["id"])
+        follow(tx, row["id"])
     return count
 
 
-def _find_people(tx: Transaction, users: list[dict[str, Any]]) -> dict[Any, str]:
+def _find_people(tx: Transaction, table: Table, users: list[dict[str, Any]]) -> dict[Any, str]:
     """The id of each person here: of whoever has that email, else a new account, without a password."""
     found: dict[Any, str] = {}
     for row in users:
@@ -352,34 +333,12 @@ def _find_people(tx: Transaction, users: list[dict[str, Any]]) -> dict[Any, str]
                 raise BadRequest(
                     f"users: the account {row['id']!r} has another email here than {row['email']!r}."
                 )
-            _insert(tx, "users", row)
+            insert_rows(tx, table, [row])
         found[row["id"]] = here or row["id"]
     return found
 
 
-def _parents_first(rows: list[dict[str, Any]], parent: str | None) -> Iterator[dict[str, Any]]:
-    if parent is None:
-        yield from rows
-        return
-    waiting: dict[str | None, list[dict[str, Any]]] = {}
-    there = {row["id"] for row in rows}
-    for row in rows:
-        waiting.setdefault(row[parent] if row[parent] in there else None, []).append(row)
-    level = waiting.pop(None, [])
-    while level:
-        yield from level
-        level = [child for row in level for child in waiting.pop(row["id"], [])]
-
-
-def _insert(tx: Transaction, table: str, row: dict[str, Any]) -> None:
-    # Column names were checked against the table's own. A copy of a space that went elsewhere has the same node keys.
-    there = " ON CONFLICT DO NOTHING" if table == "node_keys" else ""
-    names = ", ".join(row)
-    values = ", ".join(f":{name}" for name in row)
-    tx.run(f"INSERT INTO {table} ({names}) VALUES ({values}){there}", **row)
-
-
-def _follow(tx: Transaction, space_id: str) -> None:
+def follow(tx: Transaction, space_id: str) -> None:
     """Lets everything that follows main (search, references) see the space's content as new."""
     base = main_base(tx, space_id)
     kinds = ("file", "reusable-content", "variable", "source")
