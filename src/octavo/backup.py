@@ -1,7 +1,7 @@
 """The whole installation in one file, taken back on either engine; and whether an installation is sound.
 
 A backup is a ZIP archive: ``rows/TABLE.jsonl`` of one snapshot of the database, ``files/HASH``, and last
-``manifest.json`` with the SHA-256 of every part. What is derived (the search index) is made anew. It holds all
+``manifest.json`` with the SHA-256 of every part. What is derived (the search index, references) is made anew. It holds all
 secrets of the installation.
 """
 
@@ -42,7 +42,10 @@ from .settings import Settings
 FORMAT = "octavo-backup"
 VERSION = 1
 _MANIFEST = "manifest.json"
-_DERIVED = frozenset(["search_pages", "search_sections", "search_words", "search_index", "migrations"])
+_DERIVED = frozenset(
+    """search_pages search_sections search_words search_index content_references reference_questions
+    migrations""".split()
+)
 _FILES = (
     ("item_versions", "content", "kind = 'file'"),
     ("uploads", "hash", "hash IS NOT NULL"),

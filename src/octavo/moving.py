@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from .bringing import write_state
 from .content import (
@@ -103,7 +104,17 @@ LEFT_BEHIND = {
     **dict.fromkeys(
         ("invite_links", "external_identities", "saml_assertions"), "opens doors of the installation it is in"
     ),
-    **dict.fromkeys(("search_pages", "search_sections", "search_words", "search_index"), "made anew"),
+    **dict.fromkeys(
+        (
+            "search_pages",
+            "search_sections",
+            "search_words",
+            "search_index",
+            "content_references",
+            "reference_questions",
+        ),
+        "made anew",
+    ),
     **dict.fromkeys(("prints", "uploads", "import_runs", "leftovers"), "of the moment"),
     **dict.fromkeys(("events", "event_cursors", "jobs", "schedules", "migrations"), "the installation's own"),
 }
@@ -344,4 +355,6 @@ def follow(tx: Transaction, space_id: str) -> None:
     kinds = ("file", "reusable-content", "variable", "source")
     items = [item for kind in kinds for item in list_items(tx, base, kind)]  # type: ignore[arg-type]
     changes = Changes({page.id: page for page in list_pages(tx, base)}, {item.id: item for item in items})
-    apply_followers(tx, space_id, prepare_main(tx, changes))
+    # As if it came over nothing: so whoever refers here from elsewhere is looked at again, too.
+    nothing = replace(base, layers=tuple(replace(layer, sequence=0) for layer in base.layers))
+    apply_followers(tx, space_id, prepare_main(tx, nothing, changes))
