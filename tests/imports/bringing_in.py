@@ -198,7 +198,11 @@ def website(answers: dict[str, Any]) -> Iterator[Website]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, *_: Any) -> None:
+            """Whoever asked has gone, as a killed worker does."""
+
+    server = Server(("127.0.0.1", 0), Handler)
     site = Website(f"127.0.0.1:{server.server_port}", answers)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
