@@ -24,6 +24,7 @@ from .access import LastUse, admit, authenticate
 from .bootstrap import FirstStart, first_start
 from .content import answer_at
 from .errors import Unavailable
+from .imports import UPLOAD_PATH, upload_endpoint
 from .kit import db as databases
 from .kit import logs
 from .kit.context import Context
@@ -57,6 +58,7 @@ ROUTES = (
     "changes",
     "comments",
     "printing",
+    "imports",
     "search",
     "sites",
 )
@@ -154,6 +156,7 @@ def api_app(context: Context, last_use: LastUse | None = None) -> Litestar:
             "/docs": _static(reference, "text/html; charset=utf-8"),
             "/healthz": _static(lambda: b"ok\n", "text/plain"),
             "/readyz": _ready(context),
+            f"{UPLOAD_PATH}/{{token:str}}": upload_endpoint(context),
             "/metrics": _static(metrics.text, METRICS_TYPE),
         },
         on_shutdown=[dispatcher.close],

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
 from .content import (
+    Base,
     ImportOutcome,
     Source,
     SourceError,
@@ -20,7 +22,9 @@ from .content import (
 )
 from .errors import BadRequest, NotFound
 from .kit.context import Context
+from .kit.db import Transaction
 from .kit.fetch import Fetcher, FetchError
+from .kit.files import FileStore
 from .orgs import get_organization
 from .sites import create_site, find_site_of_space, get_site, published_url, set_published
 from .spaces import get_space, insert_space, require_collection
@@ -28,6 +32,13 @@ from .spaces import get_space, insert_space, require_collection
 _TITLE_MAX = 50
 
 Progress = Callable[[int, int], None]
+
+
+class Written(Struct, frozen=True):
+    """A file that was written: the SHA-256 of its bytes, and how many."""
+
+    hash: str
+    size: int
 
 
 class Brought(Struct, frozen=True):
@@ -109,17 +120,29 @@ def export_space(
     context: Context, space_id: str, folder: Path, *, revision_id: str | None = None
 ) -> dict[str, Any]:
     """Writes a space as files below ``folder``; what is there already is overwritten, nothing is deleted."""
-    files, size = 0, 0
-    root = folder.resolve()
     with context.db.read() as tx:
         get_space(tx, space_id)
         base = main_base(tx, space_id) if revision_id is None else revision_base(tx, space_id, revision_id)
-        for exported in export_files(tx, context.files, base):
-            path = (root / exported.path).resolve()
-            if not path.is_relative_to(root):
-                raise BadRequest(f"{exported.path}: leads out of {folder}")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("wb") as out:
-                size += sum(out.write(piece) for piece in exported.pieces)
-            files += 1
-    return {"space": space_id, "revision": base.revision_id, "files": files, "bytes": size}
+        written = list(write_state(tx, context.files, base, folder))
+    return {
+        "space": space_id,
+        "revision": base.revision_id,
+        "files": len(written),
+        "bytes": sum(entry.size for entry in written),
+    }
+
+
+def write_state(tx: Transaction, store: FileStore, base: Base, folder: Path) -> Iterator[Written]:
+    """Writes the files of a state below ``folder``, one at a time. Raises BadRequest for one that leads out."""
+    root = folder.resolve()
+    for exported in export_files(tx, store, base):
+        path = (root / exported.path).resolve()
+        if not path.is_relative_to(root):
+            raise BadRequest(f"{exported.path}: leads out of {folder}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        digest, size = hashlib.sha256(), 0
+        with path.open("wb") as out:
+            for piece in exported.pieces:
+                digest.update(piece)
+                size += out.write(piece)
+        yield Written(digest.hexdigest(), size)

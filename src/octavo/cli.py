@@ -106,7 +106,15 @@ def _import(options: argparse.Namespace) -> int:
     import msgspec
 
     from .bringing import bring
+    from .moving import import_organization, is_organization
 
+    if is_organization(options.source):
+        with _context(options) as context, _progress(options.source, options.quiet) as progress:
+            moved = import_organization(context, Path(options.source), progress)
+        print(json.dumps(msgspec.to_builtins(moved), ensure_ascii=False, indent=None if options.json else 2))
+        return DONE
+    if options.org is None:
+        raise Failure("--org: say which organization the new space belongs to")
     with _context(options) as context, _progress(options.source, options.quiet) as progress:
         brought = bring(
             context,
@@ -142,11 +150,64 @@ def _progress(name: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
 
 def _export(options: argparse.Namespace) -> int:
     from .bringing import export_space
+    from .moving import export_organization
 
+    if (options.space is None) == (options.organization is None):
+        raise Failure("name either a space or, with --organization, a whole organization")
+    if options.organization is not None:
+        import msgspec
+
+        with _context(options) as context:
+            moved = msgspec.to_builtins(export_organization(context, options.organization, options.folder))
+        told = f"{moved['spaces']} spaces in {options.folder}"
+        print(json.dumps(moved, ensure_ascii=False) if options.json else told)
+        return DONE
     with _context(options) as context:
         outcome = export_space(context, options.space, options.folder, revision_id=options.revision)
     print(json.dumps(outcome) if options.json else f"{outcome['files']} files in {options.folder}")
     return DONE
+
+
+# --- backups ------------------------------------------------------------------------------------------
+
+
+def _backup(options: argparse.Namespace) -> int:
+    from .backup import back_up
+
+    with _context(options) as context:
+        outcome = back_up(context, options.file)
+    return _told(options, outcome, f"{outcome.rows} rows and {outcome.files} files in {options.file}")
+
+
+def _restore(options: argparse.Namespace) -> int:
+    from .backup import restore
+
+    outcome = restore(_settings(options), options.file)
+    return _told(options, outcome, f"{outcome.rows} rows and {outcome.files} files taken back")
+
+
+def _told(options: argparse.Namespace, outcome: Any, text: str) -> int:
+    import msgspec
+
+    print(json.dumps(msgspec.to_builtins(outcome)) if options.json else text)
+    for digest in outcome.missing:
+        print(f"octavo: file {digest} is missing", file=sys.stderr)
+    return FAILED if outcome.missing else DONE
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from .backup import verify_backup, verify_installation
+
+    if options.file is not None:
+        findings = verify_backup(options.file)
+    else:
+        with _context(options) as context:
+            findings = verify_installation(context)
+    if options.json:
+        print(json.dumps(findings))
+    else:
+        print("\n".join(findings) or "sound")
+    return FAILED if findings else DONE
 
 
 # --- the table of operations --------------------------------------------------------------------------
@@ -245,21 +306,33 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--scopes", nargs="+", metavar="SCOPE", help="what the token is limited to")
     made.add_argument("--expires", type=_milliseconds, metavar="90d", help="how long it is good for")
 
-    made = command("import", _import, "Import a folder, a .zip or a git URL as a space.")
-    made.add_argument("source", help="folder, .zip, or git URL with #ref and //subfolder")
-    made.add_argument("--org", required=True, help="id of the organization")
+    made = command("import", _import, "Import a folder, a .zip or a git URL as a space, or an organization.")
+    made.add_argument(
+        "source", help="folder, .zip, git URL with #ref and //subfolder, or an exported organization"
+    )
+    made.add_argument("--org", help="id of the organization a new space belongs to")
     made.add_argument("--space", help="id of an existing space to import into")
     made.add_argument("--collection", help="id of the collection the new space goes to")
     made.add_argument("--title", help="title of the new space")
     made.add_argument("--publish", action="store_true", help="publish the space as a site")
     made.add_argument("--quiet", action="store_true", help="no progress bar")
 
-    made = command("export", _export, "Write a space as files.")
-    made.add_argument("space", help="id of the space")
+    made = command("export", _export, "Write a space, or a whole organization, as files.")
+    made.add_argument("space", nargs="?", help="id of the space")
     made.add_argument(
         "folder", type=Path, metavar="DIR", help="folder to write to; made when it is not there"
     )
     made.add_argument("--revision", help="id of an older revision")
+    made.add_argument("--organization", metavar="ORG", help="id of the organization to write as a whole")
+
+    made = command("backup", _backup, "Write the whole installation into one file, while it goes on.")
+    made.add_argument("file", type=Path, metavar="FILE", help="file to write; it holds all secrets")
+    made = command("restore", _restore, "Take a backup back into an empty installation, on either engine.")
+    made.add_argument("file", type=Path, metavar="FILE", help="what `octavo backup` wrote")
+    made = command("verify", _verify, "Check the hashes and references of a backup, or of this installation.")
+    made.add_argument(
+        "file", type=Path, nargs="?", metavar="FILE", help="a backup; without, this installation"
+    )
 
     made = command("operations", _operations, "List the operations of the API.")
     made.add_argument("name", nargs="?", help="one operation id")

@@ -23,6 +23,7 @@ from octavo.access import (
 )
 from octavo.app import load_operations
 from octavo.changes import ChangeAccess
+from octavo.imports import RunAccess
 from octavo.kit.operation import PUBLIC, TABLE, Operation
 from world import CAST, NOBODY, Place, World
 
@@ -37,6 +38,7 @@ ABILITIES = {
     SpaceAccess: SPACE,
     KeptSpaceAccess: SPACE,
     SiteAccess: SITE,
+    RunAccess: SPACE,
 }
 """What each kind of proof is checked against. A role in an organization is one in all that it holds."""
 

@@ -14,6 +14,7 @@ from .entering import (
     enter_organization,
     enter_space,
     member_role,
+    require_actor,
     space_access,
 )
 from .identity.departing import remove_member, require_another_admin
@@ -67,7 +68,7 @@ __all__ = [
     "find_user_by_email", "guarding", "has_verified_email", "hash_password", "hash_token", "height",
     "insert_user", "lift", "list_active_providers", "list_standings", "list_steps", "list_users_by_id",
     "member_role", "permissions", "present_new_session", "present_team", "present_user", "remove_member",
-    "require_another_admin", "require_good", "require_members", "require_teams", "role_at",
+    "require_actor", "require_another_admin", "require_good", "require_members", "require_teams", "role_at",
     "seen_collections", "seen_spaces", "set_password", "shared", "space_access", "stay", "upsert_member",
     "user_agent",
 ]  # fmt: skip

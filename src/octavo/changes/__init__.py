@@ -8,7 +8,7 @@ from .merging import Result, merge, update
 from .reviewing import ReviewComments, comment_reviews
 from .store import ChangeRow, add_contribution, find_change, get_change, lock_change, withdraw_requests
 from .wire import ChangeRequest, DocumentInput, present_change, present_people
-from .working import create, edit_change, edit_live, edit_main, require_editable, revise_change
+from .working import create, edit_change, edit_live, edit_main, require_editable, require_live, revise_change
 
 explain_merges(lambda call, tx, change_id: present_change(call, tx, get_change(tx, change_id)))
 follow_transfers(withdraw_requests)
@@ -16,6 +16,7 @@ follow_transfers(withdraw_requests)
 __all__ = [
     "ChangeAccess", "ChangeRequest", "ChangeRow", "DocumentInput", "Material", "Result", "ReviewComments",
     "add_contribution", "adopt", "comment_reviews", "create", "edit_change", "edit_live", "edit_main", "find_change",
-    "get_change", "lock_change", "merge", "present_change", "present_people", "require_editable", "revise_change",
+    "get_change", "lock_change", "merge", "present_change", "present_people", "require_editable", "require_live",
+    "revise_change",
     "slots", "update",
 ]  # fmt: skip

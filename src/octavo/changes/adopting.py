@@ -32,7 +32,8 @@ class Material(Struct, frozen=True):
     """What is to be copied: pages (parents first, in order), files, reusable contents, variables.
 
     ``text`` gives the text of a body; ``stored``: all of them are in the database already; ``folder`` is
-    where files go when their paths are taken.
+    where files go when their paths are taken. ``verbatim``: texts stay as they are, for they hold no slots and no
+    references by id. ``into``: the page they go below.
     """
 
     pages: list[Page]
@@ -40,6 +41,8 @@ class Material(Struct, frozen=True):
     text: Callable[[Transaction, str], str]
     stored: bool
     folder: str
+    verbatim: bool = False
+    into: str | None = None
 
 
 def slots(tx: Transaction, material: Material) -> list[str]:
@@ -87,10 +90,12 @@ class _Adopting:
 
     def adopt(self) -> Edited:
         editor, moment = self.editor, now()
-        unknown = sorted(set(self.filled) - set(slots(editor.tx, self.material)))
-        if unknown:
+        if self.filled and (unknown := sorted(set(self.filled) - set(slots(editor.tx, self.material)))):
             raise BadRequest(f"params.contentRefs.{unknown[0]}: the template has no place of this name.")
-        roots = editor.children(None)
+        into = self.material.into
+        if into is not None and editor.page(into).kind not in ("document", "group"):
+            raise BadRequest(f"page: {into!r} can have no pages below it.")
+        roots = editor.children(into)
         last = roots[-1].rank if roots else None
         taken = [page.slug for page in roots]
         pages: dict[str, Page | None] = {}
@@ -98,7 +103,7 @@ class _Adopting:
             new = replace(
                 page,
                 id=self.new_ids[page.id],
-                parent=self.new_ids[page.parent] if page.parent else None,
+                parent=self.new_ids[page.parent] if page.parent else into,
                 target=self._mapped(page.target),
                 body=self._text(page.body, page.file_path),
                 file_path=self._placed(page.file_path),
@@ -172,8 +177,8 @@ class _Adopting:
 
     def _text(self, digest: str | None, path: str | None) -> str | None:
         """The text's new hash: references by id lead to the copies, slots are filled or their blocks left out."""
-        if digest is None:
-            return None
+        if digest is None or self.material.verbatim:
+            return digest
         text = self.material.text(self.editor.tx, digest)
         if not any(sign in text for sign in _RELATIVE):
             return digest if self.material.stored else self.editor.put(text)

@@ -112,7 +112,17 @@ def edit_change(context: Context, access: ChangeAccess, changes: Sequence[Conten
     return revise_change(context, access, lambda tx, base, started: edit(tx, base, changes, uploads, started))
 
 
-def revise_change(context: Context, access: ChangeAccess, make: Make) -> EditedChange:
+Also = Callable[[Transaction, Base], None]
+"""What is written together with a revision, in the same transaction."""
+
+
+def _nothing_else(tx: Transaction, made: Base) -> None:
+    pass
+
+
+def revise_change(
+    context: Context, access: ChangeAccess, make: Make, also: Also = _nothing_else
+) -> EditedChange:
     """One revision of a change request, of what ``make`` says; it is asked again when a rival was faster."""
 
     def attempt() -> EditedChange:
@@ -123,7 +133,9 @@ def revise_change(context: Context, access: ChangeAccess, make: Make) -> EditedC
         if not edited.changes:
             return EditedChange(change.base, edited)
         with context.db.write() as tx:
-            return EditedChange(write_edit(tx, access, change, edited, _still_open(change, edited)), edited)
+            made = write_edit(tx, access, change, edited, _still_open(change, edited))
+            also(tx, made)
+            return EditedChange(made, edited)
 
     return again(attempt)
 
@@ -161,7 +173,7 @@ def edit_main(context: Context, space: SpaceAccess, changes: Sequence[ContentCha
     return edit_live(context, space, lambda tx, base, started: edit(tx, base, changes, uploads, started))
 
 
-def edit_live(context: Context, space: SpaceAccess, make: Make) -> EditedChange:
+def edit_live(context: Context, space: SpaceAccess, make: Make, also: Also = _nothing_else) -> EditedChange:
     """One revision of main, of what ``make`` says. Raises Forbidden where the space is locked."""
     require_live(space)
 
@@ -177,6 +189,7 @@ def edit_live(context: Context, space: SpaceAccess, make: Make) -> EditedChange:
             put_keys(tx, edited.keys)
             if tx.value("SELECT edit_mode FROM spaces WHERE id = :id", id=space.space_id) == "locked":
                 _refuse_locked()
+            also(tx, made)
         return EditedChange(made, edited)
 
     return again(attempt)

@@ -16,7 +16,7 @@ from .files import PURPOSE as FILE_PURPOSE
 from .files import download_url, store_file
 from .following import apply_followers, follow_main, prepare_followers
 from .images import dimensions
-from .importing import MAX_FILE, ImportOutcome, head_fields, import_files
+from .importing import MAX_FILE, ImportOutcome, StagedFiles, head_fields, import_files, stage_files
 from .keys import KeptKeys, carried_keys, keyed_document, put_keys
 from .leaving import leave_content
 from .linking import Links, Overlay, overlay_of
@@ -88,7 +88,7 @@ __all__ = [
     "Base", "ChangeLinksQuery", "Changes", "ContentLocation", "ContentQuery", "FILE_PURPOSE", "File",
     "FilesQuery", "ImportOutcome", "Item", "KeptKeys", "Layer", "LineMoved", "Links", "Lookup", "MAX_FILE",
     "Overlay", "PageContentQuery", "Pages", "Reader", "ReferenceUsages", "ReusableContent", "Revision",
-    "RevisionPage", "RevisionRow", "Source", "SourceError", "StateLookup", "Touched", "VariableName",
+    "RevisionPage", "RevisionRow", "Source", "SourceError", "StagedFiles", "StateLookup", "Touched", "VariableName",
     "answer_at", "app_url", "apply_followers", "body_hash", "carried_keys", "commit", "derive",
     "difference", "dimensions", "document_json", "download_url", "explain_merges", "export_files",
     "find_item_by_path", "find_items", "find_page", "find_page_by_file", "find_pages", "follow_main",
@@ -97,5 +97,5 @@ __all__ = [
     "list_items", "list_pages", "list_revisions", "list_subtree", "main_base", "open_line", "open_source",
     "overlay_of", "prepare_followers", "prepare_main", "present_cover", "present_file", "present_layout",
     "present_page", "present_reusable", "put_bodies", "put_keys", "read_source", "resolve", "resolve_all",
-    "resolve_reference", "revise_main", "revision_base", "store_file",
+    "resolve_reference", "revise_main", "revision_base", "stage_files", "store_file",
 ]  # fmt: skip

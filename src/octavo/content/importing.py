@@ -7,7 +7,7 @@ makes the revision. A process killed at any point leaves the whole revision or n
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -47,6 +47,26 @@ class ImportOutcome(Struct, rename="camel"):
     files: int
     changed: int
     problems: list[Problem]
+
+
+class StagedFiles(Struct, frozen=True):
+    """A source that was read: each page with what its front matter says and the hash of its text; ``items``
+    without their final ids."""
+
+    plan: ImportPlan
+    reads: list[tuple[PageText, PageHead | None, str | None]]
+    items: list[Item]
+    problems: list[Problem]
+
+    def pages(self, ids: Sequence[str], file_ids: Mapping[str, str]) -> list[Page]:
+        """The pages, parents first, with these ids by place; links to files lead to ``file_ids`` by path."""
+        found = []
+        for read, head, body in self.reads:
+            page = page_of(read, ids, file_ids)
+            if head is not None:
+                page = msgspec.structs.replace(page, body=body, **head_fields(head))
+            found.append(page)
+        return found
 
 
 _HEAD_FIELDS = (
@@ -97,6 +117,23 @@ def import_files(
 
     When nothing differs from what is there, no revision is made.
     """
+    staged = stage_files(context, source, progress=progress)
+    for _ in range(3):
+        try:
+            base, changed = _commit(context, space_id, staged, author=author, message=message, git=git)
+            break
+        except LineMoved:
+            continue
+    else:
+        raise LineMoved
+    files = sum(item.kind == "file" for item in staged.items)
+    return ImportOutcome(space_id, base.revision_id, len(staged.plan.pages), files, changed, staged.problems)
+
+
+def stage_files(
+    context: Context, source: Source, *, progress: Progress = lambda done, total: None
+) -> StagedFiles:
+    """Reads a source and stores its texts and bytes, which nobody refers to yet."""
     plan = plan_import(source)
     total = len(plan.pages) + len(plan.includes) + len(plan.files)
     done = 0
@@ -124,20 +161,7 @@ def import_files(
         tick()
     items = list(_read_items(context, plan, source, bodies, kept_as_files, tick))
     bodies.flush()
-    for _ in range(3):
-        try:
-            base, changed = _commit(
-                context, space_id, plan, reads, items, author=author, message=message, git=git
-            )
-            break
-        except LineMoved:
-            continue
-    else:
-        raise LineMoved
-    files = sum(item.kind == "file" for item in items)
-    return ImportOutcome(
-        space_id, base.revision_id, len(plan.pages), files, changed, source.problems + plan.problems
-    )
+    return StagedFiles(plan, reads, items, source.problems + plan.problems)
 
 
 def _read_items(
@@ -210,14 +234,13 @@ def _store_file(context: Context, source: Source, path: str, plan: ImportPlan) -
 def _commit(
     context: Context,
     space_id: str,
-    plan: ImportPlan,
-    reads: list[tuple[PageText, PageHead | None, str | None]],
-    items: list[Item],
+    staged: StagedFiles,
     *,
     author: str | None,
     message: str | None,
     git: dict[str, Any] | None,
 ) -> tuple[Base, int]:
+    reads, items = staged.reads, staged.items
     with context.db.read() as tx:
         base = store.main_base(tx, space_id)
         old_pages = {page.id: page for page in store.list_pages(tx, base)}
@@ -230,10 +253,7 @@ def _commit(
         if item is not None and item.kind == "file"
     }
     kept = set()
-    for read, head, body in reads:
-        page = page_of(read, page_ids, by_path)
-        if head is not None:
-            page = msgspec.structs.replace(page, body=body, **head_fields(head))
+    for page in staged.pages(page_ids, by_path):
         old = old_pages.get(page.id)
         kept.add(page.id)
         if old is None:

@@ -53,6 +53,10 @@ class Source:
         """In bytes, as the source declares it."""
         return self._files[path][0]
 
+    def opening(self, path: str) -> Callable[[], IO[bytes]]:
+        """How the bytes are opened, for another source that holds the same file."""
+        return self._files[path][1]
+
     def read(self, path: str) -> bytes:
         return b"".join(self.pieces(path))
 

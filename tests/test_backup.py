@@ -1,0 +1,152 @@
+"""The whole installation in one file: from each engine to each, damage that is noticed, and a sound installation."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from octavo.app import close_context, open_context
+from octavo.backup import back_up, restore, verify_backup, verify_installation
+from octavo.errors import BadRequest
+from octavo.kit.tables import list_tables, read_rows
+from octavo.settings import Settings
+from world import World
+
+DERIVED = {"search_pages", "search_sections", "search_words", "search_index", "migrations"}
+
+
+@pytest.fixture
+def target(database_url, tmp_path):
+    """Settings of an installation without anything, on each engine."""
+    return Settings(data=str(tmp_path / "target"), database_url=database_url, url="http://octavo.test")
+
+
+def content(context) -> dict[str, list[str]]:
+    """Every row of what is no derived table."""
+    with context.db.read() as tx:
+        return {
+            name: [
+                repr(sorted((k, bytes(v) if isinstance(v, memoryview) else v) for k, v in row.items()))
+                for row in read_rows(tx, table)
+            ]
+            for name, table in list_tables(context.db, tx).items()
+            if name not in DERIVED
+        }
+
+
+def test_from_each_engine_to_each(world: World, target: Settings, tmp_path: Path) -> None:
+    file = tmp_path / "backup.zip"
+    outcome = back_up(world.context, file)
+    assert (outcome.missing, verify_backup(file)) == ([], [])
+    assert os.stat(file).st_mode & 0o777 == 0o600
+    with pytest.raises(BadRequest, match="already"):
+        back_up(world.context, file)
+    taken = restore(target, file)
+    assert taken == outcome
+    context = open_context(target)
+    try:
+        restored = content(context)
+        original = content(world.context)
+        # Opening makes nothing of its own: not even another signing secret.
+        assert restored == original
+        with context.db.read() as tx:
+            sections = tx.value("SELECT count(*) FROM search_sections")
+        with world.context.db.read() as tx:
+            assert sections == tx.value("SELECT count(*) FROM search_sections")
+        assert verify_installation(context) == []
+        with context.db.write() as tx:
+            # Counters go on behind what was taken back.
+            last = tx.value("SELECT max(id) FROM events")
+            tx.run("INSERT INTO events (type, payload, created_at) VALUES ('x', '{}', 1)")
+            assert tx.value("SELECT max(id) FROM events") > last
+        with pytest.raises(BadRequest, match="empty"):
+            restore(target, file)
+    finally:
+        close_context(context)
+
+
+def test_damage_of_a_backup_is_noticed(sqlite_world: World, tmp_path: Path) -> None:
+    file = tmp_path / "backup.zip"
+    back_up(sqlite_world.context, file)
+    into = Settings(data=str(tmp_path / "target"))
+
+    def changed(name: str, change) -> Path:
+        made = tmp_path / f"{name}.zip"
+        with zipfile.ZipFile(file) as old, zipfile.ZipFile(made, "w") as new:
+            for entry in old.namelist():
+                data = change(entry, old.read(entry))
+                if data is not None:
+                    new.writestr(entry, data)
+        return made
+
+    cases = [
+        changed(
+            "row", lambda name, data: data.replace(b"Home", b"Fake") if "organizations" in name else data
+        ),
+        changed("file", lambda name, data: data + b"x" if name.startswith("files/") else data),
+        changed("gone", lambda name, data: None if name.startswith("files/") else data),
+        changed("no-manifest", lambda name, data: None if name == "manifest.json" else data),
+        changed("newer", lambda name, data: data.replace(b'"migrations": [', b'"migrations": [99999,')),
+        tmp_path / "cut.zip",
+    ]
+    cases[-1].write_bytes(file.read_bytes()[:-100])
+    for case in cases:
+        with pytest.raises(BadRequest):
+            restore(into, case)
+        if case.name == "newer.zip":
+            continue
+        if case.name == "cut.zip":
+            with pytest.raises(BadRequest):
+                verify_backup(case)
+        else:
+            assert verify_backup(case), case.name
+    restore(into, file)
+
+
+def test_what_is_gone_or_damaged_is_found(sqlite_world: World, tmp_path: Path) -> None:
+    data = sqlite_world.install(tmp_path / "data")
+    context = open_context(Settings(data=str(data), url="http://octavo.test"))
+    try:
+        assert verify_installation(context) == []
+        with context.db.write() as tx:
+            file = tx.value("SELECT min(content) FROM item_versions WHERE kind = 'file'")
+            text = tx.value("SELECT min(body) FROM page_versions WHERE body IS NOT NULL")
+            tx.run("UPDATE bodies SET data = :d WHERE hash = :h", d=b"\x00other", h=text)
+            tx.run(
+                "UPDATE spaces SET main_revision = 'nothing' WHERE id = :id", id=sqlite_world.home["spaceId"]
+            )
+        context.files.delete(file)
+        assert sorted(verify_installation(context)) == sorted(
+            [
+                f"file {file} is gone",
+                f"text {text} is damaged",
+                f"space without its main line: {sqlite_world.home['spaceId']}",
+            ]
+        )
+        assert back_up(context, tmp_path / "b.zip").missing == [file]
+        assert verify_backup(tmp_path / "b.zip") == [f"file {file} was missing"]
+    finally:
+        close_context(context)
+
+
+def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
+    data = sqlite_world.install(tmp_path / "data")
+    octavo = shutil.which("octavo", path=str(Path(sys.executable).parent))
+    assert octavo
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([octavo, *arguments], check=False, capture_output=True, text=True)
+
+    file = str(tmp_path / "backup.zip")
+    done = run("backup", file, "--data", str(data), "--json")
+    assert (done.returncode, json.loads(done.stdout)["missing"]) == (0, []), done.stderr
+    assert run("verify", file).stdout == "sound\n"
+    assert run("restore", file, "--data", str(tmp_path / "new")).returncode == 0
+    assert run("verify", "--data", str(tmp_path / "new")).stdout == "sound\n"
+    assert run("restore", file, "--data", str(data)).returncode == 1
+    assert run("verify", str(tmp_path / "nothing")).returncode == 1
