@@ -1,7 +1,8 @@
 """Inviting addresses, and taking an invitation.
 
 Somebody is added at once only when they have proved that the address is theirs; otherwise an account that
-somebody else made with it would be let in. An invitation is taken by the account with its address, once.
+somebody else made with it would be let in. An invitation is taken by the account with its address, once, and is
+its maker's word: it is void when they no longer administer the organization.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ..access import (
     hash_password,
     hash_token,
     insert_user,
+    member_role,
     require_good,
     set_password,
     upsert_member,
@@ -136,15 +138,14 @@ def mail_invitation(context: Context, invitation_id: str) -> None:
 def take(tx: Transaction, call: Call, organization_id: str, secret: str, user_id: str) -> bool:
     """Makes the caller a member by the secret of an invitation of their address, which is used up by this; False
     when there is no such invitation for them."""
-    invitation = store.find_invitation_by_hash(tx, hash_token(secret))
+    invitation = _find_good(tx, secret)
     user = find_user(tx, user_id)
     if invitation is None or user is None or invitation.organization_id != organization_id:
         return False
     membership = _membership(tx, organization_id, user_id)
     if user.email != invitation.email or (membership is not None and membership[1]):
         return False
-    _use(tx, call, invitation, user_id, member=membership is not None)
-    return True
+    return _use(tx, call, invitation, user_id, member=membership is not None)
 
 
 def accept(tx: Transaction, call: Call, secret: str, display_name: str, hashed: str) -> str:
@@ -154,7 +155,8 @@ def accept(tx: Transaction, call: Call, secret: str, display_name: str, hashed: 
         raise Conflict("There is an account with this address: sign in, then join with the invitation.")
     user = insert_user(tx, invitation.email, display_name, verified=bool(invitation.mailed))
     set_password(tx, user.id, hashed)
-    _use(tx, call, invitation, user.id, member=False)
+    if not _use(tx, call, invitation, user.id, member=False):
+        raise _missing()
     return user.id
 
 
@@ -165,17 +167,28 @@ def hashed_password(tx: Transaction, secret: str, password: str) -> str:
 
 
 def get_invitation(tx: Transaction, secret: str) -> store.InvitationRow:
-    invitation = store.find_invitation_by_hash(tx, hash_token(secret))
+    invitation = _find_good(tx, secret)
     if invitation is None:
-        raise NotFound("secret: there is no such invitation, or it was used or is expired.")
+        raise _missing()
     return invitation
 
 
-def _use(tx: Transaction, call: Call, invitation: store.InvitationRow, user_id: str, *, member: bool) -> None:
-    store.delete_invitation(tx, invitation.organization_id, invitation.id)
-    if invitation.mailed:
-        # Who knows the secret reads the address's mail.
-        tx.run("UPDATE users SET email_verified = 1 WHERE id = :id", id=user_id)
+def _missing() -> NotFound:
+    return NotFound("secret: there is no such invitation, or it was used or is expired.")
+
+
+def _find_good(tx: Transaction, secret: str) -> store.InvitationRow | None:
+    found = store.find_invitation_by_hash(tx, hash_token(secret))
+    if found is None or member_role(tx, found.organization_id, found.invited_by)[1] != "admin":
+        return None
+    return found
+
+
+def _use(tx: Transaction, call: Call, invitation: store.InvitationRow, user_id: str, *, member: bool) -> bool:
+    """False when somebody else used it just now: deleting the row is what uses it up."""
+    if store.delete_invitation(tx, invitation.organization_id, invitation.id) is None:
+        return False
     if not member:
         sso = bool(invitation.sso) and not _is_member_elsewhere(tx, user_id)
         _add(tx, call, invitation.organization_id, user_id, invitation.role, sso=sso)
+    return True

@@ -8,12 +8,16 @@ from msgspec import UNSET
 
 from ..access import (
     Can,
+    CollectionAccess,
     OrgAccess,
+    SpaceAccess,
     at_least,
     audit,
     collection_access,
     lift,
+    list_steps,
     member_role,
+    role_along,
     space_access,
     upsert_member,
 )
@@ -26,21 +30,46 @@ from . import store
 from .store import LinkRow, Target
 from .wire import CreateInvite, InviteLink, UpdateInvite
 
+Place = SpaceAccess | CollectionAccess | None
+"""Where a link leads; None: the organization itself."""
+
+
+def enter_as(tx: Transaction, user_id: str, organization_id: str, target: tuple[Target, str]) -> Place:
+    """Where a link leads, for somebody who may invite there. Raises NotFound, Forbidden."""
+    kind, id = target
+    if kind == "organization":
+        if member_role(tx, organization_id, user_id)[1] != "admin":
+            raise Forbidden("Who joins the organization is for its administrators to say.")
+        return None
+    enter = space_access if kind == "space" else collection_access
+    found = enter(tx, user_id, Can.VIEW_INVITE_LINKS, id)
+    if found.organization_id != organization_id:
+        raise NotFound(f"{kind}: there is no {kind} {id!r} in this organization.")
+    return found
+
+
+def _require_own(place: Place, role: str | None) -> None:
+    """Raises Forbidden for a role above the caller's own there, BadRequest for one that opens nothing."""
+    if place is None:
+        return
+    if role is None:
+        raise BadRequest("level: expected a role; without one the link opens nothing.")
+    if not at_least(place.role, role):
+        raise Forbidden(f"level: `{role}` is more than your own role here, `{place.role}`.")
+
 
 def create(tx: Transaction, call: Call, org: OrgAccess, body: CreateInvite) -> LinkRow:
-    """Raises NotFound for a space or collection of others, Forbidden where the organization has no links."""
-    require_links(tx, org.organization_id)
+    """Raises NotFound for a space or collection of others, Forbidden where the organization has no links, and for
+    a role above the caller's own."""
     target: tuple[Target, str] = ("organization", org.organization_id)
     role = body.role if body.role is not UNSET else None
     if body.space is not UNSET:
         target, role = ("space", body.space), body.level if body.level is not UNSET else None
-        if space_access(tx, org.user_id, Can.VIEW, body.space).organization_id != org.organization_id:
-            raise NotFound(f"space: there is no space {body.space!r} in this organization.")
     elif body.collection is not UNSET:
         target, role = ("collection", body.collection), body.level if body.level is not UNSET else None
-        found = collection_access(tx, org.user_id, Can.VIEW, body.collection)
-        if found.organization_id != org.organization_id:
-            raise NotFound(f"collection: there is no collection {body.collection!r} in this organization.")
+    place = enter_as(tx, org.user_id, org.organization_id, target)
+    require_links(tx, org.organization_id)
+    _require_own(place, role)
     link = store.insert_link(tx, org.organization_id, target, role, org.user_id, secrets.token_urlsafe(24))
     # The log is read by people who need not be able to join by the link: its secret stays out of it.
     audit(tx, call, "invite-link.created", org.organization_id, target, after={"role": role})
@@ -52,10 +81,12 @@ def require_links(tx: Transaction, organization_id: str) -> None:
         raise Forbidden("This organization has switched invite links off (`inviteLinks`).")
 
 
-def get(tx: Transaction, organization_id: str, link_id: str) -> LinkRow:
-    link = store.find_link(tx, organization_id, link_id)
+def get(tx: Transaction, org: OrgAccess, link_id: str) -> LinkRow:
+    """A link that the caller may manage. Raises NotFound, Forbidden."""
+    link = store.find_link(tx, org.organization_id, link_id)
     if link is None:
         raise NotFound("There is no such invite link in this organization.")
+    enter_as(tx, org.user_id, org.organization_id, (link.target_type, link.target_id))
     return link
 
 
@@ -64,19 +95,24 @@ def update(tx: Transaction, call: Call, org: OrgAccess, link: LinkRow, body: Upd
     if given is UNSET:
         raise BadRequest(f"{expected}: expected for a link to a {link.target_type}.")
     if given != link.role:
-        store.set_link_role(tx, link.id, given)
         target = (link.target_type, link.target_id)
+        place = enter_as(tx, org.user_id, org.organization_id, target)
+        _require_own(place, given)
+        # Nobody turns down what somebody above them gives.
+        _require_own(place, link.role)
+        store.set_link_role(tx, link.id, given, org.user_id)
         before, after = {"role": link.role}, {"role": given}
         audit(tx, call, "invite-link.updated", org.organization_id, target, before=before, after=after)
-    return get(tx, org.organization_id, link.id)
+    return get(tx, org, link.id)
 
 
 def delete(tx: Transaction, call: Call, org: OrgAccess, link_id: str) -> bool:
     link = store.find_link(tx, org.organization_id, link_id)
     if link is None:
         return False
-    store.delete_link(tx, link_id)
     target = (link.target_type, link.target_id)
+    enter_as(tx, org.user_id, org.organization_id, target)
+    store.delete_link(tx, link_id)
     audit(tx, call, "invite-link.deleted", org.organization_id, target, before={"role": link.role})
     return True
 
@@ -93,6 +129,12 @@ def join(tx: Transaction, call: Call, organization_id: str, link_id: str, user_i
     )
     if row is not None and row[1]:
         return False  # somebody disabled them: a link does not let them back in
+    target = (link.target_type, link.target_id)
+    try:
+        # A link gives what its maker could give now.
+        _require_own(enter_as(tx, link.created_by, organization_id, target), link.role)
+    except (NotFound, Forbidden):
+        return False
     wanted = link.role if link.target_type == "organization" else None
     if row is None or not at_least(row[0], wanted):
         upsert_member(tx, organization_id, user_id, wanted)
@@ -101,7 +143,9 @@ def join(tx: Transaction, call: Call, organization_id: str, link_id: str, user_i
         state = {"role": wanted, "by": "invite-link"}
         audit(tx, call, action, organization_id, ("user", user_id), before=was, after=state)
     if link.target_type != "organization":
-        lift(tx, call, link.target_type, link.target_id, organization_id, user_id, link.role)
+        has = role_along(tx, user_id, row[0] if row else None, list_steps(tx, *target))  # type: ignore[arg-type]
+        if has is None or not at_least(has, link.role):
+            lift(tx, call, *target, organization_id, user_id, link.role)  # type: ignore[arg-type]
     return True
 
 

@@ -145,13 +145,16 @@ def list_links(call: Call, org: OrgAccess, query: PageQuery) -> Listing[InviteLi
     "createOrganizationInvite",
     "POST",
     _LINKS,
-    needs=Can.ADMIN,
+    needs=Can.VIEW,
     returns=InviteLink,
     status=201,
     errors=(400, 403, 404),
 )
 def create_link(call: Call, org: OrgAccess, body: CreateInvite) -> InviteLink:
-    """A link by which whoever has it joins, into the organization or to a space or collection of it."""
+    """A link by which whoever has it joins, into the organization or to a space or collection of it.
+
+    For administrators, and for those who may invite to that space or collection; never with a role above their own.
+    """
     with call.db.write() as tx:
         link = linking.create(tx, call, org, body)
         shown = linking.present(call, tx, org, link)
@@ -159,29 +162,29 @@ def create_link(call: Call, org: OrgAccess, body: CreateInvite) -> InviteLink:
     return shown
 
 
-@operation("getOrganizationInviteLink", "GET", _LINK, needs=Can.ADMIN, returns=InviteLink, errors=(404,))
+@operation("getOrganizationInviteLink", "GET", _LINK, needs=Can.VIEW, returns=InviteLink, errors=(403, 404))
 def get_link(call: Call, org: OrgAccess, invite_id: str) -> InviteLink:
     """One link."""
     with call.db.read() as tx:
-        return linking.present(call, tx, org, linking.get(tx, org.organization_id, invite_id))
+        return linking.present(call, tx, org, linking.get(tx, org, invite_id))
 
 
 @operation(
     "updateOrganizationInviteById",
     "PATCH",
     _LINK,
-    needs=Can.ADMIN,
+    needs=Can.VIEW,
     returns=InviteLink,
-    errors=(400, 404),
+    errors=(400, 403, 404),
 )
 def update_link(call: Call, org: OrgAccess, invite_id: str, body: UpdateInvite) -> InviteLink:
     """Changes what a link gives. Who joined by it stays as they are."""
     with call.db.write() as tx:
-        link = linking.update(tx, call, org, linking.get(tx, org.organization_id, invite_id), body)
+        link = linking.update(tx, call, org, linking.get(tx, org, invite_id), body)
         return linking.present(call, tx, org, link)
 
 
-@operation("deleteOrganizationInviteById", "DELETE", _LINK, needs=Can.ADMIN, returns=Deletion)
+@operation("deleteOrganizationInviteById", "DELETE", _LINK, needs=Can.VIEW, returns=Deletion, errors=(403,))
 def delete_link(call: Call, org: OrgAccess, invite_id: str) -> bool:
     """Takes a link back. Who joined by it stays."""
     with call.db.write() as tx:

@@ -123,6 +123,7 @@ class LinkRow(Struct, frozen=True):
     target_type: Target
     target_id: str
     role: str | None
+    created_by: str
 
 
 _LINK = ", ".join(LinkRow.__struct_fields__)
@@ -147,7 +148,7 @@ def insert_link(
         by=created_by,
         at=now(),
     )
-    return LinkRow(id, organization_id, *target, role)
+    return LinkRow(id, organization_id, *target, role, created_by)
 
 
 def find_link(tx: Transaction, organization_id: str, link_id: str) -> LinkRow | None:
@@ -176,8 +177,14 @@ def list_links(tx: Transaction, organization_id: str, limit: int, page: str | No
     return Slice([LinkRow(*row[:-1]) for row in found.rows], found.count, found.next_token)
 
 
-def set_link_role(tx: Transaction, link_id: str, role: str | None) -> None:
-    tx.run("UPDATE invite_links SET role = :role WHERE id = :id", role=role, id=link_id)
+def set_link_role(tx: Transaction, link_id: str, role: str | None, changed_by: str) -> None:
+    """Whoever changes a link answers for what it gives from then on."""
+    tx.run(
+        "UPDATE invite_links SET role = :role, created_by = :by WHERE id = :id",
+        role=role,
+        by=changed_by,
+        id=link_id,
+    )
 
 
 def delete_link(tx: Transaction, link_id: str) -> None:

@@ -1,3 +1,4 @@
+from octavo.access import ORGANIZATION, Can
 from octavo.access.tokens import hash_token
 from octavo.invitations import store
 from world import Place, World
@@ -35,6 +36,9 @@ def _secret(world: World, place: Place) -> None:
         )
 
 
+# To the organization itself invite its administrators; to a space others too.
+_ADMIN = {"like": (ORGANIZATION, Can.ADMIN)}
+
 SAMPLES = {
     "inviteUsersToOrganization": Sample(
         body={"emails": ["one@example.org", {"email": "two@example.org", "role": "edit"}], "role": "read"}
@@ -47,8 +51,12 @@ SAMPLES = {
         body={"secret": _SECRET, "displayName": "Somebody New", "password": "correct horse battery"},
     ),
     "listOrganizationInviteLinks": Sample(before=_link),
-    "createOrganizationInvite": Sample(body={"role": "read"}),
-    "getOrganizationInviteLink": Sample(before=_link),
-    "updateOrganizationInviteById": Sample(before=_link, body={"role": "comment"}),
-    "deleteOrganizationInviteById": Sample(before=_link),
+    "createOrganizationInvite": Sample(
+        body=lambda place: {"level": "read", "space": place["spaceId"]},
+        like=(ORGANIZATION, Can.CREATE_CONTENT),
+        outcomes={"guest": 404},
+    ),
+    "getOrganizationInviteLink": Sample(before=_link, **_ADMIN),
+    "updateOrganizationInviteById": Sample(before=_link, body={"role": "comment"}, **_ADMIN),
+    "deleteOrganizationInviteById": Sample(before=_link, **_ADMIN),
 }
