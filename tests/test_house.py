@@ -23,11 +23,11 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("content",),
     ("changes", "comments", "search"),
     ("printing",),
-    ("openapi", "gitsync", "translations", "imports"),
+    ("openapi", "gitsync", "translations", "imports", "fonts"),
     ("sites",),
     ("integrations", "conversations", "ask"),
     ("reader",),
-    ("app", "bootstrap", "bringing", "moving", "checking", "cli", "backup"),
+    ("app", "bootstrap", "bringing", "moving", "checking", "cli", "credentials", "backup"),
 )
 """From the ground up. What stands on one floor may use what is below, and its neighbours on the same floor."""
 

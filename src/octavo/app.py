@@ -59,6 +59,7 @@ ROUTES = (
     "comments",
     "printing",
     "imports",
+    "fonts",
     "search",
     "sites",
 )

@@ -13,7 +13,7 @@ from ..kit.operation import Operation
 from .roles import Can
 
 AREAS = (
-    "access", "ask", "audit", "changes", "comments", "content", "conversations", "gitsync", "imports",
+    "access", "ask", "audit", "changes", "comments", "content", "conversations", "fonts", "gitsync", "imports",
     "integrations", "invitations", "openapi", "orgs", "printing", "search", "sites", "spaces",
     "translations",
 )  # fmt: skip

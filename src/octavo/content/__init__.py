@@ -13,7 +13,7 @@ from .documents import (
 )
 from .exporting import export_files
 from .files import PURPOSE as FILE_PURPOSE
-from .files import download_url, store_file
+from .files import download_url, signed_url, store_file
 from .following import apply_followers, follow_main, prepare_followers
 from .images import dimensions
 from .importing import MAX_FILE, ImportOutcome, StagedFiles, head_fields, import_files, stage_files
@@ -97,5 +97,5 @@ __all__ = [
     "list_items", "list_pages", "list_revisions", "list_subtree", "main_base", "open_line", "open_source",
     "overlay_of", "prepare_followers", "prepare_main", "present_cover", "present_file", "present_layout",
     "present_page", "present_reusable", "put_bodies", "put_keys", "read_source", "resolve", "resolve_all",
-    "resolve_reference", "revise_main", "revision_base", "stage_files", "store_file",
+    "resolve_reference", "revise_main", "revision_base", "stage_files", "signed_url", "store_file",
 ]  # fmt: skip

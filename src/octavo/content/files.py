@@ -22,6 +22,10 @@ def download_url(call: Call, item: Item) -> str:
     It changes once a day only, so that answers that hold it can be cached.
     """
     grant = FileGrant(item.content or "", item.name, item.content_type or "application/octet-stream")
+    return signed_url(call, grant)
+
+
+def signed_url(call: Call, grant: FileGrant) -> str:
     expires = (now() // _DAY + _GOOD_FOR_DAYS) * _DAY
     link: str = call.context.files.link(PURPOSE, grant, expires)
     return link if "://" in link else f"{call.settings.sites_url.rstrip('/')}/~{link.lstrip('/')}"

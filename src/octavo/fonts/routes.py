@@ -1,0 +1,85 @@
+"""Custom fonts of an organization."""
+
+from __future__ import annotations
+
+from ..access import Can, OrgAccess, audit
+from ..errors import PreconditionFailed
+from ..kit.operation import Call, Deletion, operation
+from ..kit.pagination import Listing, PageQuery, present_slice
+from . import making, store, wire
+
+_FONTS = "/orgs/{organizationId}/fonts"
+_FONT = _FONTS + "/{fontId}"
+
+
+def _state(font: store.FontRow) -> dict[str, object]:
+    return {"fontFamily": font.family, "weights": [face.weight for face in font.faces]}
+
+
+@operation("listCustomFonts", "GET", _FONTS, needs=Can.VIEW, returns=Listing[wire.Font], errors=(404,))
+def list_fonts(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.Font]:
+    """The fonts of an organization, oldest first."""
+    with call.db.read() as tx:
+        found = store.list_fonts(tx, org.organization_id, query.limit, query.page)
+        return present_slice(found, lambda font: wire.present_font(call, org, font))
+
+
+@operation(
+    "createCustomFont",
+    "PUT",
+    _FONTS,
+    needs=Can.CREATE_CONTENT,
+    returns=wire.Font,
+    status=201,
+    errors=(404, 412),
+)
+def create_font(call: Call, org: OrgAccess, body: wire.CreateFont) -> wire.Font:
+    """A font made of files that the caller uploaded, one for each weight; 400 must be among them, or it is 412."""
+    weights = {face.weight: face.storage_key for face in body.font_faces}
+    if len(weights) < len(body.font_faces):
+        raise PreconditionFailed("fontFaces: a weight comes once")
+    with call.db.write() as tx:
+        font = making.create(tx, call.context.files, org, body.font_family, weights)
+        audit(tx, call, "font.created", org.organization_id, ("font", font.id), after=_state(font))
+        return wire.present_font(call, org, font)
+
+
+@operation("getCustomFont", "GET", _FONT, needs=Can.VIEW, returns=wire.Font, errors=(404,))
+def get_font(call: Call, org: OrgAccess, font_id: str) -> wire.Font:
+    """One font."""
+    with call.db.read() as tx:
+        return wire.present_font(call, org, making.get_font(tx, org.organization_id, font_id))
+
+
+@operation(
+    "updateCustomFont",
+    "POST",
+    _FONT,
+    needs=Can.CREATE_CONTENT,
+    returns=wire.Font,
+    status=201,
+    errors=(404, 412),
+)
+def update_font(call: Call, org: OrgAccess, font_id: str, body: wire.UpdateFont) -> wire.Font:
+    """Renames a font, adds or replaces weights; `storageKey` null removes one. 412 without the weight 400."""
+    with call.db.write() as tx:
+        before = making.get_font(tx, org.organization_id, font_id)
+        weights = {face.weight: face.storage_key for face in body.font_faces}
+        after = making.change(tx, call.context.files, org, before, body.font_family, weights)
+        if after != before:
+            target = ("font", font_id)
+            was, is_now = _state(before), _state(after)
+            audit(tx, call, "font.updated", org.organization_id, target, before=was, after=is_now)
+        return wire.present_font(call, org, after)
+
+
+@operation("deleteCustomFont", "DELETE", _FONT, needs=Can.CREATE_CONTENT, returns=Deletion)
+def delete_font(call: Call, org: OrgAccess, font_id: str) -> bool:
+    """Removes a font with its files."""
+    with call.db.write() as tx:
+        found = store.find_font(tx, org.organization_id, font_id)
+        if found is None:
+            return False
+        store.delete_font(tx, found.id)
+        audit(tx, call, "font.removed", org.organization_id, ("font", font_id), before=_state(found))
+    return True

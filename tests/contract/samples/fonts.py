@@ -1,0 +1,21 @@
+from . import Sample
+
+# Uploads are of the person who sent them: nobody but the furnished administrator has this one.
+_UPLOADER = {"create": 404}
+
+SAMPLES = {
+    "listCustomFonts": Sample(),
+    "createCustomFont": Sample(
+        body=lambda place: {
+            "fontFamily": "Playfair",
+            "fontFaces": [{"weight": 400, "storageKey": place["fontKey"]}],
+        },
+        outcomes=_UPLOADER,
+    ),
+    "getCustomFont": Sample(),
+    "updateCustomFont": Sample(
+        body=lambda place: {"fontFaces": [{"weight": 700, "storageKey": place["fontKey"]}]},
+        outcomes=_UPLOADER,
+    ),
+    "deleteCustomFont": Sample(),
+}
