@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from .errors import OctavoError
+from .kit.proxies import parse_networks
 
 PREFIX = "OCTAVO_"
 
@@ -44,6 +45,12 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = 8
     allow_private_fetch: Annotated[
         str, Meta(description="Comma-separated host:port that outgoing requests may reach although private")
+    ] = ""
+    trusted_proxies: Annotated[
+        str,
+        Meta(
+            description="Comma-separated addresses or networks of proxies whose X-Forwarded-For tells who calls"
+        ),
     ] = ""
     rate_limit: Annotated[int, Meta(ge=1, description="Requests a minute for each token or address")] = (
         600_000
@@ -109,6 +116,10 @@ def load(
         found = msgspec.convert(values, Settings, strict=False)
     except msgspec.ValidationError as error:
         raise SettingsError(f"settings: {error}") from None
+    try:
+        parse_networks(found.trusted_proxies)
+    except ValueError as error:
+        raise SettingsError(f"OCTAVO_TRUSTED_PROXIES: {error}") from None
     if found.admin_token and len(found.admin_token) < 32:
         raise SettingsError("OCTAVO_ADMIN_TOKEN: expected at least 32 characters")
     return found

@@ -27,6 +27,7 @@ from ..errors import BadRequest, MethodNotAllowed, NotFound, OctavoError, TooLar
 from .db import RetryTransaction
 from .metrics import Metrics
 from .operation import PUBLIC, Call, Deletion, Operation, RawBody, Reply, Stream
+from .proxies import client_address, parse_networks
 
 log = logging.getLogger("octavo.http")
 
@@ -120,6 +121,7 @@ class Dispatcher:
         self._admit = admit
         self._authenticate = authenticate
         self._limiter = RateLimiter(context.settings.rate_limit)
+        self._proxies = parse_networks(context.settings.trusted_proxies)
         self._inline_reads = context.db.engine == "sqlite"
         self._pool = ThreadPoolExecutor(context.settings.threads, thread_name_prefix="octavo-call")
         self._metrics = metrics or Metrics()
@@ -303,7 +305,7 @@ class Dispatcher:
                 query_string=scope["query_string"],
                 headers=headers,
                 body=body,
-                client=client[0] if client else "",
+                client=self._client_of(client[0] if client else "", headers),
                 request_id=request_id,
             )
             if operation.inline and self._inline_reads:
@@ -319,6 +321,11 @@ class Dispatcher:
             meters[operation.id].count(answer.status, time.perf_counter() - started)
 
         return endpoint
+
+    def _client_of(self, peer: str, headers: dict[bytes, bytes]) -> str:
+        if not self._proxies or b"x-forwarded-for" not in headers:
+            return peer
+        return client_address(peer, headers[b"x-forwarded-for"].decode("latin-1"), self._proxies)
 
     async def _send_stream(self, send: Send, answer: Answer, request_id: str) -> None:
         loop = asyncio.get_running_loop()

@@ -1,0 +1,47 @@
+"""Whose request it is when it comes through proxies of ours."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+
+Network = IPv4Network | IPv6Network
+
+
+def parse_networks(text: str) -> list[Network]:
+    """Comma-separated addresses and networks. Raises ValueError.
+
+    >>> parse_networks("10.0.0.0/8, ::1")
+    [IPv4Network('10.0.0.0/8'), IPv6Network('::1/128')]
+    """
+    return [ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip()]
+
+
+def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
+    """The address a request comes from: the peer, or what a trusted one says in X-Forwarded-For.
+
+    Each proxy appends whom it heard from, so the list is read from its end, as far as the one who wrote is
+    trusted; what a caller put in front counts for nothing.
+
+    >>> client_address("10.0.0.2", "6.6.6.6, 203.0.113.7", parse_networks("10.0.0.0/8"))
+    '203.0.113.7'
+    >>> client_address("203.0.113.7", "6.6.6.6", parse_networks("10.0.0.0/8"))
+    '203.0.113.7'
+    """
+    found = peer
+    for named in reversed(forwarded.split(",")):
+        if not _is_in(found, trusted):
+            break
+        try:
+            found = str(ip_address(named.strip()))
+        except ValueError:
+            break
+    return found
+
+
+def _is_in(address: str, networks: list[Network]) -> bool:
+    try:
+        known = ip_address(address)
+    except ValueError:
+        return False
+    known = getattr(known, "ipv4_mapped", None) or known
+    return any(known in network for network in networks)
