@@ -259,6 +259,7 @@ def furnish(world: World, place: Place) -> None:
     assert not outcome.problems, outcome.problems
     ids["revisionId"] = outcome.revision
     ids["emailDomain"] = "example.org"
+    ids["resourceType"], ids["schemaId"] = "User", "urn:ietf:params:scim:schemas:core:2.0:Group"
     ids["pagePath"] = "running-it/install/on-a-server"
     ids["pageId"] = get("/spaces/{spaceId}/content/path/{pagePath}")["id"]
     ids["fileId"] = get("/spaces/{spaceId}/content/files")["items"][0]["id"]
@@ -287,6 +288,12 @@ def furnish(world: World, place: Place) -> None:
     ada = {"userName": f"ada@{place.name}.test"}
     ids["scimUserId"] = post("/orgs/{organizationId}/scim/v2/Users", ada)["id"]
 
+    for name in ("usedFontKey", "fontKey"):
+        ids[name] = _upload_font(world, place, name)
+    body = {"fontFamily": "Plain", "fontFaces": [{"weight": 400, "storageKey": ids["usedFontKey"]}]}
+    made = world.call(place.admin, "PUT", place.path("/orgs/{organizationId}/fonts"), json=body)
+    ids["fontId"] = made.json()["id"]
+    ids["auditEventId"] = get("/orgs/{organizationId}/audit-events")["items"][0]["id"]
     ids["siteId"] = post("/orgs/{organizationId}/sites", {"title": "Docs", "spaces": [ids["spaceId"]]})["id"]
 
     with world.context.db.write() as tx:
@@ -301,6 +308,18 @@ def furnish(world: World, place: Place) -> None:
             source={"type": "website", "url": "https://example.org/"},
         )
         ids["importRunId"] = run.id
+
+
+def _upload_font(world: World, place: Place, name: str) -> str:
+    font = b"wOF2 of " + name.encode()
+    file = {"name": f"{name}.woff2", "type": "font/woff2", "size": len(font)}
+    upload = world.post(
+        place.admin,
+        place.path("/orgs/{organizationId}/storage/upload"),
+        {"file": file, "kind": "customization_font"},
+    )
+    assert world.call(NOBODY, "PUT", upload["url"], content=font).is_success
+    return str(upload["key"])
 
 
 def _furnish_changes(world: World, place: Place) -> None:

@@ -9,7 +9,16 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from .access import create_token, find_user_by_email, insert_user, member_role, upsert_member
+from .access import (
+    audit,
+    audit_person,
+    create_token,
+    find_user_by_email,
+    insert_user,
+    member_role,
+    require_another_admin,
+    upsert_member,
+)
 from .errors import BadRequest
 from .kit.clock import now
 from .kit.context import Context
@@ -49,8 +58,15 @@ def token_for(
             get_organization(tx, organization_id)
             is_member, _ = member_role(tx, organization_id, user_id)
             if role is not None or not is_member:
-                wanted = role or "read"
-                upsert_member(tx, organization_id, user_id, None if wanted == "guest" else wanted)
+                wanted = None if role == "guest" else role or "read"
+                if wanted != "admin":
+                    require_another_admin(tx, organization_id, user_id)
+                upsert_member(tx, organization_id, user_id, wanted)
+                given = {"role": wanted, "by": "command line"}
+                action = "member.updated" if is_member else "member.added"
+                audit(tx, None, action, organization_id, ("user", user_id), after=given)
+        state = {"name": "command line", "scopes": None if scopes is None else list(scopes)}
+        audit_person(tx, "token.created", user_id, client="command line", actor="", after=state)
         return create_token(
             tx,
             user_id,

@@ -99,6 +99,51 @@ def _create_token(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _list_tokens(options: argparse.Namespace) -> int:
+    from .credentials import tokens_of
+
+    with _context(options) as context:
+        found = tokens_of(context, options.email)
+    return _print_credentials(
+        options, found, ("id", "hint", "name", "created_at", "expires_at", "last_used_at")
+    )
+
+
+def _list_sessions(options: argparse.Namespace) -> int:
+    from .credentials import sessions_of
+
+    with _context(options) as context:
+        found = sessions_of(context, options.email)
+    return _print_credentials(
+        options, found, ("id", "method", "client", "created_at", "expires_at", "last_used_at")
+    )
+
+
+def _print_credentials(
+    options: argparse.Namespace, found: list[dict[str, Any]], columns: tuple[str, ...]
+) -> int:
+    if options.json:
+        print(json.dumps(found))
+        return DONE
+    for row in found:
+        print("  ".join(str(row[name] if row[name] is not None else "-") for name in columns))
+    return DONE
+
+
+def _revoke(options: argparse.Namespace) -> int:
+    from . import credentials
+
+    if (options.id is None) != options.all:
+        raise Failure("expected an id, or --all")
+    end = {"token": credentials.revoke_tokens, "session": credentials.end_sessions}[options.command]
+    with _context(options) as context:
+        ended = end(context, options.email, options.id)
+    if options.id is not None and not ended:
+        raise Failure(f"{options.email} has no {options.command} {options.id!r}")
+    print(json.dumps({"ended": ended}) if options.json else f"{ended} ended")
+    return DONE
+
+
 # --- content ------------------------------------------------------------------------------------------
 
 
@@ -295,7 +340,7 @@ def _parser() -> argparse.ArgumentParser:
         )
         made.add_argument("--workers", type=int, help="processes that answer requests")
 
-    token = commands.add_parser("token", help="Make access tokens.").add_subparsers(
+    token = commands.add_parser("token", help="Make, list and take back access tokens.").add_subparsers(
         dest="action", required=True
     )
     made = token.add_parser("create", parents=[common], help="Print a new token of a person.")
@@ -305,6 +350,18 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--role", choices=("admin", "create", "review", "edit", "comment", "read", "guest"))
     made.add_argument("--scopes", nargs="+", metavar="SCOPE", help="what the token is limited to")
     made.add_argument("--expires", type=_milliseconds, metavar="90d", help="how long it is good for")
+    session = commands.add_parser("session", help="List and end sessions.").add_subparsers(
+        dest="action", required=True
+    )
+    for group, what, run in ((token, "token", _list_tokens), (session, "session", _list_sessions)):
+        made = group.add_parser("list", parents=[common], help=f"List the {what}s of a person.")
+        made.set_defaults(run=run)
+        made.add_argument("--email", required=True, help=f"whose {what}s")
+        made = group.add_parser("revoke", parents=[common], help=f"End a {what} of a person at once.")
+        made.set_defaults(run=_revoke)
+        made.add_argument("--email", required=True, help=f"whose {what}")
+        made.add_argument("id", nargs="?", help=f"which {what}, as listed")
+        made.add_argument("--all", action="store_true", help="every one of them")
 
     made = command("import", _import, "Import a folder, a .zip or a git URL as a space, or an organization.")
     made.add_argument(

@@ -22,7 +22,7 @@ load_operations()
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
-SAME_EVERYWHERE = {"pagePath", "emailDomain"}
+SAME_EVERYWHERE = {"pagePath", "emailDomain", "resourceType", "schemaId"}
 """Path parameters that are no ids: the same in both organizations."""
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ..errors import NotFound
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
@@ -69,6 +70,68 @@ def audit(
     ``before`` and ``after``: what changed, anything that goes into JSON. Secrets do not belong there.
     """
     actor = call.actor if call is not None else None
+    _insert(
+        tx,
+        organization_id,
+        action,
+        target,
+        actor=actor.user_id if actor is not None else None,
+        token=actor.token_id if actor is not None else None,
+        client=call.client if call is not None else None,
+        before=before,
+        after=after,
+    )
+
+
+def audit_person(
+    tx: Transaction,
+    action: str,
+    user_id: str,
+    *,
+    client: str | None,
+    token: str | None = None,
+    only: str | None = None,
+    actor: str | None = None,
+    before: Any = None,
+    after: Any = None,
+) -> None:
+    """Records what somebody did with their own account, in every organization that trusts it.
+
+    ``only``: the one organization that the session or token in question reaches. ``actor``: who did it, where
+    that was not the person; `""` for somebody unknown.
+    """
+    rows = tx.all(
+        "SELECT organization_id FROM members WHERE user_id = :user AND disabled = 0 ORDER BY organization_id",
+        user=user_id,
+    )
+    by = user_id if actor is None else actor or None
+    for (organization_id,) in rows:
+        if only in (None, organization_id):
+            _insert(
+                tx,
+                organization_id,
+                action,
+                ("user", user_id),
+                actor=by,
+                token=token,
+                client=client,
+                before=before,
+                after=after,
+            )
+
+
+def _insert(
+    tx: Transaction,
+    organization_id: str,
+    action: str,
+    target: tuple[str, str],
+    *,
+    actor: str | None,
+    token: str | None,
+    client: str | None,
+    before: Any,
+    after: Any,
+) -> None:
     tx.run(
         """INSERT INTO audit_events (id, organization_id, action, actor_id, token_id, client, target_type,
                                      target_id, before_state, after_state, created_at)
@@ -76,9 +139,9 @@ def audit(
         id=ids.new_id(),
         org=organization_id,
         action=action,
-        actor=actor.user_id if actor is not None else None,
-        token=actor.token_id if actor is not None else None,
-        client=call.client if call is not None else None,
+        actor=actor,
+        token=token,
+        client=client,
         type=target[0],
         target=target[1],
         before=_json(before),
@@ -89,6 +152,17 @@ def audit(
 
 def _json(state: Any) -> str | None:
     return None if state is None else msgspec.json.encode(state).decode()
+
+
+def get_audit_event(tx: Transaction, organization_id: str, event_id: str) -> AuditRow:
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM audit_events WHERE organization_id = :org AND id = :id",
+        org=organization_id,
+        id=event_id,
+    )
+    if row is None:
+        raise NotFound(f"There is no audit event {event_id!r} in this organization.")
+    return AuditRow(*row)
 
 
 def list_audit_events(

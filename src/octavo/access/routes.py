@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+import io
+from collections.abc import Iterator, Sequence
 
 import msgspec
 from msgspec import UNSET
 
 from ..errors import Forbidden, NotFound
+from ..kit.clock import iso
 from ..kit.operation import Call, Stream, operation
 from ..kit.pagination import MAX_LIMIT, Listing, present_slice
 from . import store
+from .auditing import AuditFilter, AuditRow, audit_person
+from .auditing import get_audit_event as find_event
 from .auditing import list_audit_events as list_events
 from .entering import OrgAccess, SignedIn
 from .roles import Can
@@ -47,6 +52,7 @@ def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) ->
                 raise Forbidden("An account is changed by its owner only.")
         raise NotFound(f"There is no user {user_id!r}.")
     with call.db.write() as tx:
+        before = store.find_user(tx, user_id)
         store.update_user(
             tx,
             user_id,
@@ -54,7 +60,17 @@ def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) ->
             photo_url=None if body.photo_url is UNSET else body.photo_url,
         )
         user = store.find_user(tx, user_id)
-    assert user is not None
+        assert before is not None and user is not None
+        if before != user:
+            audit_person(
+                tx,
+                "user.updated",
+                user_id,
+                client=call.client,
+                token=call.actor.token_id,
+                before={"displayName": before.display_name, "photoURL": before.photo_url},
+                after={"displayName": user.display_name, "photoURL": user.photo_url},
+            )
     return present_user(call, user)
 
 
@@ -70,22 +86,59 @@ def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) ->
 def list_audit_events(call: Call, org: OrgAccess, query: AuditQuery) -> Listing[AuditEvent] | Stream:
     """Who did what to what in the organization, newest first: from where, and how it was before and after.
 
-    With `format=ndjson` the whole log that matches is sent, one event a line.
+    With `format=ndjson` or `format=csv` the whole log that matches is sent, one event a line.
     """
     wanted = audit_filter(query)
-    if query.format == "ndjson":
-        return Stream(_lines(call, org.organization_id, query), "application/x-ndjson")
+    if query.format != "json":
+        lines = _csv_lines if query.format == "csv" else _json_lines
+        content_type = "text/csv; charset=utf-8" if query.format == "csv" else "application/x-ndjson"
+        name = f'attachment; filename="audit-events.{query.format}"'
+        pages = _pages(call, org.organization_id, wanted, query.page)
+        return Stream(lines(pages), content_type, {"content-disposition": name})
     with call.db.read() as tx:
         found = list_events(tx, org.organization_id, wanted, query.limit, query.page)
     return present_slice(found, present_audit_event)
 
 
-def _lines(call: Call, organization_id: str, query: AuditQuery) -> Iterator[bytes]:
-    wanted, page = audit_filter(query), query.page
+@operation(
+    "getAuditEvent",
+    "GET",
+    "/orgs/{organizationId}/audit-events/{auditEventId}",
+    needs=Can.ADMIN,
+    returns=AuditEvent,
+    errors=(404,),
+    extension=True,
+)
+def get_audit_event(call: Call, org: OrgAccess, audit_event_id: str) -> AuditEvent:
+    """One event of the audit log."""
+    with call.db.read() as tx:
+        return present_audit_event(find_event(tx, org.organization_id, audit_event_id))
+
+
+def _pages(
+    call: Call, organization_id: str, wanted: AuditFilter, page: str | None
+) -> Iterator[Sequence[AuditRow]]:
     while True:
         with call.db.read() as tx:
             found = list_events(tx, organization_id, wanted, MAX_LIMIT, page)
-        yield b"".join(msgspec.json.encode(present_audit_event(row)) + b"\n" for row in found.rows)
+        yield found.rows
         page = found.next_token
         if page is None:
             return
+
+
+def _json_lines(pages: Iterator[Sequence[AuditRow]]) -> Iterator[bytes]:
+    for rows in pages:
+        yield b"".join(msgspec.json.encode(present_audit_event(row)) + b"\n" for row in rows)
+
+
+def _csv_lines(pages: Iterator[Sequence[AuditRow]]) -> Iterator[bytes]:
+    names = AuditRow.__struct_fields__
+    yield (",".join(names) + "\r\n").encode()
+    for rows in pages:
+        text = io.StringIO()
+        csv.writer(text).writerows(
+            [iso(row.created_at) if name == "created_at" else getattr(row, name) for name in names]
+            for row in rows
+        )
+        yield text.getvalue().encode()

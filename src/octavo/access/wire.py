@@ -72,7 +72,7 @@ def present_team(team: TeamRow, *, admin: bool) -> Team:
 
 
 class AuditQuery(PageQuery, rename="camel"):
-    """``since`` and ``until``: ISO 8601 moments. ``format`` `ndjson`: everything that matches, an event a line."""
+    """``since`` and ``until``: ISO 8601 moments. ``format`` `ndjson` or `csv`: all that matches, an event a line."""
 
     action: str | None = None
     actor: str | None = None
@@ -80,7 +80,7 @@ class AuditQuery(PageQuery, rename="camel"):
     target: str | None = None
     since: str | None = None
     until: str | None = None
-    format: Literal["json", "ndjson"] = "json"
+    format: Literal["json", "ndjson", "csv"] = "json"
 
 
 class AuditTarget(Struct):

@@ -89,4 +89,10 @@ def difference(before: store.OrgRow, after: store.OrgRow) -> tuple[dict[str, Any
 
 def _flat(org: store.OrgRow) -> dict[str, Any]:
     found = msgspec.structs.asdict(org)
-    return {**found, **msgspec.structs.asdict(found.pop("settings"))}
+    found |= msgspec.structs.asdict(found.pop("settings"))
+    return {_camel(name): value for name, value in found.items()}
+
+
+def _camel(name: str) -> str:
+    head, *tail = name.split("_")
+    return head + "".join(word.title() for word in tail)

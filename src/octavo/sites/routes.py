@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..access import Can, OrgAccess, SiteAccess, space_access
+from ..access import Can, OrgAccess, SiteAccess, audit, space_access
 from ..kit.db import Transaction
 from ..kit.operation import Call, operation
 from ..kit.pagination import Listing, present_slice
@@ -80,6 +80,7 @@ def publish_site(call: Call, site: SiteAccess) -> Site:
     """Opens the site to the audience its visibility sets."""
     with call.db.write() as tx:
         store.set_published(tx, site.site_id, True)
+        audit(tx, call, "site.published", site.organization_id, ("site", site.site_id))
         return _site(call, tx, site.organization_id, site.site_id)
 
 
@@ -90,4 +91,5 @@ def unpublish_site(call: Call, site: SiteAccess) -> Site:
     """Closes the site; nobody reaches it until it is published again."""
     with call.db.write() as tx:
         store.set_published(tx, site.site_id, False)
+        audit(tx, call, "site.unpublished", site.organization_id, ("site", site.site_id))
         return _site(call, tx, site.organization_id, site.site_id)

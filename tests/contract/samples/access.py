@@ -43,6 +43,7 @@ def _second_factor(world: World, place: Place) -> None:
 SAMPLES = {
     "updateUserById": Sample(body={"displayName": "Renamed"}, like=(ORGANIZATION, Can.ADMIN)),
     "listAuditEvents": Sample(query={"action": "space.created", "since": "2026-01-01T00:00:00Z"}),
+    "getAuditEvent": Sample(),
     "getAuthenticatedUser": Sample(),
     "getUserById": Sample(like=MEMBERS_ONLY),
     # Signing in and out

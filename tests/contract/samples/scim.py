@@ -20,6 +20,10 @@ def _members(place: Place) -> list[dict[str, str]]:
 
 
 SAMPLES = {
+    "listScimResourceTypes": Sample(),
+    "getScimResourceType": Sample(),
+    "listScimSchemas": Sample(),
+    "getScimSchema": Sample(),
     "getScimConfiguration": Sample(),
     "listScimUsers": Sample(),
     "createScimUser": Sample(body=_USER),

@@ -26,7 +26,7 @@ from ..store import find_user_by_email, insert_user
 from ..tokens import cookie, hash_token
 from . import external, once, sessions
 from .redirects import local_path
-from .signing_in import agent
+from .verifying import verify_address
 
 LIFETIME = 10 * 60_000
 _KEEP_SECONDS = 3600
@@ -175,7 +175,7 @@ def finish(call: Call, query: CallbackQuery) -> Finished:
     identity = _verified(call, metadata, token, pending.nonce)
     with call.db.write() as tx:
         user_id = _person(tx, metadata.issuer, identity)
-        session = sessions.begin(tx, user_id, "oidc", client=call.client, agent=agent(call))
+        session = sessions.begin(tx, user_id, "oidc", client=call.client, agent=sessions.agent_of(call))
     return Finished(session, pending.next)
 
 
@@ -271,6 +271,9 @@ def _person(tx: Transaction, issuer: str, identity: Identity) -> str:
         if user is None:
             name = identity.name or identity.email.partition("@")[0]
             user = insert_user(tx, identity.email, name, verified=True)
+        else:
+            # The provider says whose the address is; who set up the account may have been somebody else.
+            verify_address(tx, user.id)
         known = user.id
         external.link(tx, issuer, identity.subject, known)
     if not external.may_sign_in(tx, known):

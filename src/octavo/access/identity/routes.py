@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...errors import Forbidden, NotFound
 from ...kit.clock import now
 from ...kit.db import Transaction
 from ...kit.operation import PUBLIC, Call, Deletion, Reply, operation
 from ...kit.pagination import Listing, PageQuery, present_slice
 from .. import store as people
+from ..auditing import audit, audit_person
 from ..entering import OrgAccess, SignedIn
 from ..roles import Can
 from ..saml.store import list_active_providers
@@ -31,6 +34,29 @@ def _answer(call: Call, outcome: signing_in.Outcome, cookie: bool) -> Reply:
 
 def session_cookie(call: Call, new: sessions.NewSession) -> str:
     return cookie_header(call, new.secret, (new.expires_at - now()) // 1000)
+
+
+def _tell(
+    tx: Transaction,
+    call: Call,
+    action: str,
+    *,
+    only: str | None = None,
+    before: Any = None,
+    after: Any = None,
+) -> None:
+    """Records what the caller did with their own account, in their organizations."""
+    actor: Actor = call.actor
+    audit_person(
+        tx,
+        action,
+        actor.user_id,
+        client=call.client,
+        token=actor.token_id,
+        only=only if only is not None else actor.organization_id,
+        before=before,
+        after=after,
+    )
 
 
 # --- signing in and out -------------------------------------------------------------------------------
@@ -136,8 +162,10 @@ def sign_out(call: Call, caller: SignedIn) -> Reply:
     with call.db.write() as tx:
         if actor.session:
             sessions.end(tx, actor.user_id, actor.token_id)
+            _tell(tx, call, "session.ended", before={"session": actor.token_id})
         else:
             store.revoke_token(tx, actor.user_id, actor.token_id)
+            _tell(tx, call, "token.revoked", before={"token": actor.token_id})
     return Reply(status=204, headers={"set-cookie": cookie_header(call, "", 0)})
 
 
@@ -214,6 +242,7 @@ def end_session(call: Call, caller: SignedIn, session_id: str) -> bool:
         found = sessions.find_session(tx, caller.user_id, session_id)
         if found is None or (only is not None and found.organization_id != only):
             return False
+        _tell(tx, call, "session.ended", only=found.organization_id, before={"session": session_id})
         return sessions.end(tx, caller.user_id, session_id)
 
 
@@ -221,7 +250,8 @@ def end_session(call: Call, caller: SignedIn, session_id: str) -> bool:
 def end_other_sessions(call: Call, caller: SignedIn) -> None:
     """Ends all of the caller's sessions but the one that asks."""
     with call.db.write() as tx:
-        sessions.end_others(tx, caller.user_id, call.actor.token_id)
+        if ended := sessions.end_others(tx, caller.user_id, call.actor.token_id):
+            _tell(tx, call, "session.ended", before={"sessions": ended})
 
 
 # --- password and second factor -----------------------------------------------------------------------
@@ -260,6 +290,7 @@ def set_password(call: Call, caller: SignedIn, body: wire.SetPassword) -> None:
     with call.db.write() as tx:
         passwords.set_password(tx, caller.user_id, hashed)
         sessions.end_others(tx, caller.user_id, call.actor.token_id)
+        _tell(tx, call, "password.updated")
 
 
 @operation("getMfa", "GET", "/user/mfa", needs=Can.SIGN_IN, returns=wire.SecondFactor, extension=True)
@@ -304,6 +335,7 @@ def confirm_mfa(call: Call, caller: SignedIn, body: wire.CodeBody) -> Reply:
     with call.db.write() as tx:
         codes = factors.confirm(tx, caller.user_id, body.code)
         sessions.end_others(tx, caller.user_id, call.actor.token_id)
+        _tell(tx, call, "second-factor.created")
     return Reply(wire.RecoveryCodes(codes), headers={"cache-control": "no-store"})
 
 
@@ -330,6 +362,7 @@ def renew_recovery_codes(call: Call, caller: SignedIn, body: wire.CodeBody) -> R
     _require_code(call, caller.user_id, body.code)
     with call.db.write() as tx:
         codes = factors.renew_recovery_codes(tx, caller.user_id)
+        _tell(tx, call, "second-factor.updated", after={"recoveryCodes": len(codes)})
     return Reply(wire.RecoveryCodes(codes), headers={"cache-control": "no-store"})
 
 
@@ -339,6 +372,11 @@ def end_mfa(call: Call, caller: SignedIn, body: wire.CodeBody) -> None:
     _require_code(call, caller.user_id, body.code)
     with call.db.write() as tx:
         factors.end(tx, caller.user_id)
+        _tell(tx, call, "second-factor.removed")
+
+
+def _token_state(row: store.TokenRow) -> dict[str, Any]:
+    return {"token": row.id, "name": row.name, "scopes": row.scopes, "expiresAt": row.expires_at}
 
 
 # --- personal tokens ----------------------------------------------------------------------------------
@@ -386,6 +424,7 @@ def create_personal_token(call: Call, caller: SignedIn, body: wire.CreateToken) 
             expires_at=body.expires_at,
             organization_id=actor.organization_id,
         )
+        _tell(tx, call, "token.created", after=_token_state(row))
     return Reply(wire.present_token(row, secret), status=201, headers={"cache-control": "no-store"})
 
 
@@ -400,7 +439,10 @@ def create_personal_token(call: Call, caller: SignedIn, body: wire.CreateToken) 
 def revoke_personal_token(call: Call, caller: SignedIn, token_id: str) -> bool:
     """Takes back one of the caller's tokens at once."""
     with call.db.write() as tx:
-        return store.revoke_token(tx, caller.user_id, token_id, only=call.actor.organization_id)
+        if not store.revoke_token(tx, caller.user_id, token_id, only=call.actor.organization_id):
+            return False
+        _tell(tx, call, "token.revoked", before={"token": token_id})
+    return True
 
 
 # --- service accounts ---------------------------------------------------------------------------------
@@ -438,6 +480,9 @@ def create_service_account(
     """A member that is no person: it acts through its tokens, in this organization only."""
     with call.db.write() as tx:
         row = store.insert_service_account(tx, org.organization_id, body.name.strip(), body.role)
+        state = {"name": row.name, "role": body.role}
+        target = ("service-account", row.id)
+        audit(tx, call, "service-account.created", org.organization_id, target, after=state)
     return wire.present_service_account(row)
 
 
@@ -456,6 +501,8 @@ def delete_service_account(call: Call, org: OrgAccess, service_account_id: str) 
             return False
         departing.end_everywhere(tx, service_account_id)
         store.disable_service_account(tx, service_account_id)
+        target = ("service-account", service_account_id)
+        audit(tx, call, "service-account.removed", org.organization_id, target)
     return True
 
 
@@ -506,6 +553,8 @@ def create_service_account_token(
             expires_at=body.expires_at,
             organization_id=org.organization_id,
         )
+        target = ("service-account", service_account_id)
+        audit(tx, call, "token.created", org.organization_id, target, after=_token_state(row))
     return Reply(wire.present_token(row, secret), status=201, headers={"cache-control": "no-store"})
 
 
@@ -521,4 +570,8 @@ def revoke_service_account_token(call: Call, org: OrgAccess, service_account_id:
     """Takes back a token of a service account at once."""
     with call.db.write() as tx:
         _require_service_account(tx, org, service_account_id)
-        return store.revoke_token(tx, service_account_id, token_id)
+        if not store.revoke_token(tx, service_account_id, token_id):
+            return False
+        target = ("service-account", service_account_id)
+        audit(tx, call, "token.revoked", org.organization_id, target, before={"token": token_id})
+    return True

@@ -10,7 +10,9 @@ from msgspec import Struct
 from ...kit import ids
 from ...kit.clock import now
 from ...kit.db import Transaction
+from ...kit.operation import Call
 from ...kit.pagination import Slice, decode_token, slice_rows
+from ..auditing import audit_person
 from ..tokens import SESSION_IDLE, SESSION_PREFIX, hash_token
 
 Method = Literal["password", "link", "oidc", "saml"]
@@ -40,6 +42,11 @@ class NewSession(Struct, frozen=True):
 _COLUMNS = "id, organization_id, method, client, agent, created_at, expires_at, last_used_at"
 
 
+def agent_of(call: Call) -> str:
+    """What the request calls the program that made it."""
+    return call.headers.get(b"user-agent", b"").decode("latin-1")
+
+
 def begin(
     tx: Transaction,
     user_id: str,
@@ -65,6 +72,15 @@ def begin(
         agent=agent[:256],
         at=moment,
         expires=new.expires_at,
+    )
+    audit_person(
+        tx,
+        "session.begun",
+        user_id,
+        client=client or None,
+        token=new.id,
+        only=organization_id,
+        after={"method": method},
     )
     return new
 

@@ -14,7 +14,9 @@ from ...kit.clock import now
 from ...kit.context import Context
 from ...kit.db import Transaction
 from ...kit.operation import Call
+from ..auditing import audit_person
 from . import attempts, factors, once, passwords, sessions
+from .verifying import verify_address
 
 LINK_LIFETIME = 15 * 60_000
 CHALLENGE_LIFETIME = 5 * 60_000
@@ -51,10 +53,6 @@ def _find_person(tx: Transaction, email: str) -> _Person | None:
     return _Person(*row) if row else None
 
 
-def agent(call: Call) -> str:
-    return call.headers.get(b"user-agent", b"").decode("latin-1")
-
-
 def with_password(call: Call, email: str, password: str, code: str | None) -> Outcome:
     """Raises Unauthorized when something does not fit, TooManyRequests after too many tries."""
     counters = attempts.counters("password", email.strip().lower(), call.client)
@@ -64,6 +62,7 @@ def with_password(call: Call, email: str, password: str, code: str | None) -> Ou
         person = _find_person(tx, email)
     fits = passwords.verify_password(person.password_hash if person else None, password)
     if person is None or not fits:
+        _note_failure(call, email, "password")
         raise Unauthorized("The address or the password is wrong.")
     with call.db.write() as tx:
         attempts.give_back(tx, counters)
@@ -73,7 +72,7 @@ def with_password(call: Call, email: str, password: str, code: str | None) -> Ou
 def _first_factor_done(call: Call, user_id: str, method: sessions.Method, code: str | None) -> Outcome:
     with call.db.write() as tx:
         if not factors.needs_code(tx, user_id):
-            return sessions.begin(tx, user_id, method, client=call.client, agent=agent(call))
+            return sessions.begin(tx, user_id, method, client=call.client, agent=sessions.agent_of(call))
     if code is not None:
         return _with_code(call, user_id, method, code)
     expires = now() + CHALLENGE_LIFETIME
@@ -99,8 +98,33 @@ def _with_code(call: Call, user_id: str, method: sessions.Method, code: str) -> 
         enabled = tx.one("SELECT 1 FROM users WHERE id = :id AND disabled = 0", id=user_id)
         if enabled and factors.accept(tx, user_id, code):
             attempts.give_back(tx, counters)
-            return sessions.begin(tx, user_id, method, client=call.client, agent=agent(call))
+            return sessions.begin(tx, user_id, method, client=call.client, agent=sessions.agent_of(call))
+        audit_person(
+            tx,
+            "sign-in.failed",
+            user_id,
+            client=call.client,
+            actor="",
+            after={"method": f"{method} and code"},
+        )
     raise Unauthorized("code: wrong, or used already")
+
+
+def _note_failure(call: Call, email: str, method: str) -> None:
+    """Has a failed try put into the log. The same work whether or not there is such a person."""
+    with call.db.write() as tx:
+        jobs.enqueue(
+            tx, "logFailedSignIn", email=email.strip().lower()[:320], method=method, client=call.client
+        )
+
+
+@jobs.job("logFailedSignIn", attempts=3)
+def log_failed_sign_in(context: Context, email: str, method: str, client: str) -> None:
+    with context.db.write() as tx:
+        person = _find_person(tx, email)
+        if person is not None:
+            state = {"method": method}
+            audit_person(tx, "sign-in.failed", person.id, client=client, actor="", after=state)
 
 
 # --- links in a mail ----------------------------------------------------------------------------------
@@ -138,12 +162,9 @@ def with_link(call: Call, secret: str, code: str | None) -> Outcome:
     """Takes a link's secret, which is used up by this. Raises Unauthorized."""
     with call.db.write() as tx:
         link = once.take(tx, "link", secret, _Link)
-        if link is not None:
-            # Who opens the link reads the address's mail.
-            changed = tx.run(
-                "UPDATE users SET email_verified = 1 WHERE id = :id AND disabled = 0", id=link.user_id
-            )
-    if link is None or not changed:
+        # Who opens the link reads the address's mail.
+        known = link is not None and verify_address(tx, link.user_id)
+    if link is None or not known:
         raise Unauthorized("link: unknown, used or expired. Ask for another one.")
     return _first_factor_done(call, link.user_id, "link", code)
 

@@ -12,6 +12,7 @@ from ...errors import BadRequest, NotFound
 from ...kit.db import Transaction
 from ...kit.operation import PUBLIC, Call, Deletion, RawBody, Reply, operation
 from ...kit.pagination import Listing, PageQuery, present_slice
+from ..auditing import audit
 from ..entering import OrgAccess
 from ..identity.routes import session_cookie
 from ..roles import Can
@@ -48,6 +49,18 @@ def _checked(
     return values
 
 
+def _state(row: store.ProviderRow) -> dict[str, Any]:
+    """What the log tells of a provider; its certificate is public."""
+    return {
+        "label": row.label,
+        "entityID": row.entity_id,
+        "ssoURL": row.sso_url,
+        "certificate": row.certificate,
+        "defaultTeam": row.default_team,
+        "defaultRole": row.default_role,
+    }
+
+
 def _present(call: Call, tx: Transaction, row: store.ProviderRow) -> wire.Provider:
     team = find_team(tx, row.organization_id, row.default_team) if row.default_team else None
     return wire.present_provider(call, row, team)
@@ -80,7 +93,10 @@ def create_saml_provider(call: Call, org: OrgAccess, body: wire.CreateProvider) 
     """A new SAML provider: `pending` until entity id, certificate and URL are all there, then `active`."""
     with call.db.write() as tx:
         provider_id = store.insert_provider(tx, org.organization_id, _checked(tx, org, body))
-        return _present(call, tx, store.get_provider(tx, org.organization_id, provider_id))
+        made = store.get_provider(tx, org.organization_id, provider_id)
+        target = ("saml-provider", provider_id)
+        audit(tx, call, "saml-provider.created", org.organization_id, target, after=_state(made))
+        return _present(call, tx, made)
 
 
 @operation(
@@ -110,14 +126,31 @@ def update_saml_provider(
         store.update_provider(tx, saml_provider_id, values)
         if values.get("entity_id", before.entity_id) != before.entity_id:
             store.forget_identities(tx, saml_provider_id)
-        return _present(call, tx, store.get_provider(tx, org.organization_id, saml_provider_id))
+        after = store.get_provider(tx, org.organization_id, saml_provider_id)
+        was, is_now = _state(before), _state(after)
+        changed = [name for name in was if was[name] != is_now[name]]
+        if changed:
+            audit(
+                tx,
+                call,
+                "saml-provider.updated",
+                org.organization_id,
+                ("saml-provider", saml_provider_id),
+                before={name: was[name] for name in changed},
+                after={name: is_now[name] for name in changed},
+            )
+        return _present(call, tx, after)
 
 
 @operation("deleteOrganizationSAMLProvider", "DELETE", _PROVIDER, needs=Can.ADMIN, returns=Deletion)
 def delete_saml_provider(call: Call, org: OrgAccess, saml_provider_id: str) -> bool:
     """Deletes a SAML provider and ends the sessions that came in through the organization's providers."""
     with call.db.write() as tx:
-        return store.delete_provider(tx, org.organization_id, saml_provider_id)
+        if not store.delete_provider(tx, org.organization_id, saml_provider_id):
+            return False
+        target = ("saml-provider", saml_provider_id)
+        audit(tx, call, "saml-provider.removed", org.organization_id, target)
+    return True
 
 
 @operation(

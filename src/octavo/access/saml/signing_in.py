@@ -15,9 +15,9 @@ from ...errors import Forbidden
 from ...kit.clock import now
 from ...kit.db import Transaction
 from ...kit.operation import Call
+from ..auditing import audit
 from ..identity import external, once, sessions
 from ..identity.redirects import local_path
-from ..identity.signing_in import agent
 from ..store import find_user_by_email, insert_user, upsert_member
 from . import store
 from .responses import Assertion, Refused, make_request, read_response
@@ -60,19 +60,19 @@ def finish(call: Call, provider_id: str, encoded: str, relay_state: str | None) 
             if asked is None:
                 raise Refused("SAML response: answers a request that is not open")
             following = asked.next
-        user_id = _person(tx, provider, assertion)
+        user_id = _person(tx, call, provider, assertion)
         session = sessions.begin(
             tx,
             user_id,
             "saml",
             client=call.client,
-            agent=agent(call),
+            agent=sessions.agent_of(call),
             organization_id=provider.organization_id,
         )
     return Finished(session, following)
 
 
-def _person(tx: Transaction, provider: store.ProviderRow, assertion: Assertion) -> str:
+def _person(tx: Transaction, call: Call, provider: store.ProviderRow, assertion: Assertion) -> str:
     known = external.find_user_id(tx, provider.id, assertion.subject)
     user_id = known or _matched_or_made(tx, provider, assertion)
     if known is None:
@@ -88,6 +88,8 @@ def _person(tx: Transaction, provider: store.ProviderRow, assertion: Assertion) 
         raise Forbidden("You are disabled in this organization.")
     if row is None:
         upsert_member(tx, provider.organization_id, user_id, provider.default_role)
+        state = {"role": provider.default_role, "team": provider.default_team, "by": "saml"}
+        audit(tx, call, "member.joined", provider.organization_id, ("user", user_id), after=state)
         if provider.default_team is not None:
             store.join_team(tx, provider.default_team, user_id)
     tx.run(

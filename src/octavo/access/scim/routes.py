@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...kit.db import Transaction
 from ...kit.operation import Call, Reply, operation
+from ..auditing import audit
 from ..entering import OrgAccess
 from ..roles import Can
-from . import provisioning, store, wire
+from . import discovery, provisioning, store, wire
 
 _BASE = "/orgs/{organizationId}/scim/v2"
 _USER = _BASE + "/Users/{scimUserId}"
@@ -20,6 +22,40 @@ def _reply(value: Any, status: int = 200) -> Reply:
     if status == 201:
         headers["location"] = value.meta.location
     return Reply(wire.encode(value), status, headers)
+
+
+def _user_state(row: store.UserRow) -> dict[str, Any]:
+    return {"email": row.email, "name": row.display_name, "active": row.active, "externalId": row.external_id}
+
+
+def _tell_user(
+    tx: Transaction, call: Call, org: OrgAccess, action: str, row: store.UserRow, **states: Any
+) -> None:
+    audit(tx, call, action, org.organization_id, ("user", row.id), **states)
+
+
+def _tell_change(
+    tx: Transaction, call: Call, org: OrgAccess, before: store.UserRow, after: store.UserRow
+) -> None:
+    was, is_now = _user_state(before), _user_state(after)
+    if was == is_now:
+        return
+    action = "member.updated"
+    if before.active != after.active:
+        action = "member.enabled" if after.active else "member.disabled"
+    _tell_user(tx, call, org, action, after, before=was, after=is_now)
+
+
+def _group_state(tx: Transaction, row: store.GroupRow) -> dict[str, Any]:
+    members = store.group_members(tx, [row.id])[row.id]
+    return {"title": row.title, "externalId": row.external_id, "members": [member[0] for member in members]}
+
+
+def _tell_group(
+    tx: Transaction, call: Call, org: OrgAccess, action: str, group_id: str, **states: Any
+) -> None:
+    if states.get("before") != states.get("after"):
+        audit(tx, call, action, org.organization_id, ("team", group_id), **states)
 
 
 def _config(call: Call, organization_id: str) -> dict[str, Any]:
@@ -55,6 +91,53 @@ def get_scim_configuration(call: Call, org: OrgAccess) -> Reply:
     return _reply(_config(call, org.organization_id))
 
 
+@operation(
+    "listScimResourceTypes",
+    "GET",
+    _BASE + "/ResourceTypes",
+    needs=Can.ADMIN,
+    returns=dict[str, Any],
+    extension=True,
+)
+def list_scim_resource_types(call: Call, org: OrgAccess) -> Reply:
+    """The kinds of resources: users and groups."""
+    return _reply(discovery.listing(discovery.resource_types(call, org.organization_id)))
+
+
+@operation(
+    "getScimResourceType",
+    "GET",
+    _BASE + "/ResourceTypes/{resourceType}",
+    needs=Can.ADMIN,
+    returns=dict[str, Any],
+    extension=True,
+)
+def get_scim_resource_type(call: Call, org: OrgAccess, resource_type: str) -> Reply:
+    """One kind of resource: `User` or `Group`."""
+    return _reply(discovery.get(discovery.resource_types(call, org.organization_id), resource_type))
+
+
+@operation(
+    "listScimSchemas", "GET", _BASE + "/Schemas", needs=Can.ADMIN, returns=dict[str, Any], extension=True
+)
+def list_scim_schemas(call: Call, org: OrgAccess) -> Reply:
+    """What Octavo keeps of users and groups."""
+    return _reply(discovery.listing(discovery.schemas(call, org.organization_id)))
+
+
+@operation(
+    "getScimSchema",
+    "GET",
+    _BASE + "/Schemas/{schemaId}",
+    needs=Can.ADMIN,
+    returns=dict[str, Any],
+    extension=True,
+)
+def get_scim_schema(call: Call, org: OrgAccess, schema_id: str) -> Reply:
+    """One schema, by its URN."""
+    return _reply(discovery.get(discovery.schemas(call, org.organization_id), schema_id))
+
+
 @operation("listScimUsers", "GET", _BASE + "/Users", needs=Can.ADMIN, returns=wire.UserList, extension=True)
 def list_scim_users(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply:
     """Members as SCIM users, from `startIndex` (1) on."""
@@ -81,6 +164,7 @@ def create_scim_user(call: Call, org: OrgAccess, body: wire.UserBody) -> Reply:
     """A new member, with the organization's default role; an account is made when there is none."""
     with call.db.write() as tx:
         row = provisioning.create_user(tx, org.organization_id, body)
+        _tell_user(tx, call, org, "member.added", row, after=_user_state(row))
     return _reply(wire.present_user(call, org.organization_id, row), 201)
 
 
@@ -105,7 +189,9 @@ def get_scim_user(call: Call, org: OrgAccess, scim_user_id: str) -> Reply:
 def replace_scim_user(call: Call, org: OrgAccess, scim_user_id: str, body: wire.UserBody) -> Reply:
     """Replaces a user. `active: false` disables the member and ends their sessions and tokens at once."""
     with call.db.write() as tx:
+        before = provisioning.get_user(tx, org.organization_id, scim_user_id)
         row = provisioning.replace_user(tx, org.organization_id, scim_user_id, body)
+        _tell_change(tx, call, org, before, row)
     return _reply(wire.present_user(call, org.organization_id, row))
 
 
@@ -122,7 +208,9 @@ def replace_scim_user(call: Call, org: OrgAccess, scim_user_id: str, body: wire.
 def patch_scim_user(call: Call, org: OrgAccess, scim_user_id: str, body: wire.PatchBody) -> Reply:
     """Changes a user. `active: false` disables the member and ends their sessions and tokens at once."""
     with call.db.write() as tx:
+        before = provisioning.get_user(tx, org.organization_id, scim_user_id)
         row = provisioning.patch_user(tx, org.organization_id, scim_user_id, body)
+        _tell_change(tx, call, org, before, row)
     return _reply(wire.present_user(call, org.organization_id, row))
 
 
@@ -130,7 +218,9 @@ def patch_scim_user(call: Call, org: OrgAccess, scim_user_id: str, body: wire.Pa
 def delete_scim_user(call: Call, org: OrgAccess, scim_user_id: str) -> None:
     """Ends a membership with its sessions, tokens, places in teams and grants, at once. 404 when there is none."""
     with call.db.write() as tx:
+        before = provisioning.get_user(tx, org.organization_id, scim_user_id)
         provisioning.delete_user(tx, org.organization_id, scim_user_id)
+        _tell_user(tx, call, org, "member.removed", before, before=_user_state(before))
 
 
 def _present_groups(call: Call, org: OrgAccess, rows: list[store.GroupRow]) -> list[wire.Group]:
@@ -167,6 +257,7 @@ def create_scim_group(call: Call, org: OrgAccess, body: wire.GroupBody) -> Reply
     """A new team with these members, all of them of this organization."""
     with call.db.write() as tx:
         row = provisioning.create_group(tx, org.organization_id, body)
+        _tell_group(tx, call, org, "team.created", row.id, after=_group_state(tx, row))
     return _reply(_present_groups(call, org, [row])[0], 201)
 
 
@@ -190,7 +281,9 @@ def get_scim_group(call: Call, org: OrgAccess, group_id: str) -> Reply:
 def replace_scim_group(call: Call, org: OrgAccess, group_id: str, body: wire.GroupBody) -> Reply:
     """Replaces a team's title and members."""
     with call.db.write() as tx:
+        was = _group_state(tx, provisioning.get_group(tx, org.organization_id, group_id))
         row = provisioning.replace_group(tx, org.organization_id, group_id, body)
+        _tell_group(tx, call, org, "team.updated", group_id, before=was, after=_group_state(tx, row))
     return _reply(_present_groups(call, org, [row])[0])
 
 
@@ -206,7 +299,9 @@ def replace_scim_group(call: Call, org: OrgAccess, group_id: str, body: wire.Gro
 def patch_scim_group(call: Call, org: OrgAccess, group_id: str, body: wire.PatchBody) -> Reply:
     """Adds and removes members, or renames the team."""
     with call.db.write() as tx:
+        was = _group_state(tx, provisioning.get_group(tx, org.organization_id, group_id))
         row = provisioning.patch_group(tx, org.organization_id, group_id, body)
+        _tell_group(tx, call, org, "team.updated", group_id, before=was, after=_group_state(tx, row))
     return _reply(_present_groups(call, org, [row])[0])
 
 
@@ -214,4 +309,6 @@ def patch_scim_group(call: Call, org: OrgAccess, group_id: str, body: wire.Patch
 def delete_scim_group(call: Call, org: OrgAccess, group_id: str) -> None:
     """Deletes a team and what was granted to it. 404 when there is none."""
     with call.db.write() as tx:
+        was = _group_state(tx, provisioning.get_group(tx, org.organization_id, group_id))
         provisioning.delete_group(tx, org.organization_id, group_id)
+        _tell_group(tx, call, org, "team.removed", group_id, before=was)

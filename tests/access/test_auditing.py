@@ -1,0 +1,190 @@
+"""The audit log: what is told, to whom, how it is read, and that it stays."""
+
+import csv
+import io
+
+import msgspec
+import pytest
+
+from octavo.access import remove_member
+from octavo.kit.jobs import Worker
+from world import NOBODY, PASSWORD
+
+EVENTS = "/orgs/{organizationId}/audit-events"
+
+
+def events(world, place=None, **query):
+    place = place or world.home
+    return world.get(place.admin, place.path(EVENTS), params={"limit": 1000, **query})["items"]
+
+
+def newest(world, place=None):
+    return events(world, place)[0]
+
+
+def bearer(token):
+    return {"authorization": f"Bearer {token}"}
+
+
+# How each change is made (who, method, path below the place, body) and what the log says of it.
+CHANGES = {
+    "member.updated": ("PATCH", "/orgs/{organizationId}/members/{scimUserId}", {"role": "review"}),
+    "member.removed": ("DELETE", "/orgs/{organizationId}/members/{scimUserId}", None),
+    "team.created": ("PUT", "/orgs/{organizationId}/teams", {"title": "New", "members": []}),
+    "team.updated": ("PATCH", "/orgs/{organizationId}/teams/{teamId}", {"title": "Newer"}),
+    "team.members-updated": (
+        "PUT",
+        "/orgs/{organizationId}/teams/{teamId}/members/{scimUserId}",
+        {"role": "owner"},
+    ),
+    "team.removed": ("DELETE", "/orgs/{organizationId}/teams/{teamId}", None),
+    "organization.updated": ("PATCH", "/orgs/{organizationId}", {"defaultRole": None, "ai": False}),
+    "invitation.created": ("POST", "/orgs/{organizationId}/invites", {"emails": ["a@example.com"]}),
+    "invite-link.created": ("POST", "/orgs/{organizationId}/link-invites", {"role": "edit"}),
+    "service-account.created": ("POST", "/orgs/{organizationId}/service-accounts", {"name": "Bot"}),
+    "service-account.removed": (
+        "DELETE",
+        "/orgs/{organizationId}/service-accounts/{serviceAccountId}",
+        None,
+    ),
+    "token.created": ("POST", "/user/tokens", {"name": "Phone"}),
+    "token.revoked": ("DELETE", "/user/tokens/{personalTokenId}", None),
+    "session.ended": ("DELETE", "/user/sessions/{sessionId}", None),
+    "password.updated": (
+        "PUT",
+        "/user/password",
+        {"password": "battery staple", "currentPassword": PASSWORD},
+    ),
+    "user.updated": ("PATCH", "/users/{userId}", {"displayName": "Ada"}),
+    "saml-provider.created": ("POST", "/orgs/{organizationId}/saml", {"label": "Other"}),
+    "saml-provider.updated": ("PATCH", "/orgs/{organizationId}/saml/{samlProviderId}", {"label": "Renamed"}),
+    "saml-provider.removed": ("DELETE", "/orgs/{organizationId}/saml/{samlProviderId}", None),
+    "member.added": ("POST", "/orgs/{organizationId}/scim/v2/Users", {"userName": "bob@home.test"}),
+    "member.disabled": (
+        "PATCH",
+        "/orgs/{organizationId}/scim/v2/Users/{scimUserId}",
+        {"Operations": [{"op": "replace", "path": "active", "value": False}]},
+    ),
+    "permission.granted": (
+        "POST",
+        "/spaces/{spaceId}/permissions",
+        lambda place: {"role": "edit", "users": [place["scimUserId"]]},
+    ),
+    "space.created": ("POST", "/orgs/{organizationId}/spaces", {"title": "Another"}),
+    "space.deleted": ("DELETE", "/spaces/{spaceId}", None),
+    "collection.deleted": ("DELETE", "/collections/{collectionId}", None),
+    "font.updated": ("POST", "/orgs/{organizationId}/fonts/{fontId}", {"fontFamily": "New"}),
+    "font.removed": ("DELETE", "/orgs/{organizationId}/fonts/{fontId}", None),
+    "site.published": ("POST", "/orgs/{organizationId}/sites/{siteId}/publish", None),
+    "site.unpublished": ("POST", "/orgs/{organizationId}/sites/{siteId}/unpublish", None),
+}
+
+
+@pytest.mark.parametrize("action", CHANGES)
+def test_every_change_is_told_where_it_was_made(world, action):
+    method, path, body = CHANGES[action]
+    home, elsewhere = world.home, len(events(world, world.away))
+    known = len(events(world))
+    options = {} if body is None else {"json": body(home) if callable(body) else body}
+    assert world.call("admin", method, home.path(path), **options).is_success
+    told = events(world)
+    assert len(told) == known + 1
+    event = told[0]
+    assert (event["action"], event["actor"]) == (action, world.users["admin"])
+    assert event["token"] and event["client"] == "127.0.0.1"
+    assert len(events(world, world.away)) == elsewhere
+
+
+def test_an_event_says_how_it_was_before_and_after(world):
+    path = world.home.path("/orgs/{organizationId}")
+    world.call("admin", "PATCH", path, json={"ai": False, "title": "Home"})
+    event = newest(world)
+    assert (event["before"], event["after"]) == ({"ai": True}, {"ai": False})
+    assert event["target"] == {"type": "organization", "id": world.home["organizationId"]}
+    assert world.get("admin", f"{world.home.path(EVENTS)}/{event['id']}") == event
+    assert world.call("stranger", "GET", f"{world.away.path(EVENTS)}/{event['id']}").status_code == 404
+    world.call("admin", "PATCH", path, json={"ai": False})
+    assert newest(world)["id"] == event["id"], "nothing changed, nothing told"
+
+
+def test_signing_in_is_told_to_ones_organizations(world):
+    answer = world.call(
+        NOBODY, "POST", "/sign-in", json={"email": "reader@example.org", "password": PASSWORD}
+    )
+    event = newest(world)
+    assert (event["action"], event["actor"]) == ("session.begun", world.users["reader"])
+    assert event["after"] == {"method": "password"}
+    assert all(item["action"] != "session.begun" for item in events(world, world.away, actor=event["actor"]))
+    world.call(NOBODY, "POST", "/sign-out", headers=bearer(answer.json()["token"]))
+    assert newest(world)["action"] == "session.ended"
+
+
+def test_failed_sign_ins_are_told_and_tell_nothing_apart(world):
+    wrong = {"password": "wrong password"}
+    known = world.call(NOBODY, "POST", "/sign-in", json={"email": "reader@example.org", **wrong})
+    unknown = world.call(NOBODY, "POST", "/sign-in", json={"email": "no.one@example.org", **wrong})
+    assert (known.status_code, known.content) == (unknown.status_code, unknown.content)
+    with world.context.db.read() as tx:
+        kinds = tx.all("SELECT kind FROM jobs WHERE kind = 'logFailedSignIn'")
+    assert len(kinds) == 2, "the same work for both"
+    Worker(world.context.db, world.context).run_pending()
+    told = events(world, action="sign-in.failed")
+    assert [(event["target"]["id"], event.get("actor")) for event in told] == [(world.users["reader"], None)]
+    assert told[0]["client"] == "127.0.0.1"
+
+
+def test_the_log_is_filtered_and_paged(world):
+    home = world.home
+    everything = events(world)
+    assert len(everything) > 10
+    page, seen = None, []
+    while True:
+        params = {"limit": 4, **({"page": page} if page else {})}
+        answer = world.get("admin", home.path(EVENTS), params=params)
+        assert answer["count"] == len(everything)
+        seen += answer["items"]
+        if "next" not in answer:
+            break
+        page = answer["next"]["page"]
+    assert seen == everything
+    one = everything[3]
+    assert one in events(world, since=one["createdAt"], action=one["action"], target=one["target"]["id"])
+    assert one not in events(world, until=one["createdAt"])
+    assert events(world, targetType="nothing") == []
+    assert world.call("admin", "GET", home.path(EVENTS), params={"since": "yesterday"}).status_code == 400
+
+
+def test_the_log_is_exported_whole(world):
+    path, everything = world.home.path(EVENTS), events(world)
+    answer = world.call("admin", "GET", path, params={"format": "ndjson", "limit": 1})
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    assert [msgspec.json.decode(line) for line in answer.text.splitlines()] == everything
+    answer = world.call("admin", "GET", path, params={"format": "csv"})
+    assert answer.headers["content-type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert [row["id"] for row in rows] == [event["id"] for event in everything]
+    assert world.call("editor", "GET", path, params={"format": "csv"}).status_code == 403
+
+
+@pytest.mark.parametrize("statement", ["UPDATE audit_events SET action = 'x'", "DELETE FROM audit_events"])
+def test_nothing_changes_the_log(world, statement):
+    before = events(world)
+    with pytest.raises(Exception, match="audit events are never"), world.context.db.write() as tx:
+        tx.run(statement)
+    assert events(world) == before
+
+
+def test_an_event_goes_with_its_change(world):
+    """What is rolled back was never told."""
+    before = events(world)
+    path = world.home.path("/orgs/{organizationId}/members/{userId}")
+    assert world.call("admin", "PATCH", path, json={"role": "edit"}).status_code == 409
+    assert world.call("admin", "DELETE", path).status_code == 409
+    assert events(world) == before
+
+
+def test_the_log_outlives_who_it_tells_of(world):
+    world.call(NOBODY, "POST", "/sign-in", json={"email": "reader@example.org", "password": PASSWORD})
+    with world.context.db.write() as tx:
+        remove_member(tx, world.home["organizationId"], world.users["reader"])
+    assert events(world, actor=world.users["reader"], action="session.begun")
