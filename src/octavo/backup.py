@@ -50,6 +50,7 @@ _FILES = (
     ("item_versions", "content", "kind = 'file'"),
     ("uploads", "hash", "hash IS NOT NULL"),
     ("prints", "file", "file IS NOT NULL"),
+    ("font_faces", "hash", "hash IS NOT NULL"),
 )
 """Columns that name files."""
 _TEXTS = (

@@ -65,6 +65,7 @@ TABLES: dict[str, _Taken] = {
     "saml_providers": _Taken(_OWN),
     "scim_resources": _Taken(_OWN),
     "fonts": _Taken(_OWN),
+    "font_faces": _Taken("font_id IN (SELECT id FROM fonts WHERE organization_id = :org)"),
     "collections": _Taken(_OWN),
     "spaces": _Taken(_OWN, ("created_by",)),
     "lines": _Taken(f"space_id {_IN_SPACES}"),
@@ -201,7 +202,7 @@ def _write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> int:
 
 
 def _needed(tx: Transaction, organization_id: str) -> dict[str, bool]:
-    """The hashes of all texts (True) and files (False) that any revision names."""
+    """The hashes of all texts (True) and files (False) that any revision or font names."""
     texts = tx.all(
         f"""SELECT body FROM page_versions WHERE line_id IN {_LINES} AND body IS NOT NULL
             UNION SELECT content FROM item_versions WHERE line_id IN {_LINES} AND content IS NOT NULL
@@ -209,8 +210,10 @@ def _needed(tx: Transaction, organization_id: str) -> dict[str, bool]:
         org=organization_id,
     )
     files = tx.all(
-        f"""SELECT DISTINCT content FROM item_versions
-            WHERE line_id IN {_LINES} AND kind = 'file' AND content IS NOT NULL""",
+        f"""SELECT content FROM item_versions
+            WHERE line_id IN {_LINES} AND kind = 'file' AND content IS NOT NULL
+            UNION SELECT hash FROM font_faces
+            WHERE font_id IN (SELECT id FROM fonts WHERE organization_id = :org)""",
         org=organization_id,
     )
     return {**{row[0]: False for row in files}, **{row[0]: True for row in texts}}

@@ -72,7 +72,16 @@ CREATE TABLE fonts (
   id TEXT PRIMARY KEY,
   organization_id TEXT NOT NULL REFERENCES organizations(id) ON DELETE CASCADE,
   family TEXT NOT NULL,
-  faces TEXT NOT NULL,                   -- JSON
   created_at BIGINT NOT NULL
 );
 CREATE INDEX fonts_by_organization ON fonts (organization_id, id);
+
+-- The weights of a font, each with its file.
+CREATE TABLE font_faces (
+  font_id TEXT NOT NULL REFERENCES fonts(id) ON DELETE CASCADE,
+  weight INTEGER NOT NULL,
+  hash TEXT NOT NULL,
+  format TEXT NOT NULL,                  -- woff2, woff
+  PRIMARY KEY (font_id, weight)
+);
+CREATE INDEX font_faces_by_hash ON font_faces (hash);
