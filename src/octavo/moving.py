@@ -304,7 +304,7 @@ def _hashes(folder: Path) -> dict[str, Path]:
 
 def _named(rows: dict[str, list[dict[str, Any]]]) -> tuple[set[str], set[str]]:
     texts = {row["body"] for row in rows["page_versions"] if row.get("body")}
-    files: set[str] = set()
+    files: set[str] = {row["hash"] for row in rows["font_faces"]}
     for row in rows["item_versions"]:
         if row.get("content") and row.get("kind") != "variable":
             (files if row.get("kind") == "file" else texts).add(row["content"])
