@@ -14,10 +14,12 @@ from ..kit.db import Transaction
 from ..kit.operation import Call
 from ..kit.pagination import Listing, present_slice
 from . import store
+from .computing import Computed
 from .documents import Evaluated, document_json, markdown_of, resolve_reference
 from .files import download_url
 from .store import Base, Item
 from .wire import (
+    ComputedRevision,
     ContentQuery,
     DocumentPage,
     DocumentQuery,
@@ -82,6 +84,16 @@ class Reader:
     def pages(self) -> Pages:
         pages = store.list_pages(self._tx, self._base)
         return Pages(present_tree(self._app, pages, None, "", self._cover))
+
+    def computed(self, found: Computed) -> ComputedRevision:
+        """What a source gives, shown as if it stood in this state."""
+        return ComputedRevision(
+            pages=present_tree(self._app, found.pages, None, "", self._cover),
+            files=[self.present_file(item) for item in found.items if item.kind == "file"],
+            reusable_contents=[
+                present_reusable(item) for item in found.items if item.kind == "reusable-content"
+            ],
+        )
 
     def page(self, page_id: str, query: PageContentQuery) -> Raw:
         # A revision never changes, so neither does what it says of a page.

@@ -14,11 +14,14 @@ from ..access import Can, SpaceAccess
 from ..kit.operation import Call, operation
 from ..kit.pagination import Listing, PageQuery
 from . import store
+from .computing import compute_document, compute_revision
 from .documents import document_json
 from .embedding import find_embed
 from .linking import Links
 from .reading import Reader
 from .wire import (
+    ComputeContent,
+    ComputedRevision,
     ContentLocation,
     ContentQuery,
     DocumentQuery,
@@ -337,3 +340,36 @@ def get_revision_reusable_document(
     """The document of a reusable content of a revision, as nodes."""
     with _revision(call, space, revision_id) as reader:
         return reader.reusable_document(reusable_content_id, query)
+
+
+# --- computed -----------------------------------------------------------------------------------------
+
+
+@operation(
+    "getComputedDocument",
+    "POST",
+    "/spaces/{spaceId}/content/computed/document",
+    needs=Can.VIEW,
+    returns=Raw,
+    errors=(400,),
+)
+def get_computed_document(call: Call, space: SpaceAccess, query: SchemaQuery, body: ComputeContent) -> Raw:
+    """The document that a source gives now. The same source, seed and state of what it depends on always give the
+    same nodes with the same keys."""
+    with call.db.read() as tx:
+        return compute_document(tx, space, body.source, body.seed)
+
+
+@operation(
+    "getComputedRevision",
+    "POST",
+    "/spaces/{spaceId}/content/computed/revision",
+    needs=Can.VIEW,
+    returns=ComputedRevision,
+    errors=(400,),
+)
+def get_computed_revision(call: Call, space: SpaceAccess, body: ComputeContent) -> ComputedRevision:
+    """The pages, files and reusable contents that a source gives now; the seed decides their ids."""
+    with call.db.read() as tx:
+        found = compute_revision(tx, space, body.source, body.seed)
+        return Reader(call, tx, store.main_base(tx, space.space_id)).computed(found)

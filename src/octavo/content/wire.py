@@ -15,6 +15,7 @@ from ..kit.operation import Call
 from ..kit.pagination import Next, PageQuery
 from ..orgs import Organization
 from ..spaces import Collection, Space
+from .computing import Source
 from .documents import Evaluated
 from .store import Item, RevisionRow
 
@@ -147,6 +148,19 @@ class Pages(Struct):
 class Dimensions(Struct):
     width: int
     height: int
+
+
+class ComputeContent(Struct):
+    """``source``: ``{type, props, dependencies}``; ``seed``: what ids are made of."""
+
+    source: Source
+    seed: Annotated[str, Meta(min_length=1, max_length=256)]
+
+
+class ComputedRevision(Struct, rename="camel"):
+    pages: list[RevisionPage]
+    files: list[File]
+    reusable_contents: list[ReusableContent]
 
 
 class File(Struct, rename={"content_type": "contentType", "download_url": "downloadURL"}):
@@ -385,6 +399,9 @@ def present_page(
         variables=page.variables or UNSET,
         meta_links=page.meta_links or UNSET,
         document_id=page.body or UNSET,
+        computed=page.computed or UNSET,
+        # What the document is computed with has ids of its own by being of this page.
+        computed_seed=page.id if page.computed else UNSET,
     )
 
 

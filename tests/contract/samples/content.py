@@ -1,6 +1,10 @@
+import computers
+
 from . import Sample
 
 SAMPLES = {
+    "getComputedDocument": Sample(body={"source": computers.source(text="Seen."), "seed": "one"}),
+    "getComputedRevision": Sample(body={"source": computers.source(), "seed": "one"}),
     "getCurrentRevision": Sample(),
     "listPages": Sample(),
     "getPageById": Sample(query={"format": "document"}),
