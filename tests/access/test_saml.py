@@ -242,6 +242,41 @@ def test_a_company_signs_in_through_its_provider(world, running):
     assert post(world, made, form["SAMLResponse"]).status_code == 403
 
 
+def test_somebody_of_a_company_is_let_into_a_collection_and_out_again(world, running):
+    """The whole way, by the operations that the company's administrator has."""
+    org = world.home.path("/orgs/{organizationId}")
+    closed = world.post("admin", f"{org}/collections", {"title": "Board"})["id"]
+    assert world.call("admin", "PATCH", f"/collections/{closed}", json={"defaultLevel": None}).is_success
+    space = world.post("admin", f"{org}/spaces", {"title": "Minutes", "parent": closed})["id"]
+    made = trusting(world, running, defaultRole="read")
+    _, form = running.log_in(world.call(NOBODY, "GET", made["service"]["startURL"]).headers["location"])
+    token = session(post(world, made, form["SAMLResponse"]))
+    ada = me(world, token)["id"]
+
+    def sees(path):
+        return world.call(NOBODY, "GET", path, headers=bearer(token)).status_code
+
+    def finds():
+        answer = world.call(NOBODY, "GET", f"{org}/spaces?limit=1000", headers=bearer(token)).json()
+        return space in [item["id"] for item in answer["items"]]
+
+    assert (sees(f"/collections/{closed}"), sees(f"/spaces/{space}"), finds()) == (404, 404, False)
+    invited = world.call(
+        "admin", "POST", f"/collections/{closed}/permissions", json={"users": [ada], "role": "edit"}
+    )
+    assert invited.status_code == 204, invited.text
+    assert (sees(f"/collections/{closed}"), sees(f"/spaces/{space}"), finds()) == (200, 200, True)
+    write = {"changes": [{"operation": "insert_page", "document": {"markdown": "# First meeting\n"}}]}
+    wrote = world.call(NOBODY, "POST", f"/spaces/{space}/content", json=write, headers=bearer(token))
+    assert wrote.status_code == 200, wrote.text
+    assert world.call("admin", "DELETE", f"/collections/{closed}/permissions/users/{ada}").status_code == 205
+    assert (sees(f"/collections/{closed}"), sees(f"/spaces/{space}"), finds()) == (404, 404, False)
+    assert world.call("admin", "DELETE", f"{org}/members/{ada}").status_code == 205
+    assert sees("/user") == 401
+    told = [event["action"] for event in world.get("admin", f"{org}/audit-events?limit=1000")["items"]]
+    assert {"permission.granted", "permission.removed", "member.removed"} <= set(told)
+
+
 def test_a_provider_may_begin(world, pysaml2):
     made = trusting(world, pysaml2)
     url = pysaml2.sso_url.replace("/sso", "/unsolicited")
