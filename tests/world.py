@@ -16,6 +16,7 @@ import hashlib
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,7 +122,14 @@ class World:
 
     def _open(self, database_url: str) -> None:
         settings = Settings(data=str(self._folder), database_url=database_url, url=URL, threads=4)
-        self.context = open_context(settings)
+        opened = open_context(settings)
+        if hasattr(self, "_app"):
+            # The application is made once for all tests: its routes take longer than anything else here.
+            for part in fields(opened):
+                setattr(self.context, part.name, getattr(opened, part.name))
+        else:
+            self.context = opened
+            self._app = api_app(self.context)
         self._written = False
         write = self.context.db.write
 
@@ -133,7 +141,6 @@ class World:
 
         # Every write goes through Database.write: it tells whether the next test needs a new copy.
         self.context.db.write = noted  # type: ignore[method-assign]
-        self._app = api_app(self.context)
         self._loop = asyncio.new_event_loop()
         self._client = httpx.AsyncClient(
             transport=httpx.ASGITransport(app=self._app, raise_app_exceptions=True),  # type: ignore[arg-type]
@@ -143,9 +150,12 @@ class World:
     def close(self) -> None:
         self._loop.run_until_complete(self._client.aclose())
         self._loop.close()
+        close_context(self.context)
+
+    def end(self) -> None:
+        self.close()
         for stop in self._app.on_shutdown:
             stop()  # type: ignore[call-arg]
-        close_context(self.context)
 
     def install(self, data: Path) -> Path:
         """Puts the furnished installation into a data folder that ``octavo serve`` can open (SQLite alone)."""
@@ -473,7 +483,7 @@ def sqlite_world(_sqlite_once: World) -> World:
 def _sqlite_once(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[World]:
     made = _sqlite_world(tmp_path_factory.mktemp("world"), sqlite_template)
     yield made
-    made.close()
+    made.end()
 
 
 @pytest.fixture(scope="session")
@@ -482,4 +492,4 @@ def _postgresql_once(
 ) -> Iterator[World]:
     made = _postgresql_world(tmp_path_factory.mktemp("world"), postgres_databases)
     yield made
-    made.close()
+    made.end()

@@ -27,7 +27,7 @@ class Metrics:
         )
 
     def meter(self, operation: str) -> RequestMeter:
-        """What counts the requests of one operation: made once, at start."""
+        """What counts the requests of one operation."""
         return RequestMeter(self._requests, self._seconds, operation)
 
     def text(self) -> bytes:
@@ -38,10 +38,12 @@ class Metrics:
 class RequestMeter:
     def __init__(self, requests: Counter, seconds: Histogram, operation: str) -> None:
         self._requests = requests
+        self._histogram = seconds
         self._operation = operation
-        # Looking a child up by its labels costs more than counting with it.
-        self._by_status = {200: requests.labels(operation, "200")}
-        self._seconds = seconds.labels(operation)
+        # Looking a child up by its labels costs more than counting with it; making it, more than a start should
+        # wait for operations that nobody may call.
+        self._by_status: dict[int, Counter] = {}
+        self._seconds: Histogram | None = None
 
     def count(self, status: int, seconds: float) -> None:
         """One answer with its HTTP status and the time it took."""
@@ -49,4 +51,6 @@ class RequestMeter:
         if counter is None:
             counter = self._by_status[status] = self._requests.labels(self._operation, str(status))
         counter.inc()
+        if self._seconds is None:
+            self._seconds = self._histogram.labels(self._operation)
         self._seconds.observe(seconds)
