@@ -26,7 +26,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("openapi", "gitsync", "translations", "imports", "fonts"),
     ("sites",),
     ("integrations", "conversations", "ask"),
-    ("reader",),
+    ("reader", "portal"),
     ("app", "bootstrap", "bringing", "moving", "checking", "cli", "credentials", "backup"),
 )
 """From the ground up. What stands on one floor may use what is below, and its neighbours on the same floor."""

@@ -10,6 +10,7 @@ import signal
 import socket
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from importlib.metadata import version
 from multiprocessing.process import BaseProcess
 from typing import Any, Literal
@@ -37,6 +38,8 @@ from .kit.metrics import Metrics
 from .kit.migrations import load_migrations, migrate
 from .kit.operation import TABLE, Call
 from .kit.signing import Signer, get_or_create_secret
+from .portal import CONTENT_SECURITY_POLICY, read_file
+from .portal import FILES as PORTAL_FILES
 from .reader import reader_app
 from .settings import Settings
 
@@ -92,11 +95,16 @@ def close_context(context: Context) -> None:
     context.db.close()
 
 
-def _static(body: Callable[[], bytes], content_type: str) -> Endpoint:
+def _static(
+    body: Callable[[], bytes],
+    content_type: str,
+    policy: str = "default-src 'none'; style-src 'unsafe-inline'",
+) -> Endpoint:
     async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
         headers = [(b"content-type", content_type.encode()), (b"cache-control", b"no-cache")]
         if content_type.startswith("text/html"):
-            headers.append((b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'"))
+            headers.append((b"content-security-policy", policy.encode()))
+            headers.append((b"referrer-policy", b"no-referrer"))
         await send_answer(send, 200, body(), headers)
 
     return endpoint
@@ -159,6 +167,10 @@ def api_app(context: Context, last_use: LastUse | None = None) -> Litestar:
             "/readyz": _ready(context),
             f"{UPLOAD_PATH}/{{token:str}}": upload_endpoint(context),
             "/metrics": _static(metrics.text, METRICS_TYPE),
+            **{
+                file.path: _static(partial(read_file, file.name), file.content_type, CONTENT_SECURITY_POLICY)
+                for file in PORTAL_FILES
+            },
         },
         on_shutdown=[dispatcher.close],
     )

@@ -70,7 +70,7 @@ def invite(
             if mailing:
                 jobs.enqueue(tx, "mailInvitation", invitation_id=invitation_id)
             else:
-                links.append(InvitationLink(email, _url(call.context, secret)))
+                links.append(InvitationLink(email, _url(call.context, organization_id, secret)))
             state = {"email": email, "role": role}
             audit(tx, call, "invitation.created", organization_id, ("invitation", invitation_id), after=state)
         answer.invited += 1
@@ -79,8 +79,8 @@ def invite(
     return answer
 
 
-def _url(context: Context, secret: str) -> str:
-    return f"{context.settings.url}/invitation?secret={secret}"
+def _url(context: Context, organization_id: str, secret: str) -> str:
+    return f"{context.settings.url}/invitation?organization={organization_id}&secret={secret}"
 
 
 def _membership(tx: Transaction, organization_id: str, user_id: str) -> tuple[str | None, bool] | None:
@@ -127,7 +127,7 @@ def mail_invitation(context: Context, invitation_id: str) -> None:
         sender=context.settings.mail_from,
         to=invitation.email,
         subject=f"{who} invites you to {org.title}".replace("\n", " ").replace("\r", " "),
-        text=f"{who} invites you to {org.title}. Join within a week:\n\n{_url(context, secret)}\n\n"
+        text=f"{who} invites you to {org.title}. Join within a week:\n\n{_url(context, invitation.organization_id, secret)}\n\n"
         "If you do not know what this is about, ignore it.\n",
     )
 

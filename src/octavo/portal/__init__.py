@@ -1,0 +1,31 @@
+"""The few pages that links in mails lead to: signing in, and taking an invitation. All they do, the API does."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+
+class PortalFile(NamedTuple):
+    path: str
+    name: str
+    content_type: str
+
+
+FILES = (
+    PortalFile("/sign-in", "sign-in.html", "text/html; charset=utf-8"),
+    PortalFile("/invitation", "invitation.html", "text/html; charset=utf-8"),
+    PortalFile("/portal.js", "portal.js", "text/javascript; charset=utf-8"),
+    PortalFile("/portal.css", "portal.css", "text/css; charset=utf-8"),
+)
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self';"
+    " base-uri 'none'; frame-ancestors 'none'"
+)
+
+
+@cache
+def read_file(name: str) -> bytes:
+    """The bytes of one of ``FILES``."""
+    return (files(__package__) / "static" / name).read_bytes()
