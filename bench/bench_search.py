@@ -32,7 +32,7 @@ from octavo.bringing import bring
 from octavo.content import get_page, main_base
 from octavo.kit.context import Context
 from octavo.orgs import create_organization
-from octavo.search import search_pages, store
+from octavo.search import search_pages, store, with_snippets
 from octavo.settings import load
 from octavo.spaces import insert_space
 
@@ -72,20 +72,24 @@ def stems(text: str) -> frozenset[str]:
 # --- known items ----------------------------------------------------------------------------------------
 
 
-def inflect(word: str, known: set[str], chance: random.Random) -> str:
-    """Another form of an English word; the word itself where none is sure."""
-    if len(word) < 4 or not (word.isascii() and word.isalpha()):
-        return word
-    for ending in ("ing", "ed", "es", "s"):
-        if word.endswith(ending) and not word.endswith(("ss", "us", "is")):
-            for base in (word.removesuffix(ending), word.removesuffix(ending) + "e"):
-                if base in known and len(base) > 3:
-                    return base
-    if word.endswith(("ing", "ed", "s", "y", "ch", "sh", "x", "z")):
-        return word
-    cut = word.removesuffix("e")
-    verb = {cut + "ing", cut + "ed"} & known
-    return chance.choice([word + "s", cut + "ing", cut + "ed"]) if verb else word + "s"
+_FORMS = (("", "s"), ("", "es"), ("", "ed"), ("", "ing"), ("e", "ed"), ("e", "ing"), ("y", "ies"))
+
+
+def inflect(query: str, known: set[str], chance: random.Random) -> str | None:
+    """The query with one word in another form that the texts know; None where there is none."""
+    parts = query.split()
+    choices = []
+    for n, word in enumerate(parts):
+        for base, form in _FORMS:
+            if len(word) < 4:
+                continue
+            other = {word.removesuffix(base) + form} if word.endswith(base) else set()
+            other |= {word.removesuffix(form) + base} if word.endswith(form) else set()
+            choices += [(n, one) for one in sorted((other & known) - {word}) if len(one) > 3]
+    if not choices:
+        return None
+    n, other_form = chance.choice(choices)
+    return " ".join([*parts[:n], other_form, *parts[n + 1 :]])
 
 
 def mistype(query: str, chance: random.Random) -> str | None:
@@ -112,7 +116,9 @@ def mistype(query: str, chance: random.Random) -> str | None:
 def draw_items(pages: list[Page]) -> list[Item]:
     """Items of every kind: only such that one page alone can be meant."""
     chance = random.Random(SEED)
-    said = {page.key: stems(" ".join([page.title, *(f"{h} {b}" for h, b in page.sections)])) for page in pages}
+    said = {
+        page.key: stems(" ".join([page.title, *(f"{h} {b}" for h, b in page.sections)])) for page in pages
+    }
     holders: Counter[str] = Counter(stem for every in said.values() for stem in every)
     known = {word for page in pages for _, body in page.sections for word in plain_words(body)}
     titles = Counter(stems(page.title) for page in pages)
@@ -137,13 +143,15 @@ def draw_items(pages: list[Page]) -> list[Item]:
                 query = " ".join(sorted(rare, key=inside.index))
                 if len(inside) >= 8 and len(rare) >= 3 and alone(query):
                     drawn["words"].append(Item("words", query, page.key))
-    picked = [chance.sample(drawn[kind], min(ITEMS, len(drawn[kind]))) for kind in ("title", "heading", "words")]
+    picked = [
+        chance.sample(drawn[kind], min(ITEMS, len(drawn[kind]))) for kind in ("title", "heading", "words")
+    ]
     inflected = []
     for items in picked:
-        for item in items[: ITEMS // 3 + 1]:
-            query = " ".join(inflect(word, known, chance) for word in item.query.split())
-            if query != item.query:
-                inflected.append(Item("inflected", query, item.key))
+        changed = [(item, inflect(item.query, known, chance)) for item in items]
+        inflected += [Item("inflected", query, item.key) for item, query in changed if query][
+            : ITEMS // 3 + 1
+        ]
     exact = [item for items in picked for item in items] + inflected
     typed = [(item, mistype(item.query, chance)) for item in exact]
     return exact + [Item(f"{item.kind}, typo", query, item.key) for item, query in typed if query]
@@ -346,7 +354,10 @@ def fill(octavo: Context, org: str, pages: int) -> tuple[str, dict[str, list[str
                         space,
                         f"p{start + n}",
                         title,
-                        [store.SectionText(heading and f"a{at}", heading, body) for at, (heading, body) in enumerate(cut)],
+                        [
+                            store.SectionText(heading and f"a{at}", heading, body)
+                            for at, (heading, body) in enumerate(cut)
+                        ],
                     )
                     for n, (title, cut) in enumerate(batch)
                 ],
@@ -394,7 +405,7 @@ def cost(octavo: Context, org: str, name: str) -> None:
             for kind, asked in queries.items():
                 for query in asked:
                     before = engine_cpu(tx)
-                    search_pages(tx, [space], query)
+                    with_snippets(tx, search_pages(tx, [space], query)[:LIMIT])
                     took[kind].append(engine_cpu(tx) - before - idle)
         medians[size] = {kind: statistics.median(each) for kind, each in took.items()}
         known = [one for kind, each in took.items() if kind != "two frequent words" for one in each]
@@ -441,7 +452,9 @@ def main(arguments: list[str]) -> None:
             asked: dict[str, Ask] = {f"Octavo on {name}": octavo.ask for name, octavo in made.items()}
             asked["FTS5 bm25"] = ask_fts5(pages, "unicode61")
             asked["FTS5 bm25, porter"] = ask_fts5(pages, "porter unicode61")
-            asked["PostgreSQL ts_rank_cd, english"] = ask_ts_rank_cd(pages, contexts["PostgreSQL"].settings.database)
+            asked["PostgreSQL ts_rank_cd, english"] = ask_ts_rank_cd(
+                pages, contexts["PostgreSQL"].settings.database
+            )
             tantivy = ask_tantivy(pages)
             if tantivy is None:
                 print("Tantivy is left out: it is in the dependency group bench")
