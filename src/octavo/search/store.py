@@ -14,6 +14,8 @@ from .tokens import stem, words
 
 _FIELDS = ("title", "heading", "body", "title_stems", "heading_stems", "stems")
 _WEIGHTS = "0, 10, 5, 1, 10, 5, 1"
+_OVER = 4
+"""How many times more is taken from all spaces at first than is asked for of some."""
 
 
 class SectionText(Struct, frozen=True):
@@ -249,22 +251,34 @@ def _match_sqlite(
     parts = [
         "(" + " OR ".join(phrase(a, t.prefix and a in t.alternatives) for a in t.every()) + ")" for t in terms
     ]
-    asked = (" AND " if every else " OR ").join(parts)
     columns = "title_stems heading_stems stems" if stemmed else "title heading body"
-    spaces = " OR ".join(f'"s{space_id.lower()}"' for space_id in space_ids)
-    rows = tx.all(
-        f"""SELECT s.id, s.space_id, s.page_id, s.anchor, s.heading, p.titles, -i.score
-           FROM (SELECT rowid AS id, rank AS score FROM search_index
-                 WHERE search_index MATCH :query AND rank MATCH 'bm25({_WEIGHTS})'
-                 ORDER BY rank LIMIT :limit) AS i
-             JOIN search_sections s ON s.id = i.id
-             JOIN search_pages p ON p.space_id = s.space_id AND p.page_id = s.page_id
-           ORDER BY i.score, s.id""",
-        query=f"({{space}} : ({spaces})) AND ({{{columns}}} : ({asked}))",
-        limit=limit,
-    )
+    asked = f"({{{columns}}} : ({(' AND ' if every else ' OR ').join(parts)}))"
+
+    def best(query: str, most: int) -> list[Found]:
+        rows = tx.all(
+            f"""SELECT s.id, s.space_id, s.page_id, s.anchor, s.heading, p.titles, -i.score
+                FROM (SELECT rowid AS id, rank AS score FROM search_index
+                      WHERE search_index MATCH :query AND rank MATCH 'bm25({_WEIGHTS})'
+                      ORDER BY rank LIMIT :most) AS i
+                  JOIN search_sections s ON s.id = i.id
+                  JOIN search_pages p ON p.space_id = s.space_id AND p.page_id = s.page_id
+                ORDER BY i.score, s.id""",
+            query=query,
+            most=most,
+        )
+        return [Found(*row) for row in rows]
+
+    # To rank, the engine counts the rows of every phrase: one for large spaces costs more than all others. It is
+    # needed only where too much of what ranks high lies in other spaces.
     wanted = set(space_ids)
-    return [Found(*row) for row in rows if row[1] in wanted]
+    everywhere = best(asked, limit * _OVER)
+    found = [row for row in everywhere if row.space_id in wanted]
+    if len(found) < limit and len(everywhere) == limit * _OVER:
+        spaces = " OR ".join(f'"s{space_id.lower()}"' for space_id in space_ids)
+        found = [
+            row for row in best(f"({{space}} : ({spaces})) AND {asked}", limit) if row.space_id in wanted
+        ]
+    return found[:limit]
 
 
 def _match_postgres(
