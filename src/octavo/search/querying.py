@@ -7,6 +7,7 @@ both engines: a title or heading that is just what was asked for comes first. Sn
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 
@@ -26,9 +27,12 @@ _MAX_REWRITES = 8
 _MAX_TERMS = 16
 _SNIPPET = 180
 _SECTIONS = 3
+_EVERYWHERE = 0.25
+_MANY_PAGES = 1000
 
 # What a way of matching is worth: how well the words fit counts as much as the engine's own order among them.
 _EXACT, _STEMMED, _REPAIRED, _ANY = 100.0, 90.0, 60.0, 0.0
+_OTHER_FORM, _BEGUN, _GUESSED = 0.95, 0.9, 0.9
 _ORDER, _TITLE, _HEADING = 20.0, 80.0, 45.0
 
 
@@ -95,18 +99,37 @@ def _near(tx: Transaction, space_ids: Sequence[str], word: str) -> list[str]:
 
 
 def _repaired(
-    tx: Transaction, space_ids: Sequence[str], terms: Sequence[Term], most: int | None
+    tx: Transaction, space_ids: Sequence[str], terms: Sequence[Term], pages: dict[str, int], most: float
 ) -> list[Term]:
-    """The terms, those that stand in at most so many pages also one typing error away."""
-    single = [term.alternatives[0][0] for term in terms if len(term.alternatives[0]) == 1]
-    pages = store.pages_with(tx, space_ids, single) if most is not None else {}
-    repaired = []
-    for term in terms:
-        first = term.alternatives[0]
-        if len(first) == 1 and (most is None or pages.get(first[0], 0) <= most):
-            term = msgspec.structs.replace(term, near=tuple(_near(tx, space_ids, first[0])))
-        repaired.append(term)
-    return repaired
+    """The terms; those that stand on at most so many pages also one typing error away."""
+    return [
+        msgspec.structs.replace(term, near=tuple(_near(tx, space_ids, word)))
+        if (word := term.word) and pages.get(word, 0) <= most
+        else term
+        for term in terms
+    ]
+
+
+def _telling(terms: Sequence[Term], pages: dict[str, int]) -> list[Term]:
+    """The terms without words that stand nearly everywhere: to find them costs most and tells least."""
+    most = max(_MANY_PAGES, _EVERYWHERE * pages.get("", 0))
+    return [term for term in terms if not (term.word and pages.get(term.word, 0) > most)] or list(terms)
+
+
+def _rarest(terms: Sequence[Term], pages: dict[str, int]) -> list[Term]:
+    """The terms that stand on the fewest pages, as far as those are enough to choose from."""
+
+    def number_of(term: Term) -> int:
+        return pages.get(term.word, 0) if term.word else 0
+
+    taken: list[Term] = []
+    number = 0
+    for term in sorted(terms, key=number_of):
+        if number >= _MANY_PAGES:
+            break
+        taken.append(term)
+        number += number_of(term)
+    return taken
 
 
 def search_pages(tx: Transaction, space_ids: Sequence[str], text: str) -> list[PageHit]:
@@ -115,10 +138,12 @@ def search_pages(tx: Transaction, space_ids: Sequence[str], text: str) -> list[P
     Whether the caller may see the spaces is for the caller to have checked.
     """
     terms = read_query(text)
+    pages = store.pages_with(tx, space_ids, ["", *(term.word for term in terms if term.word)])
     found: dict[int, tuple[float, Found]] = {}
 
     def collect(every: bool, stemmed: bool, worth: float) -> None:
-        rows = store.match(tx, space_ids, terms, every=every, stemmed=stemmed, limit=_CANDIDATES)
+        asked = _telling(terms, pages) if every else _rarest(terms, pages)
+        rows = store.match(tx, space_ids, asked, every=every, stemmed=stemmed, limit=_CANDIDATES)
         best = max((row.score for row in rows), default=0.0) or 1.0
         for row in rows:
             score = worth + _ORDER * row.score / best
@@ -127,69 +152,82 @@ def search_pages(tx: Transaction, space_ids: Sequence[str], text: str) -> list[P
 
     collect(True, False, _EXACT)
     collect(True, True, _STEMMED)
-    for most in (_RARE, None):
+    for most in (_RARE, math.inf):
         if found:
             break
-        repaired = _repaired(tx, space_ids, terms, most)
+        repaired = _repaired(tx, space_ids, terms, pages, most)
         if repaired != terms:
             terms = repaired
             collect(True, False, _REPAIRED)
             collect(True, True, _REPAIRED)
     if len(terms) > 1 and len({row.page_id for _, row in found.values()}) < _ENOUGH:
-        collect(False, False, _ANY)
         collect(False, True, _ANY)
     return _gather(terms, found)
 
 
 def _gather(terms: Sequence[Term], found: dict[int, tuple[float, Found]]) -> list[PageHit]:
     """Sections gathered by page, with what titles and headings that say what was asked for are worth."""
-    shown = {word for term in terms for words_in_row in term.every() for word in words_in_row}
-    shown |= {stem(word) for word in shown}
+    meant = [
+        [
+            _Meant(row, tuple(map(stem, row)), 1.0 if row in term.alternatives else _GUESSED, term.prefix)
+            for row in term.every()
+        ]
+        for term in terms
+    ]
+    shown = frozenset(word for ways in meant for way in ways for word in (*way.words, *way.stems))
     pages: dict[tuple[str, str], list[tuple[float, Found]]] = {}
     likeness: dict[str, float] = {}
     for score, row in found.values():
         for text in (row.titles, row.heading):
             if text not in likeness:
-                likeness[text] = max((_likeness(terms, line) for line in text.split("\n")), default=0.0)
+                likeness[text] = max((_likeness(meant, line) for line in text.split("\n")), default=0.0)
         score += _TITLE * likeness[row.titles] + _HEADING * likeness[row.heading]
         pages.setdefault((row.space_id, row.page_id), []).append((score, row))
     hits = []
     for (space_id, page_id), rows in pages.items():
         rows.sort(key=lambda item: (-item[0], item[1].id))
         sections = tuple(SectionHit(row.id, row.anchor, row.heading) for _, row in rows[:_SECTIONS])
-        hits.append(PageHit(space_id, page_id, rows[0][0], sections, frozenset(shown)))
+        hits.append(PageHit(space_id, page_id, rows[0][0], sections, shown))
     hits.sort(key=lambda hit: (-hit.score, hit.page_id))
     return hits
 
 
-def _likeness(terms: Sequence[Term], text: str) -> float:
+class _Meant(Struct, frozen=True):
+    """One way to read a term: words in a row, what that is worth, and whether the last of them may go on."""
+
+    words: tuple[str, ...]
+    stems: tuple[str, ...]
+    worth: float
+    prefix: bool
+
+
+def _likeness(meant: Sequence[Sequence[_Meant]], text: str) -> float:
     """1 when the text is just what was asked for; less for what it says beside that, and for what it does not."""
     tokens = [said for _, _, said in spans(text)]
-    if not tokens:
-        return 0.0
     there = {word for said in tokens for word in said}
-    stems = {stem(word) for word in there}
     matched: set[str] = set()
     covered = 0.0
-    for term in terms:
+    for ways in meant:
         best = 0.0
-        for nth, row in enumerate(term.every()):
-            worth = 1.0 if nth < len(term.alternatives) else 0.9
-            if there.issuperset(row):
+        for way in ways:
+            if there.issuperset(way.words):
                 fits = 1.0
-            elif stems.issuperset(map(stem, row)):
-                fits = 0.95
-            elif term.prefix and len(row) == 1 and any(word.startswith(row[0]) for word in there):
-                fits = 0.9
+                matched.update(way.words)
+            elif there.issuperset(way.stems):
+                fits = _OTHER_FORM
+                matched.update(way.stems)
+            elif way.prefix and len(way.words) == 1:
+                begun = [word for word in there if word.startswith(way.words[0])]
+                fits = _BEGUN if begun else 0.0
+                matched.update(begun)
             else:
                 continue
-            best = max(best, worth * fits)
-            matched |= {word for word in there if word in row or stem(word) in map(stem, row)}
-            if fits == 0.9:
-                matched |= {word for word in there if word.startswith(row[0])}
+            best = max(best, way.worth * fits)
         covered += best
-    told = sum(1 for said in tokens if said & matched) / len(tokens)
-    return (covered / len(terms)) ** 3 * told
+    if not covered:
+        return 0.0
+    told = sum(not said.isdisjoint(matched) for said in tokens) / len(tokens)
+    return float((covered / len(meant)) ** 3 * told)
 
 
 def with_snippets(tx: Transaction, hits: Sequence[PageHit]) -> list[PageHit]:
@@ -214,7 +252,7 @@ def snippet(body: str, shown: frozenset[str]) -> tuple[Part, ...]:
     for start, end, said in spans(body):
         if marks and start >= finish:
             break
-        if said & shown or {stem(word) for word in said} & shown:
+        if not said.isdisjoint(shown):
             if not marks:
                 begin = max(0, start - _SNIPPET // 3)
                 if begin:

@@ -77,7 +77,8 @@ def add_page(
     ``titles``: what it is called, a line for each title.
     """
     title_words = words(titles)
-    every = set(title_words)
+    # The empty word stands on every page: it counts them.
+    every = {"", *title_words}
     for section in sections:
         heading_words, body_words = words(section.heading), words(section.body)
         every |= {*heading_words, *body_words}
@@ -188,12 +189,13 @@ def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
 
 
 def pages_with(tx: Transaction, space_ids: Sequence[str], candidates: Iterable[str]) -> dict[str, int]:
-    """In how many pages of these spaces each word stands; words that stand nowhere are left out."""
+    """On how many pages of these spaces each word stands, "" on all; words that stand nowhere are left out."""
     rows = tx.all(
-        """SELECT word, sum(pages) FROM search_words WHERE space_id IN :spaces AND word IN :words
-           GROUP BY word""",
+        f"""SELECT w.word, sum(w.pages) FROM {tx.given("words", "word")} AS g
+              CROSS JOIN search_words w  -- SQLite then looks up each word, and does not read the space for each
+            WHERE w.word = g.word AND w.space_id IN :spaces GROUP BY w.word""",
         spaces=list(space_ids),
-        words=sorted(candidates),
+        words=msgspec.json.encode([[word] for word in sorted(set(candidates))]).decode(),
     )
     return {word: int(number) for word, number in rows}
 
@@ -207,6 +209,11 @@ class Term(Struct, frozen=True):
     alternatives: tuple[tuple[str, ...], ...]
     prefix: bool = False
     near: tuple[str, ...] = ()
+
+    @property
+    def word(self) -> str | None:
+        """The word, where it is no phrase."""
+        return self.alternatives[0][0] if len(self.alternatives[0]) == 1 else None
 
     def every(self) -> tuple[tuple[str, ...], ...]:
         """What was typed, then what may have been meant."""
@@ -243,10 +250,12 @@ def _match_sqlite(
     stemmed: bool,
     limit: int,
 ) -> list[Found]:
+    # A stem is cut already; what goes on behind it would be other words.
+    goes_on = not (stemmed and every)
+
     def phrase(alternative: tuple[str, ...], prefix: bool) -> str:
         text = " ".join(_shown(word, stemmed) for word in alternative)
-        # A stem is cut already; what goes on behind it would be other words.
-        return f'"{text}"' + ("*" if prefix and not stemmed else "")
+        return f'"{text}"' + ("*" if prefix and goes_on else "")
 
     parts = [
         "(" + " OR ".join(phrase(a, t.prefix and a in t.alternatives) for a in t.every()) + ")" for t in terms
@@ -290,11 +299,13 @@ def _match_postgres(
     stemmed: bool,
     limit: int,
 ) -> list[Found]:
+    goes_on = not (stemmed and every)
+
     def phrase(alternative: tuple[str, ...], prefix: bool) -> str:
         quoted = [
             "'" + _shown(w, stemmed).replace("'", "''").replace("\\", "\\\\") + "'" for w in alternative
         ]
-        return "(" + " <-> ".join(quoted) + (":*" if prefix and not stemmed else "") + ")"
+        return "(" + " <-> ".join(quoted) + (":*" if prefix and goes_on else "") + ")"
 
     parts = [
         "(" + " | ".join(phrase(a, t.prefix and a in t.alternatives) for a in t.every()) + ")" for t in terms

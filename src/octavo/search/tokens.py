@@ -65,6 +65,9 @@ def words(text: str) -> list[str]:
     found: list[str] = []
     for match in _TOKEN.finditer(text):
         token = match[0]
+        if token.isascii() and token.isalpha() and token[1:].islower():  # as nearly all are
+            found.append(token[:_MAX_WORD].lower())
+            continue
         if _IS_CJK.match(token):
             found += [token[i : i + 2] for i in range(len(token) - 1)] if len(token) > 1 else [token]
             continue
@@ -88,9 +91,15 @@ def _parts(token: str) -> list[str]:
     return [part for part in found if part]
 
 
-def spans(text: str) -> Iterator[tuple[int, int, set[str]]]:
-    """Where each token stands, and the words it counts as."""
-    return ((m.start(), m.end(), set(words(m[0]))) for m in _TOKEN.finditer(text))
+def spans(text: str) -> Iterator[tuple[int, int, frozenset[str]]]:
+    """Where each token stands, and the words and stems it counts as."""
+    return ((m.start(), m.end(), _said(m[0])) for m in _TOKEN.finditer(text))
+
+
+@lru_cache(maxsize=20_000)
+def _said(token: str) -> frozenset[str]:
+    said = words(token)
+    return frozenset([*said, *map(stem, said)])
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
