@@ -16,3 +16,8 @@ INSERT INTO search_index_again (rowid, space, title, heading, body, title_stems,
 DROP TABLE search_index;
 ALTER TABLE search_index_again RENAME TO search_index;
 -- end
+
+-- only: postgresql
+-- A plan for words not known yet would read all of a large space by it, instead of the rows that match.
+DROP INDEX search_index_space;
+-- end

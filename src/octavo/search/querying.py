@@ -17,15 +17,18 @@ from msgspec import Struct
 from ..kit.db import Transaction
 from . import store
 from .store import Found, Term
-from .tokens import fold, one_edit_away, spans, stem, without_ending, words
+from .tokens import Marked, Wanted, fold, one_edit_away, stem, tokens, without_ending, words
 
 _CANDIDATES = 60
+_FILLING = 20
 _ENOUGH = 10
 _RARE = 2
 _MIN_TYPO = 4
 _MAX_REWRITES = 8
 _MAX_TERMS = 16
 _SNIPPET = 180
+_LONGEST = 200
+"""Characters read behind a snippet, so that no token is taken for its beginning."""
 _SECTIONS = 3
 _EVERYWHERE = 0.25
 _MANY_PAGES = 1000
@@ -117,19 +120,9 @@ def _telling(terms: Sequence[Term], pages: dict[str, int]) -> list[Term]:
 
 
 def _rarest(terms: Sequence[Term], pages: dict[str, int]) -> list[Term]:
-    """The terms that stand on the fewest pages, as far as those are enough to choose from."""
-
-    def number_of(term: Term) -> int:
-        return pages.get(term.word, 0) if term.word else 0
-
-    taken: list[Term] = []
-    number = 0
-    for term in sorted(terms, key=number_of):
-        if number >= _MANY_PAGES:
-            break
-        taken.append(term)
-        number += number_of(term)
-    return taken
+    """The terms worth filling up with: of those that stand on many pages none, unless all do."""
+    few = [term for term in terms if not (term.word and pages.get(term.word, 0) > _MANY_PAGES)]
+    return few or _telling(terms, pages)
 
 
 def search_pages(tx: Transaction, space_ids: Sequence[str], text: str) -> list[PageHit]:
@@ -143,7 +136,8 @@ def search_pages(tx: Transaction, space_ids: Sequence[str], text: str) -> list[P
 
     def collect(every: bool, stemmed: bool, worth: float) -> None:
         asked = _telling(terms, pages) if every else _rarest(terms, pages)
-        rows = store.match(tx, space_ids, asked, every=every, stemmed=stemmed, limit=_CANDIDATES)
+        limit = _CANDIDATES if every else _FILLING
+        rows = store.match(tx, space_ids, asked, every=every, stemmed=stemmed, limit=limit)
         best = max((row.score for row in rows), default=0.0) or 1.0
         for row in rows:
             score = worth + _ORDER * row.score / best
@@ -175,12 +169,15 @@ def _gather(terms: Sequence[Term], found: dict[int, tuple[float, Found]]) -> lis
         for term in terms
     ]
     shown = frozenset(word for ways in meant for way in ways for word in (*way.words, *way.stems))
+    wanted = Wanted(shown)
     pages: dict[tuple[str, str], list[tuple[float, Found]]] = {}
     likeness: dict[str, float] = {}
     for score, row in found.values():
         for text in (row.titles, row.heading):
             if text not in likeness:
-                likeness[text] = max((_likeness(meant, line) for line in text.split("\n")), default=0.0)
+                likeness[text] = max(
+                    (_likeness(meant, wanted, line) for line in text.split("\n")), default=0.0
+                )
         score += _TITLE * likeness[row.titles] + _HEADING * likeness[row.heading]
         pages.setdefault((row.space_id, row.page_id), []).append((score, row))
     hits = []
@@ -201,10 +198,10 @@ class _Meant(Struct, frozen=True):
     prefix: bool
 
 
-def _likeness(meant: Sequence[Sequence[_Meant]], text: str) -> float:
+def _likeness(meant: Sequence[Sequence[_Meant]], wanted: Wanted, text: str) -> float:
     """1 when the text is just what was asked for; less for what it says beside that, and for what it does not."""
-    tokens = [said for _, _, said in spans(text)]
-    there = {word for said in tokens for word in said}
+    every = [wanted[token] for token in tokens(text)]
+    there = {word for said in every for word in said}
     matched: set[str] = set()
     covered = 0.0
     for ways in meant:
@@ -226,7 +223,7 @@ def _likeness(meant: Sequence[Sequence[_Meant]], text: str) -> float:
         covered += best
     if not covered:
         return 0.0
-    told = sum(not said.isdisjoint(matched) for said in tokens) / len(tokens)
+    told = sum(not said.isdisjoint(matched) for said in every) / len(every)
     return float((covered / len(meant)) ** 3 * told)
 
 
@@ -234,31 +231,30 @@ def with_snippets(tx: Transaction, hits: Sequence[PageHit]) -> list[PageHit]:
     """The hits with the snippets of their sections: for those that are shown."""
     bodies = store.read_bodies(tx, [section.id for hit in hits for section in hit.sections])
     replace = msgspec.structs.replace
+    marked: dict[frozenset[str], Marked] = {}
+    for hit in hits:
+        marked.setdefault(hit.shown, Marked(Wanted(hit.shown)))
     return [
         replace(
             hit,
             sections=tuple(
-                replace(section, snippet=snippet(bodies[section.id], hit.shown)) for section in hit.sections
+                replace(section, snippet=snippet(bodies[section.id], marked[hit.shown]))
+                for section in hit.sections
             ),
         )
         for hit in hits
     ]
 
 
-def snippet(body: str, shown: frozenset[str]) -> tuple[Part, ...]:
+def snippet(body: str, marked: Marked) -> tuple[Part, ...]:
     """A piece of the text around the first match, the matches marked."""
-    begin, finish = 0, min(len(body), _SNIPPET)
-    marks: list[tuple[int, int]] = []
-    for start, end, said in spans(body):
-        if marks and start >= finish:
-            break
-        if not said.isdisjoint(shown):
-            if not marks:
-                begin = max(0, start - _SNIPPET // 3)
-                if begin:
-                    begin = body.rfind(" ", 0, begin) + 1 if " " in body[:begin] else begin
-                finish = min(len(body), begin + _SNIPPET)
-            marks.append((start, end))
+    begin = 0
+    first = next(marked.spans(body), None)
+    if first and first[0] > _SNIPPET // 3:
+        begin = first[0] - _SNIPPET // 3
+        begin = body.rfind(" ", 0, begin) + 1 if " " in body[:begin] else begin
+    finish = min(len(body), begin + _SNIPPET)
+    marks = list(marked.spans(body, first[0], finish + _LONGEST)) if first else []
     parts = [Part("…")] if begin else []
     at = begin
     for start, end in marks:

@@ -14,7 +14,7 @@ from .tokens import stem, words
 
 _FIELDS = ("title", "heading", "body", "title_stems", "heading_stems", "stems")
 _WEIGHTS = "0, 10, 5, 1, 10, 5, 1"
-_OVER = 4
+_OVER = 2
 """How many times more is taken from all spaces at first than is asked for of some."""
 
 

@@ -6,6 +6,7 @@ The same functions make the index and the query, so both engines see nothing but
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
@@ -65,7 +66,7 @@ def words(text: str) -> list[str]:
     found: list[str] = []
     for match in _TOKEN.finditer(text):
         token = match[0]
-        if token.isascii() and token.isalpha() and token[1:].islower():  # as nearly all are
+        if _is_plain(token):
             found.append(token[:_MAX_WORD].lower())
             continue
         if _IS_CJK.match(token):
@@ -91,9 +92,44 @@ def _parts(token: str) -> list[str]:
     return [part for part in found if part]
 
 
-def spans(text: str) -> Iterator[tuple[int, int, frozenset[str]]]:
-    """Where each token stands, and the words and stems it counts as."""
-    return ((m.start(), m.end(), _said(m[0])) for m in _TOKEN.finditer(text))
+class Wanted(dict[str, frozenset[str]]):
+    """By token, the words and stems it counts as; nothing where it can be none of those wanted."""
+
+    def __init__(self, words_and_stems: frozenset[str]) -> None:
+        super().__init__()
+        self.all = words_and_stems
+        self._first = {word[:1] for word in words_and_stems}
+
+    def __missing__(self, token: str) -> frozenset[str]:
+        # No stem changes the first letter: that spares most tokens from being stemmed.
+        passed = _is_plain(token) and token[0].lower() not in self._first
+        self[token] = said = frozenset() if passed else _said(token)
+        return said
+
+
+class Marked(dict[str, bool]):
+    """By token, whether it counts as one of the words and stems that are wanted."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        super().__init__()
+        self._wanted = wanted
+
+    def __missing__(self, token: str) -> bool:
+        self[token] = marked = not self._wanted[token].isdisjoint(self._wanted.all)
+        return marked
+
+    def spans(self, text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[tuple[int, int]]:
+        """Where such tokens stand in this part of a text."""
+        return (match.span() for match in _TOKEN.finditer(text, start, end) if self[match[0]])
+
+
+def tokens(text: str) -> list[str]:
+    return _TOKEN.findall(text)
+
+
+def _is_plain(token: str) -> bool:
+    """Whether it is one word as it stands, as nearly all are."""
+    return token.isascii() and token.isalpha() and (token.islower() or token[1:].islower())
 
 
 @lru_cache(maxsize=20_000)
