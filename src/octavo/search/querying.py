@@ -144,7 +144,10 @@ def search_pages(tx: Transaction, space_ids: Sequence[str], text: str) -> list[P
             if row.id not in found or found[row.id][0] < score:
                 found[row.id] = (score, row)
 
-    collect(True, False, _EXACT)
+    if all(
+        term.prefix or len(term.alternatives) > 1 or not term.word or term.word in pages for term in terms
+    ):
+        collect(True, False, _EXACT)
     collect(True, True, _STEMMED)
     for most in (_RARE, math.inf):
         if found:
