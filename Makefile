@@ -33,4 +33,5 @@ test-all: check
 	$(BIN)/pytest -n auto --dist worksteal
 
 bench: setup
+	@$(UV) sync --frozen --quiet --group bench --python $(PYTHON)
 	@for file in bench/bench_*.py; do $(BIN)/python $$file || exit 1; done

@@ -7,7 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from octavo.bringing import bring
-from octavo.search.tokens import one_edit_away, words
+from octavo.search.querying import Part, snippet
+from octavo.search.tokens import Marked, Wanted, one_edit_away, words
 
 PAGES = {
     "SUMMARY.md": "* [Home](README.md)\n* [Deploying](deploy.md)\n* [Client](client.md)\n* [Café](cafe.md)\n* [日本](ja.md)\n",
@@ -117,7 +118,88 @@ def test_no_query_is_an_error(world, query):
     assert answer.status_code == (400 if "\0" in query or len(query) > 512 else 200), answer.text
 
 
+RANKED = {
+    "SUMMARY.md": "* [Home](README.md)\n* [Variables](variables.md)\n* [Usage](usage.md)\n* [Connections](connections.md)\n"
+    "* [Wiring](wiring.md)\n* [Old wallets](wallets.md)\n",
+    "README.md": "# Home\n\nA variable here, a variable there: variable variable.\n\nSee `Acme.LockProvider`.\n",
+    "variables.md": "# Workflow settings\n\nWhat is kept between steps.\n",
+    "usage.md": "# Usage\n\nWords.\n\n## Variables\n\nEach variable has a name.\n",
+    "connections.md": "# Connections\n\nHow to reach a service.\n",
+    "wiring.md": "# Wiring\n\nA connection, and another connection, and connections.\n",
+    "wallets.md": "# Old wallets\n\nWallet connection of before.\n",
+}
+
+
+@pytest.fixture
+def ranked(world, tmp_path):
+    folder = write(tmp_path / "ranked", RANKED)
+    return bring(world.context, str(folder), organization_id=world.home["organizationId"]).outcome.space
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("variable", "Workflow settings"),  # another form of a title, against the very word in a text
+        ("variables", "Workflow settings"),  # a title before a heading that says the same
+        ("workflow settings", "Workflow settings"),  # called one thing by navigation, another by itself
+        ("connectoins", "Connections"),  # a guessed title counts as a title
+        ("conections", "Connections"),
+        ("reachhing services", "Connections"),  # an error in a form that no page has
+        ("walet of before", "Old wallets"),
+        ("wallet befor conection", "Old wallets"),
+        ("lockprovider", "Home"),  # one name of a composed one
+        ("settings frobnicate", "Workflow settings"),
+    ],
+)
+def test_what_is_meant_comes_first(world, ranked, query, first):
+    assert titles(world, ranked, query)[:1] == [first]
+
+
+def test_other_spaces_do_not_crowd_out_this_one(world, space, tmp_path):
+    """The best of all spaces are looked at first: they may all lie elsewhere."""
+    crowd = {f"p{n}.md": f"# Kubernetes {n}\n\nkubernetes manifest\n" for n in range(140)}
+    crowd["SUMMARY.md"] = "".join(f"* [Kubernetes {n}](p{n}.md)\n" for n in range(140))
+    folder = write(tmp_path / "crowd", crowd)
+    bring(world.context, str(folder), organization_id=world.home["organizationId"])
+    assert titles(world, space, "kubernetes manifest") == ["Deploying"]
+    assert titles(world, space, "kuberntes manifest") == ["Deploying"]
+
+
+def test_words_on_nearly_every_page_are_left_out(world, space, monkeypatch):
+    """What tells nothing is not matched beside other words, and is found when it is asked for alone."""
+    monkeypatch.setattr("octavo.search.querying._MANY_PAGES", 1)
+    monkeypatch.setattr("octavo.search.querying._EVERYWHERE", 0.0)
+    assert titles(world, space, "is kubernetes")[:1] == ["Deploying"]
+    assert titles(world, space, "are welcome")[:1] == ["Café"]
+    assert "Home" in titles(world, space, "to and")
+
+
+def test_pages_are_counted_as_they_come_and_go(world, space, tmp_path):
+    def counted():
+        with world.context.db.read() as tx:
+            return tx.value("SELECT pages FROM search_words WHERE space_id = :s AND word = ''", s=space)
+
+    assert counted() == len(PAGES) - 1
+    files = {name: text for name, text in PAGES.items() if name != "ja.md"}
+    files["SUMMARY.md"] = files["SUMMARY.md"].replace("* [日本](ja.md)\n", "")
+    folder = write(tmp_path / "fewer", files)
+    bring(world.context, str(folder), organization_id=world.home["organizationId"], space_id=space)
+    assert counted() == len(PAGES) - 2
+
+
+def test_a_snippet_is_cut_around_its_match():
+    body = f"{'before ' * 100}the Manifests lie {'after ' * 100}manifest"
+    parts = snippet(body, Marked(Wanted(frozenset(["manifest"]))))
+    assert [part.text for part in parts if part.marked] == ["Manifests"]
+    assert (parts[0].text, parts[-1].text) == ("…", "…")
+    assert 100 < sum(len(part.text) for part in parts) < 200
+    assert snippet("nothing of it", Marked(Wanted(frozenset(["manifest"])))) == (Part("nothing of it"),)
+
+
 def test_words_of_identifiers():
+    assert words("user.getById") == ["usergetbyid", "user", "getbyid", "get", "by", "id"]
+    assert words("Café") == ["cafe"]
+    assert words("user's Straße") == ["user", "strasse"]
     assert words("getUserById") == ["getuserbyid", "get", "user", "by", "id"]
     assert words("検索エ") == ["検索", "索エ"]
     assert "word" in one_edit_away("wrod")

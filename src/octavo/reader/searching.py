@@ -6,8 +6,8 @@ from urllib.parse import quote
 
 from ..core.pages import Page
 from ..kit.db import Transaction
+from ..search import PageHit, search_pages, suggest, with_snippets
 from ..search import SectionHit as Section
-from ..search import search_pages, suggest
 from .resolving import SiteVisit, SpaceVisit, list_spaces
 from .views import Part, SearchAnswer, SearchHit, SectionHit
 
@@ -30,17 +30,21 @@ def search_site(tx: Transaction, visit: SiteVisit, query: str) -> SearchAnswer:
 
 
 def _hits(tx: Transaction, spaces: dict[str, SpaceVisit], query: str) -> list[SearchHit]:
-    hits: list[SearchHit] = []
+    kept: list[tuple[PageHit, Page, Page]] = []
     for found in search_pages(tx, list(spaces), query):
         space = spaces[found.space_id]
         page = space.state.page(found.page_id)
         shown = space.state.first_document(page) if page is not None else None
         if page is None or shown is None or _is_kept_back(space, page):
             continue
-        hits.append(_hit(space, page, shown, found.sections))
-        if len(hits) == _HITS:
+        kept.append((found, page, shown))
+        if len(kept) == _HITS:
             break
-    return hits
+    quoted = with_snippets(tx, [found for found, _, _ in kept])
+    return [
+        _hit(spaces[found.space_id], page, shown, found.sections)
+        for found, (_, page, shown) in zip(quoted, kept, strict=True)
+    ]
 
 
 def _is_kept_back(space: SpaceVisit, page: Page) -> bool:

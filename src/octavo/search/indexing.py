@@ -26,7 +26,7 @@ _MAX_BODY = 50_000
 
 class _Entry(Struct, array_like=True):
     page_id: str
-    title: str
+    titles: str
     sections: list[SectionText]
 
 
@@ -53,8 +53,13 @@ def prepare(tx: Transaction, base: Base, changes: Changes) -> Prepared:
     for page_id, page in changes.pages.items():
         prepared.gone.append(page_id)
         if page is not None and page.kind in ("document", "group"):
-            prepared.add(_Entry(page_id, page.link_title or page.title, _sections(tx, page)))
+            prepared.add(_Entry(page_id, _titles(page), _sections(tx, page)))
     return prepared
+
+
+def _titles(page: Page) -> str:
+    """What navigation calls it and, where that differs, what it calls itself; a line each."""
+    return "\n".join(dict.fromkeys(title for title in (page.link_title, page.title) if title))
 
 
 def _sections(tx: Transaction, page: Page) -> list[SectionText]:
@@ -62,7 +67,7 @@ def _sections(tx: Transaction, page: Page) -> list[SectionText]:
         SectionText(part.id, part.title, part.text[:_MAX_BODY])
         for part in sections(read_source(tx, page.body))
     ]
-    about = " ".join(text for text in (page.title if page.link_title else None, page.description) if text)
+    about = page.description or ""
     if cut and cut[0].anchor is None:
         lead = SectionText(None, "", f"{about}\n{cut[0].body}".strip())
         return [lead, *cut[1:]]
@@ -75,5 +80,5 @@ def apply(tx: Transaction, space_id: str, prepared: Prepared) -> None:
     store.count_words(
         tx,
         space_id,
-        [store.add_page(tx, space_id, e.page_id, e.title, e.sections) for e in prepared.entries()],
+        [store.add_page(tx, space_id, e.page_id, e.titles, e.sections) for e in prepared.entries()],
     )

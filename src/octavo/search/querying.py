@@ -1,30 +1,42 @@
 """From what somebody typed to the pages it means.
 
-All words first, in their exact form, then stemmed; only when that gives too little, any of the words. A word that
-hardly stands anywhere is also looked for one typing error away. What comes back from the engine is scored once
-more: a title or heading that is just what was asked for comes first. Snippets are made for what is shown.
+All words first, in their exact form and stemmed; what is found nowhere is looked for one typing error away; only
+when all that gives too little, any of the words. What comes back from the engine is scored once more, alike on
+both engines: a title or heading that is just what was asked for comes first. Snippets are made for what is shown.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 
+import msgspec
 from msgspec import Struct
 
 from ..kit.db import Transaction
 from . import store
 from .store import Found, Term
-from .tokens import fold, one_edit_away, spans, stem, words
+from .tokens import Marked, Wanted, fold, one_edit_away, stem, tokens, without_ending, words
 
 _CANDIDATES = 60
+_FILLING = 20
 _ENOUGH = 10
 _RARE = 2
 _MIN_TYPO = 4
-_MAX_REWRITES = 3
+_MAX_REWRITES = 8
 _MAX_TERMS = 16
 _SNIPPET = 180
+_LONGEST = 200
+"""Characters read behind a snippet, so that no token is taken for its beginning."""
 _SECTIONS = 3
+_EVERYWHERE = 0.25
+_MANY_PAGES = 1000
+
+# What a way of matching is worth: how well the words fit counts as much as the engine's own order among them.
+_EXACT, _STEMMED, _REPAIRED, _ANY = 100.0, 90.0, 60.0, 0.0
+_OTHER_FORM, _BEGUN, _GUESSED = 0.95, 0.9, 0.9
+_ORDER, _TITLE, _HEADING = 20.0, 80.0, 45.0
 
 
 class Part(Struct, frozen=True):
@@ -35,38 +47,32 @@ class Part(Struct, frozen=True):
 
 
 class SectionHit(Struct, frozen=True):
+    """A section that matched; ``snippet`` is empty until ``with_snippets``."""
+
+    id: int
     anchor: str | None
     heading: str
-    snippet: tuple[Part, ...]
-    body: str
+    snippet: tuple[Part, ...] = ()
 
 
 class PageHit(Struct, frozen=True):
-    """A page with its best sections, best first."""
+    """A page with its best sections, best first; ``shown``: the words, and their stems, that count as matches."""
 
     space_id: str
     page_id: str
     score: float
     sections: tuple[SectionHit, ...]
-
-
-class Query(Struct, frozen=True):
-    """``terms`` to match, and every word (with its stem) that counts as a match when it is shown."""
-
-    terms: tuple[Term, ...]
     shown: frozenset[str]
 
 
-def read_query(tx: Transaction, space_ids: Sequence[str], text: str) -> Query:
+def read_query(text: str) -> list[Term]:
     """The terms of what was typed: words, "phrases", and the last word as a beginning."""
     terms: list[Term] = []
-    shown: set[str] = set()
     for match in re.finditer(r'"([^"]*)"|([^"]+)', text):
         if match[1] is not None:
             phrase = tuple(words(match[1]))
             if phrase:
                 terms.append(Term((phrase,)))
-                shown.update(phrase)
             continue
         for token in match[2].split():
             found = words(token)
@@ -77,93 +83,181 @@ def read_query(tx: Transaction, space_ids: Sequence[str], text: str) -> Query:
             if len(found) > 1:
                 alternatives.append(tuple(found[1:]))
             terms.append(Term(tuple(alternatives)))
-            shown.update(found)
     terms = terms[:_MAX_TERMS]
     if terms and not text.endswith((" ", '"')):
-        terms[-1] = Term(terms[-1].alternatives, prefix=True)
-    terms = [_with_rewrites(tx, space_ids, term, shown) for term in terms]
-    return Query(tuple(terms), frozenset(shown | {stem(word) for word in shown}))
+        terms[-1] = msgspec.structs.replace(terms[-1], prefix=True)
+    return terms
 
 
-def _with_rewrites(tx: Transaction, space_ids: Sequence[str], term: Term, shown: set[str]) -> Term:
-    """The term, and where its word is hardly known the known words one error away from it."""
-    if len(term.alternatives[0]) != 1:
-        return term
-    word = term.alternatives[0][0]
-    if len(word) < _MIN_TYPO or store.pages_with(tx, space_ids, [word]).get(word, 0) > _RARE:
-        return term
-    near = store.pages_with(tx, space_ids, one_edit_away(word))
-    best = sorted(near, key=lambda candidate: (-near[candidate], candidate))[:_MAX_REWRITES]
-    shown.update(best)
-    return Term((*term.alternatives, *((candidate,) for candidate in best)), term.prefix)
+def _near(tx: Transaction, space_ids: Sequence[str], word: str) -> list[str]:
+    """The known words one error away from it, or from what it is a form of; the likeliest first."""
+    if len(word) < _MIN_TYPO:
+        return []
+    found = store.pages_with(tx, space_ids, one_edit_away(word))
+    if not found:
+        forms = {near for form in without_ending(word) for near in (form, *one_edit_away(form))}
+        found = store.pages_with(tx, space_ids, forms)
+    # Hardly anybody mistypes the first letter.
+    return sorted(found, key=lambda near: (near[0] != word[0], -found[near], near))[:_MAX_REWRITES]
+
+
+def _repaired(
+    tx: Transaction, space_ids: Sequence[str], terms: Sequence[Term], pages: dict[str, int], most: float
+) -> list[Term]:
+    """The terms; those that stand on at most so many pages also one typing error away."""
+    return [
+        msgspec.structs.replace(term, near=tuple(_near(tx, space_ids, word)))
+        if (word := term.word) and pages.get(word, 0) <= most
+        else term
+        for term in terms
+    ]
+
+
+def _telling(terms: Sequence[Term], pages: dict[str, int]) -> list[Term]:
+    """The terms without words that stand nearly everywhere: to find them costs most and tells least."""
+    most = max(_MANY_PAGES, _EVERYWHERE * pages.get("", 0))
+    return [term for term in terms if not (term.word and pages.get(term.word, 0) > most)] or list(terms)
+
+
+def _rarest(terms: Sequence[Term], pages: dict[str, int]) -> list[Term]:
+    """The terms worth filling up with: of those that stand on many pages none, unless all do."""
+    few = [term for term in terms if not (term.word and pages.get(term.word, 0) > _MANY_PAGES)]
+    return few or _telling(terms, pages)
 
 
 def search_pages(tx: Transaction, space_ids: Sequence[str], text: str) -> list[PageHit]:
-    """The pages of these spaces that match, best first; a bounded number of them.
+    """The pages of these spaces that match, best first; a bounded number of them, without snippets (``with_snippets``).
 
     Whether the caller may see the spaces is for the caller to have checked.
     """
-    query = read_query(tx, space_ids, text)
-    found: dict[tuple[str, str, str | None], tuple[float, Found]] = {}
-    steps = ((True, False, 100.0), (True, True, 50.0), (False, False, 5.0), (False, True, 0.0))
-    for every, stemmed, base in steps:
-        if not every and (len({key[:2] for key in found}) >= _ENOUGH or len(query.terms) < 2):
-            break
-        rows = store.match(tx, space_ids, query.terms, every=every, stemmed=stemmed, limit=_CANDIDATES)
+    terms = read_query(text)
+    pages = store.pages_with(tx, space_ids, ["", *(term.word for term in terms if term.word)])
+    found: dict[int, tuple[float, Found]] = {}
+
+    def collect(every: bool, stemmed: bool, worth: float) -> None:
+        asked = _telling(terms, pages) if every else _rarest(terms, pages)
+        limit = _CANDIDATES if every else _FILLING
+        rows = store.match(tx, space_ids, asked, every=every, stemmed=stemmed, limit=limit)
         best = max((row.score for row in rows), default=0.0) or 1.0
         for row in rows:
-            score = base + 20 * row.score / best
-            key = (row.space_id, row.page_id, row.anchor)
-            if key not in found or found[key][0] < score:
-                found[key] = (score, row)
-    return _gather(tx, query, text, found)
+            score = worth + _ORDER * row.score / best
+            if row.id not in found or found[row.id][0] < score:
+                found[row.id] = (score, row)
+
+    if all(
+        term.prefix or len(term.alternatives) > 1 or not term.word or term.word in pages for term in terms
+    ):
+        collect(True, False, _EXACT)
+    collect(True, True, _STEMMED)
+    for most in (_RARE, math.inf):
+        if found:
+            break
+        repaired = _repaired(tx, space_ids, terms, pages, most)
+        if repaired != terms:
+            terms = repaired
+            collect(True, False, _REPAIRED)
+            collect(True, True, _REPAIRED)
+    if len(terms) > 1 and len({row.page_id for _, row in found.values()}) < _ENOUGH:
+        collect(False, True, _ANY)
+    return _gather(terms, found)
 
 
-def _gather(
-    tx: Transaction, query: Query, text: str, found: dict[tuple[str, str, str | None], tuple[float, Found]]
-) -> list[PageHit]:
-    """Sections gathered by page, with what exact titles and headings are worth."""
-    asked = [stem(word) for word in words(text)]
-    titles = store.page_titles(tx, [(key[0], key[1]) for key in found])
+def _gather(terms: Sequence[Term], found: dict[int, tuple[float, Found]]) -> list[PageHit]:
+    """Sections gathered by page, with what titles and headings that say what was asked for are worth."""
+    meant = [
+        [
+            _Meant(row, tuple(map(stem, row)), 1.0 if row in term.alternatives else _GUESSED, term.prefix)
+            for row in term.every()
+        ]
+        for term in terms
+    ]
+    shown = frozenset(word for ways in meant for way in ways for word in (*way.words, *way.stems))
+    wanted = Wanted(shown)
     pages: dict[tuple[str, str], list[tuple[float, Found]]] = {}
-    for (space_id, page_id, _), (score, row) in found.items():
-        bonus = 60 * _likeness(asked, titles.get((space_id, page_id), ""))
-        bonus += 30 * _likeness(asked, row.heading)
-        pages.setdefault((space_id, page_id), []).append((score + bonus, row))
+    likeness: dict[str, float] = {}
+    for score, row in found.values():
+        for text in (row.titles, row.heading):
+            if text not in likeness:
+                likeness[text] = max(
+                    (_likeness(meant, wanted, line) for line in text.split("\n")), default=0.0
+                )
+        score += _TITLE * likeness[row.titles] + _HEADING * likeness[row.heading]
+        pages.setdefault((row.space_id, row.page_id), []).append((score, row))
     hits = []
-    for (space_id, page_id), sections in pages.items():
-        sections.sort(key=lambda item: -item[0])
-        shown = tuple(
-            SectionHit(row.anchor, row.heading, snippet(row.body, query.shown), row.body)
-            for _, row in sections[:_SECTIONS]
-        )
-        hits.append(PageHit(space_id, page_id, sections[0][0], shown))
+    for (space_id, page_id), rows in pages.items():
+        rows.sort(key=lambda item: (-item[0], item[1].id))
+        sections = tuple(SectionHit(row.id, row.anchor, row.heading) for _, row in rows[:_SECTIONS])
+        hits.append(PageHit(space_id, page_id, rows[0][0], sections, shown))
     hits.sort(key=lambda hit: (-hit.score, hit.page_id))
     return hits
 
 
-def _likeness(asked: list[str], text: str) -> float:
-    """1 when the text is just what was asked for, less the more it says beside it, 0 when a word is missing."""
-    there = [stem(word) for word in words(text)]
-    if not asked or not there:
-        return 0.0
-    if not set(asked[:-1]) <= set(there) or not any(word.startswith(asked[-1]) for word in there):
-        return 0.0
-    return len(set(asked)) / max(len(set(there)), len(set(asked)))
+class _Meant(Struct, frozen=True):
+    """One way to read a term: words in a row, what that is worth, and whether the last of them may go on."""
+
+    words: tuple[str, ...]
+    stems: tuple[str, ...]
+    worth: float
+    prefix: bool
 
 
-def snippet(body: str, shown: frozenset[str]) -> tuple[Part, ...]:
-    """A piece of the text around the first match, the matches marked."""
-    marks = [
-        (start, end)
-        for start, end, said in spans(body)
-        if said & shown or {stem(word) for word in said} & shown
+def _likeness(meant: Sequence[Sequence[_Meant]], wanted: Wanted, text: str) -> float:
+    """1 when the text is just what was asked for; less for what it says beside that, and for what it does not."""
+    every = [wanted[token] for token in tokens(text)]
+    there = {word for said in every for word in said}
+    matched: set[str] = set()
+    covered = 0.0
+    for ways in meant:
+        best = 0.0
+        for way in ways:
+            if there.issuperset(way.words):
+                fits = 1.0
+                matched.update(way.words)
+            elif there.issuperset(way.stems):
+                fits = _OTHER_FORM
+                matched.update(way.stems)
+            elif way.prefix and len(way.words) == 1:
+                begun = [word for word in there if word.startswith(way.words[0])]
+                fits = _BEGUN if begun else 0.0
+                matched.update(begun)
+            else:
+                continue
+            best = max(best, way.worth * fits)
+        covered += best
+    if not covered:
+        return 0.0
+    told = sum(not said.isdisjoint(matched) for said in every) / len(every)
+    return float((covered / len(meant)) ** 3 * told)
+
+
+def with_snippets(tx: Transaction, hits: Sequence[PageHit]) -> list[PageHit]:
+    """The hits with the snippets of their sections: for those that are shown."""
+    bodies = store.read_bodies(tx, [section.id for hit in hits for section in hit.sections])
+    replace = msgspec.structs.replace
+    marked: dict[frozenset[str], Marked] = {}
+    for hit in hits:
+        marked.setdefault(hit.shown, Marked(Wanted(hit.shown)))
+    return [
+        replace(
+            hit,
+            sections=tuple(
+                replace(section, snippet=snippet(bodies[section.id], marked[hit.shown]))
+                for section in hit.sections
+            ),
+        )
+        for hit in hits
     ]
-    first = marks[0][0] if marks else 0
-    begin = max(0, first - _SNIPPET // 3)
-    if begin:
+
+
+def snippet(body: str, marked: Marked) -> tuple[Part, ...]:
+    """A piece of the text around the first match, the matches marked."""
+    begin = 0
+    first = next(marked.spans(body), None)
+    if first and first[0] > _SNIPPET // 3:
+        begin = first[0] - _SNIPPET // 3
         begin = body.rfind(" ", 0, begin) + 1 if " " in body[:begin] else begin
     finish = min(len(body), begin + _SNIPPET)
+    marks = list(marked.spans(body, first[0], finish + _LONGEST)) if first else []
     parts = [Part("…")] if begin else []
     at = begin
     for start, end in marks:

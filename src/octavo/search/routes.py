@@ -11,7 +11,7 @@ from ..kit.db import Transaction
 from ..kit.operation import Call, operation
 from ..kit.pagination import Listing, decode_token, present_slice, slice_rows
 from ..spaces import get_space, list_visible_space_ids
-from .querying import PageHit, search_pages
+from .querying import PageHit, search_pages, with_snippets
 from .wire import Ancestor, AppUrls, SearchPage, SearchQuery, SearchSection, SearchSpace
 
 T = TypeVar("T")
@@ -59,7 +59,12 @@ def search_space(call: Call, space: SpaceAccess, query: SearchQuery) -> Listing[
     with call.db.read() as tx:
         hits = search_pages(tx, [space.space_id], query.query)
         rows, count = _page_of(hits, query)
-        shown = [(n, page) for n, hit in rows if (page := _present_page(call, tx, hit)) is not None]
+        quoted = with_snippets(tx, [hit for _, hit in rows])
+        shown = [
+            (n, page)
+            for (n, _), hit in zip(rows, quoted, strict=True)
+            if (page := _present_page(call, tx, hit)) is not None
+        ]
     found = slice_rows(shown, query.limit, count, lambda item: (item[0],))
     return present_slice(found, lambda item: item[1])
 
@@ -84,7 +89,11 @@ def search_organization(call: Call, org: OrgAccess, query: SearchQuery) -> Listi
                 SearchSpace(
                     id=space_id,
                     title=get_space(tx, space_id).title,
-                    pages=[page for hit in hits if (page := _present_page(call, tx, hit)) is not None],
+                    pages=[
+                        page
+                        for hit in with_snippets(tx, hits)
+                        if (page := _present_page(call, tx, hit)) is not None
+                    ],
                 ),
             )
             for n, (space_id, hits) in rows

@@ -12,6 +12,11 @@ from msgspec import Struct
 from ..kit.db import Transaction
 from .tokens import stem, words
 
+_FIELDS = ("title", "heading", "body", "title_stems", "heading_stems", "stems")
+_WEIGHTS = "0, 10, 5, 1, 10, 5, 1"
+_OVER = 2
+"""How many times more is taken from all spaces at first than is asked for of some."""
+
 
 class SectionText(Struct, frozen=True):
     """One section of a page; ``anchor`` None before the first heading."""
@@ -24,11 +29,12 @@ class SectionText(Struct, frozen=True):
 class Found(Struct, frozen=True):
     """A section that matched; ``score`` grows with how well."""
 
+    id: int
     space_id: str
     page_id: str
     anchor: str | None
     heading: str
-    body: str
+    titles: str
     score: float
 
 
@@ -64,11 +70,15 @@ def remove_pages(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> Non
 
 
 def add_page(
-    tx: Transaction, space_id: str, page_id: str, title: str, sections: Sequence[SectionText]
+    tx: Transaction, space_id: str, page_id: str, titles: str, sections: Sequence[SectionText]
 ) -> set[str]:
-    """Indexes a page that is not in the index; the different words it has (for ``count_words``)."""
-    title_words = words(title)
-    every = set(title_words)
+    """Indexes a page that is not in the index; the different words it has (for ``count_words``).
+
+    ``titles``: what it is called, a line for each title.
+    """
+    title_words = words(titles)
+    # The empty word stands on every page: it counts them.
+    every = {"", *title_words}
     for section in sections:
         heading_words, body_words = words(section.heading), words(section.body)
         every |= {*heading_words, *body_words}
@@ -82,35 +92,42 @@ def add_page(
             body=section.body,
         )
         assert row is not None
-        stems = [stem(word) for word in (*title_words, *heading_words, *body_words)]
         given: dict[str, Any] = {
             "id": row[0],
             "space": space_id,
             "title": " ".join(title_words),
             "heading": " ".join(heading_words),
             "body": " ".join(body_words),
-            "stems": " ".join(stems),
+            "title_stems": " ".join(map(stem, title_words)),
+            "heading_stems": " ".join(map(stem, heading_words)),
+            "stems": " ".join(map(stem, body_words)),
         }
         if tx.engine == "sqlite":
             tx.run(
-                """INSERT INTO search_index (rowid, space, title, heading, body, stems)
-                   VALUES (:id, :space, :title, :heading, :body, :stems)""",
+                f"""INSERT INTO search_index (rowid, space, {", ".join(_FIELDS)})
+                    VALUES (:id, :space, {", ".join(f":{field}" for field in _FIELDS)})""",
                 **{**given, "space": f"s{space_id.lower()}"},
             )
         else:
             tx.run(
-                """INSERT INTO search_index (section_id, space_id, words, stems) VALUES (:id, :space,
-                     setweight(to_tsvector('simple', :title), 'A') || setweight(to_tsvector('simple', :heading), 'B')
-                     || setweight(to_tsvector('simple', :body), 'D'), to_tsvector('simple', :stems))""",
+                f"""INSERT INTO search_index (section_id, space_id, words, stems) VALUES (:id, :space,
+                      {_weighted("title", "heading", "body")},
+                      {_weighted("title_stems", "heading_stems", "stems")})""",
                 **given,
             )
     tx.run(
-        "INSERT INTO search_pages (space_id, page_id, words) VALUES (:space, :page, :words)",
+        "INSERT INTO search_pages (space_id, page_id, titles, words) VALUES (:space, :page, :titles, :words)",
         space=space_id,
         page=page_id,
+        titles=titles,
         words=msgspec.json.encode(sorted(every)).decode(),
     )
     return every
+
+
+def _weighted(title: str, heading: str, body: str) -> str:
+    fields = ((title, "A"), (heading, "B"), (body, "D"))
+    return " || ".join(f"setweight(to_tsvector('simple', :{field}), '{weight}')" for field, weight in fields)
 
 
 def count_words(tx: Transaction, space_id: str, pages: Iterable[set[str]]) -> None:
@@ -133,7 +150,7 @@ def _count(tx: Transaction, space_id: str, changes: dict[str, int]) -> None:
 def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
     """Indexes a copy of a space, from the index of the original."""
     given = {"source": source_id, "copy": copy_id}
-    for table, columns in (("search_pages", "page_id, words"), ("search_words", "word, pages")):
+    for table, columns in (("search_pages", "page_id, titles, words"), ("search_words", "word, pages")):
         tx.run(
             f"""INSERT INTO {table} (space_id, {columns})
                 SELECT :copy, {columns} FROM {table} WHERE space_id = :source""",
@@ -148,8 +165,8 @@ def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
             source=source_id,
         )
         tx.run(
-            """INSERT INTO search_index (rowid, space, title, heading, body, stems)
-               SELECT i.rowid + :shift, 's' || lower(:copy), i.title, i.heading, i.body, i.stems
+            f"""INSERT INTO search_index (rowid, space, {", ".join(_FIELDS)})
+               SELECT i.rowid + :shift, 's' || lower(:copy), {", ".join(f"i.{field}" for field in _FIELDS)}
                FROM search_sections s JOIN search_index i ON i.rowid = s.id WHERE s.space_id = :source""",
             **given,
         )
@@ -172,21 +189,35 @@ def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
 
 
 def pages_with(tx: Transaction, space_ids: Sequence[str], candidates: Iterable[str]) -> dict[str, int]:
-    """In how many pages of these spaces each word stands; words that stand nowhere are left out."""
+    """On how many pages of these spaces each word stands, "" on all; words that stand nowhere are left out."""
     rows = tx.all(
-        """SELECT word, sum(pages) FROM search_words WHERE space_id IN :spaces AND word IN :words
-           GROUP BY word""",
+        f"""SELECT w.word, sum(w.pages) FROM {tx.given("words", "word")} AS g
+              CROSS JOIN search_words w  -- SQLite then looks up each word, and does not read the space for each
+            WHERE w.word = g.word AND w.space_id IN :spaces GROUP BY w.word""",
         spaces=list(space_ids),
-        words=sorted(candidates),
+        words=msgspec.json.encode([[word] for word in sorted(set(candidates))]).decode(),
     )
     return {word: int(number) for word, number in rows}
 
 
 class Term(Struct, frozen=True):
-    """What must be matched: any of these words in a row (a phrase has several). ``prefix``: the last may go on."""
+    """What must be matched: any of these words in a row (a phrase has several).
+
+    ``prefix``: what was typed may go on. ``near``: words that may have been meant instead.
+    """
 
     alternatives: tuple[tuple[str, ...], ...]
     prefix: bool = False
+    near: tuple[str, ...] = ()
+
+    @property
+    def word(self) -> str | None:
+        """The word, where it is no phrase."""
+        return self.alternatives[0][0] if len(self.alternatives[0]) == 1 else None
+
+    def every(self) -> tuple[tuple[str, ...], ...]:
+        """What was typed, then what may have been meant."""
+        return (*self.alternatives, *((word,) for word in self.near))
 
 
 def match(
@@ -219,24 +250,44 @@ def _match_sqlite(
     stemmed: bool,
     limit: int,
 ) -> list[Found]:
+    # A stem is cut already; what goes on behind it would be other words.
+    goes_on = not (stemmed and every)
+
     def phrase(alternative: tuple[str, ...], prefix: bool) -> str:
         text = " ".join(_shown(word, stemmed) for word in alternative)
-        # A stem is cut already; what goes on behind it would be other words.
-        return f'"{text}"' + ("*" if prefix and not stemmed else "")
+        return f'"{text}"' + ("*" if prefix and goes_on else "")
 
-    parts = ["(" + " OR ".join(phrase(a, t.prefix) for a in t.alternatives) + ")" for t in terms]
-    asked = (" AND " if every else " OR ").join(parts)
-    columns = "stems" if stemmed else "title heading body"
-    spaces = " OR ".join(f'"s{space_id.lower()}"' for space_id in space_ids)
-    rows = tx.all(
-        """SELECT s.space_id, s.page_id, s.anchor, s.heading, s.body, -bm25(search_index, 0, 10, 5, 1, 1)
-           FROM search_index JOIN search_sections s ON s.id = search_index.rowid
-           WHERE search_index MATCH :query ORDER BY bm25(search_index, 0, 10, 5, 1, 1) LIMIT :limit""",
-        query=f"({{space}} : ({spaces})) AND ({{{columns}}} : ({asked}))",
-        limit=limit,
-    )
+    parts = [
+        "(" + " OR ".join(phrase(a, t.prefix and a in t.alternatives) for a in t.every()) + ")" for t in terms
+    ]
+    columns = "title_stems heading_stems stems" if stemmed else "title heading body"
+    asked = f"({{{columns}}} : ({(' AND ' if every else ' OR ').join(parts)}))"
+
+    def best(query: str, most: int) -> list[Found]:
+        rows = tx.all(
+            f"""SELECT s.id, s.space_id, s.page_id, s.anchor, s.heading, p.titles, -i.score
+                FROM (SELECT rowid AS id, rank AS score FROM search_index
+                      WHERE search_index MATCH :query AND rank MATCH 'bm25({_WEIGHTS})'
+                      ORDER BY rank LIMIT :most) AS i
+                  JOIN search_sections s ON s.id = i.id
+                  JOIN search_pages p ON p.space_id = s.space_id AND p.page_id = s.page_id
+                ORDER BY i.score, s.id""",
+            query=query,
+            most=most,
+        )
+        return [Found(*row) for row in rows]
+
+    # To rank, the engine counts the rows of every phrase: one for large spaces costs more than all others. It is
+    # needed only where too much of what ranks high lies in other spaces.
     wanted = set(space_ids)
-    return [Found(*row) for row in rows if row[0] in wanted]
+    everywhere = best(asked, limit * _OVER)
+    found = [row for row in everywhere if row.space_id in wanted]
+    if len(found) < limit and len(everywhere) == limit * _OVER:
+        spaces = " OR ".join(f'"s{space_id.lower()}"' for space_id in space_ids)
+        found = [
+            row for row in best(f"({{space}} : ({spaces})) AND {asked}", limit) if row.space_id in wanted
+        ]
+    return found[:limit]
 
 
 def _match_postgres(
@@ -248,21 +299,28 @@ def _match_postgres(
     stemmed: bool,
     limit: int,
 ) -> list[Found]:
+    goes_on = not (stemmed and every)
+
     def phrase(alternative: tuple[str, ...], prefix: bool) -> str:
         quoted = [
             "'" + _shown(w, stemmed).replace("'", "''").replace("\\", "\\\\") + "'" for w in alternative
         ]
-        return "(" + " <-> ".join(quoted) + (":*" if prefix and not stemmed else "") + ")"
+        return "(" + " <-> ".join(quoted) + (":*" if prefix and goes_on else "") + ")"
 
-    parts = ["(" + " | ".join(phrase(a, t.prefix) for a in t.alternatives) + ")" for t in terms]
+    parts = [
+        "(" + " | ".join(phrase(a, t.prefix and a in t.alternatives) for a in t.every()) + ")" for t in terms
+    ]
     asked = (" & " if every else " | ").join(parts)
     column = "stems" if stemmed else "words"
     rows = tx.all(
-        f"""SELECT s.space_id, s.page_id, s.anchor, s.heading, s.body,
-                   ts_rank_cd('{{0.1, 0.2, 0.5, 1.0}}', i.{column}, q.query, 1) AS score
-            FROM search_index i JOIN search_sections s ON s.id = i.section_id,
-                 (SELECT CAST(:query AS tsquery) AS query) AS q
-            WHERE i.space_id IN :spaces AND i.{column} @@ q.query ORDER BY score DESC, s.id LIMIT :limit""",
+        f"""SELECT s.id, s.space_id, s.page_id, s.anchor, s.heading, p.titles, m.score
+            FROM (SELECT i.section_id, ts_rank_cd('{{0.1, 0.2, 0.5, 1.0}}', i.{column}, q.query, 1) AS score
+                  FROM search_index i, (SELECT CAST(:query AS tsquery) AS query) AS q
+                  WHERE i.space_id IN :spaces AND i.{column} @@ q.query
+                  ORDER BY score DESC, i.section_id LIMIT :limit) AS m
+              JOIN search_sections s ON s.id = m.section_id
+              JOIN search_pages p ON p.space_id = s.space_id AND p.page_id = s.page_id
+            ORDER BY m.score DESC, s.id""",
         query=asked,
         spaces=list(space_ids),
         limit=limit,
@@ -270,16 +328,9 @@ def _match_postgres(
     return [Found(*row) for row in rows]
 
 
-def page_titles(tx: Transaction, pages: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """The titles of pages of main, by space and page id."""
-    if not pages:
-        return {}
-    rows = tx.all(
-        """SELECT l.space_id, p.page_id, p.title FROM page_versions p JOIN lines l ON l.id = p.line_id
-           WHERE l.base_line IS NULL AND p.page_id IN :pages AND p.to_seq > l.sequence""",
-        pages=sorted({page_id for _, page_id in pages}),
-    )
-    return {(row[0], row[1]): row[2] for row in rows}
+def read_bodies(tx: Transaction, section_ids: Sequence[int]) -> dict[int, str]:
+    """The texts of sections, to quote from."""
+    return dict(tx.all("SELECT id, body FROM search_sections WHERE id IN :ids", ids=list(section_ids)))
 
 
 def words_beginning(

@@ -6,13 +6,17 @@ The same functions make the index and the query, so both engines see nothing but
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Any
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CJK}]+|[^\W{_CJK}]+(?:[.'’][^\W{_CJK}]+)*")
-_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\dA-Za-z_]+")
+_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_NAMES = re.compile(r"[._]+")
+_APOSTROPHE = re.compile(r"['’](?:s$)?")
 _IS_CJK = re.compile(rf"[{_CJK}]")
 _MAX_WORD = 64
 
@@ -34,12 +38,27 @@ def fold(text: str) -> str:
     """Lower case without the accents of Latin, Greek and Cyrillic letters."""
     if text.isascii():
         return text.lower()
+    return _without_accents(text).lower()
+
+
+def _without_accents(text: str) -> str:
+    if text.isascii():
+        return text
     plain = unicodedata.normalize("NFKD", text)
-    return unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", plain)).lower().replace("ß", "ss")
+    return unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", plain)).replace("ß", "ss")
 
 
 def stem(word: str) -> str:
     return _stem(word) if word.isascii() and word.isalpha() else word
+
+
+_ENDINGS = ("s", "es", "d", "ed", "ing")
+
+
+def without_ending(word: str) -> set[str]:
+    """What an English word may be a form of: ``tries`` of ``tri`` and ``trie``, ``hoping`` of ``hop`` and ``hope``."""
+    cut = {word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending)}
+    return {form for base in cut for form in (base, base + "e") if len(form) > 2} - {word}
 
 
 def words(text: str) -> list[str]:
@@ -47,20 +66,76 @@ def words(text: str) -> list[str]:
     found: list[str] = []
     for match in _TOKEN.finditer(text):
         token = match[0]
+        if _is_plain(token):
+            found.append(token[:_MAX_WORD].lower())
+            continue
         if _IS_CJK.match(token):
             found += [token[i : i + 2] for i in range(len(token) - 1)] if len(token) > 1 else [token]
             continue
-        whole = re.sub(r"[.'’]", "", fold(token))[:_MAX_WORD]
+        token = _without_accents(_APOSTROPHE.sub("", token))
+        whole = fold(token).replace(".", "")[:_MAX_WORD]
         found.append(whole)
-        parts = [fold(part) for part in _PARTS.findall(token)]
-        if len(parts) > 1:
-            found += [part[:_MAX_WORD] for part in parts if part != whole]
+        found += [part for part in _parts(token) if part != whole]
     return found
 
 
-def spans(text: str) -> list[tuple[int, int, set[str]]]:
-    """Where each token stands, and the words it counts as."""
-    return [(m.start(), m.end(), set(words(m[0]))) for m in _TOKEN.finditer(text)]
+def _parts(token: str) -> list[str]:
+    """What a composed word is made of: of ``user.getById`` each name whole, and each word of a name."""
+    names = _NAMES.split(token)
+    found: list[str] = []
+    for name in names:
+        inside = _PARTS.findall(name) if name.isascii() else []
+        if len(names) > 1 or len(inside) < 2:
+            found.append(fold(name)[:_MAX_WORD])
+        if len(inside) > 1:
+            found += [fold(part)[:_MAX_WORD] for part in inside]
+    return [part for part in found if part]
+
+
+class Wanted(dict[str, frozenset[str]]):
+    """By token, the words and stems it counts as; nothing where it can be none of those wanted."""
+
+    def __init__(self, words_and_stems: frozenset[str]) -> None:
+        super().__init__()
+        self.all = words_and_stems
+        self._first = {word[:1] for word in words_and_stems}
+
+    def __missing__(self, token: str) -> frozenset[str]:
+        # No stem changes the first letter: that spares most tokens from being stemmed.
+        passed = _is_plain(token) and token[0].lower() not in self._first
+        self[token] = said = frozenset() if passed else _said(token)
+        return said
+
+
+class Marked(dict[str, bool]):
+    """By token, whether it counts as one of the words and stems that are wanted."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        super().__init__()
+        self._wanted = wanted
+
+    def __missing__(self, token: str) -> bool:
+        self[token] = marked = not self._wanted[token].isdisjoint(self._wanted.all)
+        return marked
+
+    def spans(self, text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[tuple[int, int]]:
+        """Where such tokens stand in this part of a text."""
+        return (match.span() for match in _TOKEN.finditer(text, start, end) if self[match[0]])
+
+
+def tokens(text: str) -> list[str]:
+    return _TOKEN.findall(text)
+
+
+def _is_plain(token: str) -> bool:
+    """Whether it is one word as it stands, as nearly all are."""
+    return token.isascii() and token.isalpha() and (token.islower() or token[1:].islower())
+
+
+@lru_cache(maxsize=20_000)
+def _said(token: str) -> frozenset[str]:
+    said = words(token)
+    return frozenset([*said, *map(stem, said)])
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
