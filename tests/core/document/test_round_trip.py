@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import msgspec
@@ -57,6 +58,16 @@ def test_corpora_are_written_as_they_were_read(path: Path | None) -> None:
     assert normal(from_json(to_json(document))) == normal(document)
 
 
+@pytest.mark.slow
+def test_a_hundred_thousand_mixes_are_written_as_they_were_read() -> None:
+    for seed in range(100_000):
+        random = Random(seed)
+        text = "".join(random.choices(PIECES, k=random.randint(1, 30)))
+        document = read(text)
+        assert write(document) == text, f"seed {seed}"
+        assert normal(from_json(to_json(document))) == normal(document), f"seed {seed}"
+
+
 @given(documents)
 @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
 def test_nodes_survive_markdown(document: Document) -> None:
@@ -71,6 +82,15 @@ def test_nodes_survive_json_and_markdown(document: Document) -> None:
     assert normal(again) == normal(document)
     shown = to_json(from_json(to_json(read(write(again)))))
     assert normal(from_json(shown)) == normal(document)
+
+
+@pytest.mark.slow
+@given(documents)
+@settings(max_examples=100_000, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+def test_a_hundred_thousand_documents_survive_json_and_markdown(document: Document) -> None:
+    wire = to_json(document)
+    again = from_json(to_json(read(write(from_json(wire)))))
+    assert normal(again) == normal(document)
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join), st.data())

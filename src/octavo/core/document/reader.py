@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,7 @@ from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Text
 MAX_TAGS = 16
 """Tags and elements nested deeper than this (within one list or quote) are not paired any more."""
 
+_OPENS_VALUE = re.compile(r"""(?:^|(?<=["'])[ \t\n]++)(?P<name>[A-Za-z_][\w-]*+)=(?P<quote>["'])""")
 _FOOTNOTE_BUDGET = 200_000
 
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
@@ -711,11 +713,25 @@ def _openapi(kind: str) -> Callable[[_Reader, Token, list[Block], str], Block | 
     return make
 
 
+def _long_attributes(text: str) -> dict[str, str]:
+    """Attributes whose values may hold quotes: a quote ends a value only where the next attribute or nothing follows."""
+    found: dict[str, str] = {}
+    name, quote, start = "", "", 0
+    for match in _OPENS_VALUE.finditer(text):
+        if not name or text.endswith(quote, start, match.start()):
+            if name:
+                found.setdefault(name, html.unescape(text[start : match.start() - 1]))
+            name, quote, start = match["name"], match["quote"], match.end()
+    if name:
+        found.setdefault(name, html.unescape(text[start:].removesuffix(quote)))
+    return found
+
+
 def _integration(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
     integration, slash, block = token.tag[1:].partition("/")
     if not slash or inner:
         return None
-    props: Data = dict(attributes(token.info))
+    props: Data = dict(_long_attributes(token.info) if "\n" in token.info else attributes(token.info))
     data: Data = {"integration": integration, "block": block, "props": props}
     if "url" in props:
         data["url"] = str(props["url"])
