@@ -1089,7 +1089,7 @@ class _Renderer:
         mark = words or _wrap("sup", [str(self._count)], class_="note-number")
         button = _wrap("button", mark, type="button", class_="noted", popovertarget=id)
         # A word joiner keeps the number on the line of its word.
-        return button if words else ["\u2060", *button]
+        return button if words else _wrap("span", ["\u2060", *button], class_="note-mark")
 
     def _note(self, id: str, body: Fragment) -> list[Piece]:
         # A popover opens, closes and takes Escape without a script; on paper these become end notes.
