@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.common import normalize_url
 from markdown_it.parser_block import ParserBlock
 from markdown_it.parser_inline import ParserInline
 from markdown_it.rules_block import (
@@ -476,20 +477,26 @@ class Inlines(ParserInline):
         cache[pos] = state.pos
 
 
+# What the URL standard leaves out before it looks for a scheme.
+_UNREAD = re.compile(r"[\t\n\r]")
+_PADDING = "".join(map(chr, range(33)))
+
+
+def safe_url(url: str) -> bool:
+    """Whether a link may point there: no script, data or local file, however a browser would come to read one."""
+    return normalize_url.validateLink(_UNREAD.sub("", url).lstrip(_PADDING))
+
+
 def _make() -> MarkdownIt:
     md = MarkdownIt("commonmark", {"maxNesting": 20, "tasklists": True})
     md.block, md.inline = Blocks(), Inlines()
     md.inline.ruler2.enableOnly(["balance_pairs", "strikethrough", "emphasis", "fragments_join"])
+    md.validateLink = safe_url  # type: ignore[method-assign]
     md.normalizeLink = md.normalizeLinkText = lambda url: url  # type: ignore[method-assign, assignment]
     return md
 
 
 PARSER = _make()
-
-
-def safe_url(url: str) -> bool:
-    """Whether a link may point there: no script, data or local file."""
-    return PARSER.validateLink(url)
 
 
 def parse_blocks(text: str, env: dict[str, Any]) -> list[Token]:

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from . import markup
 from .inline import Inlines, attributes, inlines, length, plain, plain_inlines, url_ref
-from .markdown import TAG, TEXT_ENDS, parse_blocks, parse_inline
+from .markdown import TAG, TEXT_ENDS, parse_blocks, parse_inline, safe_url
 from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Text
 
 MAX_TAGS = 16
@@ -632,7 +632,8 @@ def _caption(block: Block, inner: list[Block], attributes_caption: str | None = 
 
 def _embed(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
     data = _data(token, url="text", fullWidth="bool")
-    return _caption(Block("embed", data), inner) if data.get("url") else None
+    url = data.get("url")
+    return _caption(Block("embed", data), inner) if url and safe_url(url) else None
 
 
 def _file(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
@@ -647,7 +648,7 @@ def _content_ref(reader: _Reader, token: Token, inner: list[Block], body: str) -
     data = _data(token, url="text", page="text")
     url = data.pop("url", None) or data.pop("page", None)
     data.pop("page", None)
-    if not url:
+    if not url or not safe_url(url):
         return None
     data = {"ref": url_ref(url), **data}
     if inner:
