@@ -65,6 +65,18 @@ def test_dark_and_light(open_page):
     assert background("light") != background("dark")
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 390, 1440])
+def test_every_block_fits_and_is_quiet(open_page, width, scheme):
+    page = open_page("content/blocks", viewport={"width": width, "height": 900}, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    # What is wider than the text scrolls within itself.
+    wide = """[...document.querySelectorAll('.prose > *')].filter(e => e.getBoundingClientRect().width
+        > e.parentElement.getBoundingClientRect().width + 1).map(e => e.outerHTML.slice(0, 80))"""
+    assert page.evaluate(wide) == []
+    assert page.trouble == []
+
+
 def test_a_phone_has_no_sideways_scrolling_and_a_menu(open_page):
     page = open_page("content/format", viewport={"width": 390, "height": 844}, has_touch=True)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec import Raw
@@ -82,8 +82,14 @@ class Reader:
         )
 
     def pages(self) -> Pages:
-        pages = store.list_pages(self._tx, self._base)
-        return Pages(present_tree(self._app, pages, None, "", self._cover))
+        key = (self._base.revision_id, "tree", self._app)
+        kept = _pages.get(key)
+        if kept is None:
+            pages = store.list_pages(self._tx, self._base)
+            kept = msgspec.json.encode(present_tree(self._app, pages, None, "", self._cover))
+            _pages.put(key, kept, len(kept))
+        # Encoded already, as part of whatever it stands in.
+        return Pages(cast(list[RevisionPage], Raw(kept)))
 
     def computed(self, found: Computed) -> ComputedRevision:
         """What a source gives, shown as if it stood in this state."""
@@ -97,7 +103,7 @@ class Reader:
 
     def page(self, page_id: str, query: PageContentQuery) -> Raw:
         # A revision never changes, so neither does what it says of a page.
-        key = (self._base.revision_id, page_id, query.format, query.evaluated)
+        key = (self._base.revision_id, page_id, query.format, query.evaluated, self._app)
         kept = _pages.get(key)
         if kept is None:
             kept = msgspec.json.encode(self._whole(store.get_page(self._tx, self._base, page_id), query))

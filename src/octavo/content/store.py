@@ -218,12 +218,13 @@ _VALID = "p.line_id = :line AND +p.from_seq <= :seq AND +p.to_seq > :seq"
 _COLUMNS = frozenset(
     ("id", "parent", "rank", "slug", "kind", "title", "body", "file_path", "created_at", "updated_at")
 )
+_NOTHING_RARE = ("{}", '{"layout":{}}')
 _RARE = tuple(name for name in Page.__struct_fields__ if name not in _COLUMNS)
 
 
 def _page(row: tuple[Any, ...]) -> Page:
     page_id, parent, rank, slug, kind, title, body, file_path, created_at, updated_at, fields, _ = row
-    rare = {} if fields == "{}" else _decode_fields(fields)
+    rare = {} if fields in _NOTHING_RARE else _decode_fields(fields)
     return Page(
         id=page_id,
         parent=parent or None,

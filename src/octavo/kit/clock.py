@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from functools import lru_cache
 
 
 def now() -> int:
@@ -15,8 +16,14 @@ def iso(milliseconds: int) -> str:
     >>> iso(1767225600123)
     '2026-01-01T00:00:00.123Z'
     """
-    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return moment.isoformat(timespec="milliseconds")[:23] + "Z"
+    seconds, rest = divmod(milliseconds, 1000)
+    return f"{_second(seconds)}.{rest:03d}Z"
+
+
+@lru_cache(maxsize=4096)
+def _second(seconds: int) -> str:
+    # Long lists are mostly of a few moments.
+    return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
 
 
 def parse_iso(text: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -252,3 +253,66 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE, ids=[text[:12].strip() for text in HOSTILE])
 def test_hostile_text_costs_little_and_comes_back(text: str) -> None:
     assert write(read(text)) == text
+
+
+def test_blocks_of_integrations_go_on_over_lines():
+    text = """{% @mermaid/diagram content="graph TB
+subgraph "Outside"
+
+```
+A["HR: Log in"] --> B
+```
+" fullWidth="false" %}
+
+After.
+"""
+    document = read(text)
+    assert [block.type for block in document.nodes] == ["integration", "paragraph"]
+    assert document.nodes[0].data["props"] == {
+        "content": 'graph TB\nsubgraph "Outside"\n\n```\nA["HR: Log in"] --> B\n```\n',
+        "fullWidth": "false",
+    }
+    assert write(document) == text
+    document.nodes[0].source = None
+    assert read(write(document)).nodes[0].data == document.nodes[0].data
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{% @a/b content="x',
+        '{% @a/b content="x\n{% hint style="info" %}\ny\n{% endhint %}',
+        '- {% @a/b content="x\n\ny" %}',
+        '{% @a/b content="x\ny" %} more',
+        '{% embed url="x\ny" %}',
+    ],
+)
+def test_what_never_ends_is_text(text):
+    document = read(text)
+    assert write(document) == text
+    assert "integration" not in {block.type for block in document.nodes}
+
+
+def test_unended_blocks_cost_little():
+    for text in ('{% @a/b content="x\n\n' * 20_000, '{% @a/b content="x' + "\n\nx" * 100_000, '{% @a/b\n' + 'a="' * 50_000 + '\n%}\n'):  # fmt: skip
+        start = time.process_time()
+        assert write(read(text)) == text
+        assert time.process_time() - start < 10
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<img src=" javascript:x" alt="a">', '{% file src="java\tscript:x" %}', "[a](<java\tscript:x>)",
+        '<figure><img src="data:text/html,x"></figure>', '{% content-ref url="javascript:x" %}\n[a](a)\n{% endcontent-ref %}',
+        '<table><thead><tr><th data-type="content-ref"></th></tr></thead><tbody><tr><td><a href="javascript:x">a</a></td></tr></tbody></table>',
+    ],
+)  # fmt: skip
+def test_addresses_that_act_are_no_references_and_stay_in_the_source(text):
+    document = read(text)
+    assert write(document) == text
+    nodes = [found for node in document.nodes for found in walk(node) if isinstance(found, (Block, Inline))]
+    for node in nodes:
+        assert node.data.get("ref") in (None, {"kind": "url", "url": "a"}), node
+        for record in node.data.get("records", {}).values():
+            assert "javascript:x" not in str(record)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from document_strategies import documents
@@ -57,6 +58,16 @@ def test_corpora_are_written_as_they_were_read(path: Path | None) -> None:
     assert normal(from_json(to_json(document))) == normal(document)
 
 
+@pytest.mark.slow
+def test_a_hundred_thousand_mixes_are_written_as_they_were_read() -> None:
+    for number in range(100_000):
+        random = Random(number)
+        text = "".join(random.choices(PIECES, k=random.randint(1, 30)))
+        document = read(text)
+        assert write(document) == text, f"case {number}"
+        assert normal(from_json(to_json(document))) == normal(document), f"case {number}"
+
+
 @given(documents)
 @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
 def test_nodes_survive_markdown(document: Document) -> None:
@@ -71,6 +82,19 @@ def test_nodes_survive_json_and_markdown(document: Document) -> None:
     assert normal(again) == normal(document)
     shown = to_json(from_json(to_json(read(write(again)))))
     assert normal(from_json(shown)) == normal(document)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(100))
+def test_a_thousand_documents_survive_json_and_markdown(part: int) -> None:
+    @seed(part)
+    @settings(max_examples=1_000, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @given(documents)
+    def survives(document: Document) -> None:
+        again = from_json(to_json(read(write(from_json(to_json(document))))))
+        assert normal(again) == normal(document)
+
+    survives()
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join), st.data())

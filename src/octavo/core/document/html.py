@@ -806,18 +806,16 @@ class _Renderer:
         found = self.context.openapi(block.type, block.data)
         if found is not None:
             return self._set_aside(_wrap("div", [found], class_="openapi"))
-        path, method = text_of(block.data, "path"), text_of(block.data, "method")
-        if not path:
-            return []
-        return _wrap(
-            "p",
-            [
-                *_wrap("span", [(method or "").upper()], class_="method"),
-                " ",
-                *_wrap("code", [path]),
-            ],
-            class_="endpoint",
-        )
+        schemas = block.data.get("schemas")
+        if isinstance(schemas, list):
+            names = [_wrap("code", [name]) for name in schemas if isinstance(name, str) and name]
+            return _wrap("p", [p for name in names for p in (*name, " ")], class_="endpoint") if names else []
+        path = text_of(block.data, "path") or text_of(block.data, "name")
+        return self._endpoint(text_of(block.data, "method"), path) if path else []
+
+    def _endpoint(self, method: str | None, path: str | None) -> list[Piece]:
+        sign = _wrap("span", [method.upper()], class_="method") if method else []
+        return _wrap("p", [*sign, " ", *_wrap("code", [path or ""])], class_="endpoint")
 
     def integration(self, block: Block) -> Pieces:
         url = safe_url(block.data.get("url"))
@@ -837,15 +835,7 @@ class _Renderer:
         method, path = text_of(told, "method"), text_of(told, "path")
         head: list[Piece] = []
         if method or path:
-            head = _wrap(
-                "p",
-                [
-                    *_wrap("span", [(method or "").upper()], class_="method"),
-                    " ",
-                    *_wrap("code", [path or ""]),
-                ],
-                class_="endpoint",
-            )
+            head = self._endpoint(method, path)
         summary = text_of(told, "summary")
         if summary:
             head += _wrap("p", _wrap("strong", [summary]))
@@ -853,7 +843,7 @@ class _Renderer:
 
     def api_part(self, block: Block) -> Pieces:
         told = object_of(block.data, "attributes")
-        title = text_of(told, "name") or text_of(told, "status") or text_of(told, "summary")
+        title = next((v for k in ("name", "status", "httpCode", "summary") if (v := text_of(told, k))), None)
         facts = " · ".join(v for k in ("in", "type", "description") if (v := text_of(told, k)))
         head: list[Piece] = []
         if title:
@@ -1097,7 +1087,9 @@ class _Renderer:
         self._notes.append((id, body))
         words = list(inside)
         mark = words or _wrap("sup", [str(self._count)], class_="note-number")
-        return _wrap("button", mark, type="button", class_="noted", popovertarget=id)
+        button = _wrap("button", mark, type="button", class_="noted", popovertarget=id)
+        # A word joiner keeps the number on the line of its word.
+        return button if words else _wrap("span", ["\u2060", *button], class_="note-mark")
 
     def _note(self, id: str, body: Fragment) -> list[Piece]:
         # A popover opens, closes and takes Escape without a script; on paper these become end notes.

@@ -182,11 +182,18 @@ def url_ref(url: str) -> Data:
 
 
 def attributes(text: str) -> dict[str, str]:
-    """``a="1" b='2' c`` as a dict; an attribute without a value is ""; the first of two counts."""
+    """``a="1" b='2' c`` as a dict; an attribute without a value is ""; the first of two counts. Addresses that act
+    by themselves are left out."""
     found: dict[str, str] = {}
     for name, double, single, bare in ATTRIBUTE.findall(text):
         found.setdefault(name, html.unescape(double or single or bare))
+    for name in _ADDRESSES & found.keys():
+        if not safe_url(found[name]):
+            del found[name]
     return found
+
+
+_ADDRESSES = frozenset(["href", "src", "srcset"])
 
 
 def length(value: str) -> Any:

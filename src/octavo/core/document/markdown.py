@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.common import normalize_url
 from markdown_it.parser_block import ParserBlock
 from markdown_it.parser_inline import ParserInline
 from markdown_it.rules_block import (
@@ -47,6 +48,7 @@ TAG = re.compile(
     r"""\{%-?[ \t]*(?P<name>@?[A-Za-z][\w/.:-]*+)"""
     r"""(?P<rest>(?:[^"'%]++|"[^"\n]*+"|'[^'\n]*+'|%(?!\})|["'])*+)%\}"""
 )
+_LONG_TAG = re.compile(r"\{%[ \t]*(?P<name>@[\w-]++/[\w-]++)(?!.*%\})")
 BODY_TAGS = frozenset(["openapi", "swagger", "openapi-operation", "openapi-schemas", "openapi-webhook"])
 _ELEMENT = re.compile(r"<(?P<close>/?)(?P<name>details|div)(?P<rest>(?:\s[^<>]*)?)>[ \t]*$", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"\[\^([^\]\s]+)\]:[ \t]*")
@@ -56,12 +58,14 @@ _RAW_UNTIL = (("<table", "</table>"), ("<figure", "</figure>"))
 
 
 def tag(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """``{% name attributes %}`` alone on its line."""
+    """``{% name attributes %}`` alone on its line; ``{% @integration/block attributes %}`` on as many as it takes."""
     start, stop = state.bMarks[line] + state.tShift[line], state.eMarks[line]
     if not state.src.startswith("{%", start) or state.is_code_block(line):
         return False
     match = TAG.match(state.src, start, stop)
-    if match is None or state.src[match.end() : stop].strip(" \t"):
+    if match is None:
+        return _long_tag(state, line, end, silent)
+    if state.src[match.end() : stop].strip(" \t"):
         return False
     if not silent:
         token = state.push("tag", "", 0)
@@ -73,6 +77,31 @@ def tag(state: StateBlock, line: int, end: int, silent: bool) -> bool:
         elif token.tag[3:] in BODY_TAGS and state.env.get("body", ("", 0))[0] == token.tag[3:]:
             # Now, while the lines are seen as their container shows them.
             token.markup = state.getLines(state.env.pop("body")[1], line, state.blkIndent, False).strip()
+    return True
+
+
+def _long_tag(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+    """A block of an integration whose attributes hold whole diagrams: any lines up to one that ends in ``%}``."""
+    start = state.bMarks[line] + state.tShift[line]
+    match = _LONG_TAG.match(state.src, start, state.eMarks[line])
+    if match is None:
+        return False
+    for last in range(line + 1, end):
+        first = state.bMarks[last] + state.tShift[last]
+        text = state.src[first : state.eMarks[last]]
+        if "{%" in text or (text and state.sCount[last] < state.blkIndent):
+            return False
+        if text.rstrip().endswith("%}"):
+            break
+    else:
+        return False
+    if not silent:
+        content = state.getLines(line, last + 1, state.blkIndent, False).strip()
+        token = state.push("tag", "", 0)
+        token.tag, token.content = match["name"], content
+        token.info = content[match.end() - start : -2].strip()
+        token.map = [line, last + 1]
+        state.line = last + 1
     return True
 
 
@@ -448,20 +477,26 @@ class Inlines(ParserInline):
         cache[pos] = state.pos
 
 
+# What the URL standard leaves out before it looks for a scheme.
+_UNREAD = re.compile(r"[\t\n\r]")
+_PADDING = "".join(map(chr, range(33)))
+
+
+def safe_url(url: str) -> bool:
+    """Whether a link may point there: no script, data or local file, however a browser would come to read one."""
+    return normalize_url.validateLink(_UNREAD.sub("", url).lstrip(_PADDING))
+
+
 def _make() -> MarkdownIt:
     md = MarkdownIt("commonmark", {"maxNesting": 20, "tasklists": True})
     md.block, md.inline = Blocks(), Inlines()
     md.inline.ruler2.enableOnly(["balance_pairs", "strikethrough", "emphasis", "fragments_join"])
+    md.validateLink = safe_url  # type: ignore[method-assign]
     md.normalizeLink = md.normalizeLinkText = lambda url: url  # type: ignore[method-assign, assignment]
     return md
 
 
 PARSER = _make()
-
-
-def safe_url(url: str) -> bool:
-    """Whether a link may point there: no script, data or local file."""
-    return PARSER.validateLink(url)
 
 
 def parse_blocks(text: str, env: dict[str, Any]) -> list[Token]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable
 from typing import Any
@@ -11,12 +12,13 @@ from msgspec import Struct
 
 from . import markup
 from .inline import Inlines, attributes, inlines, length, plain, plain_inlines, url_ref
-from .markdown import TAG, TEXT_ENDS, parse_blocks, parse_inline
+from .markdown import TAG, TEXT_ENDS, parse_blocks, parse_inline, safe_url
 from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Text
 
 MAX_TAGS = 16
 """Tags and elements nested deeper than this (within one list or quote) are not paired any more."""
 
+_OPENS_VALUE = re.compile(r"""(?:^|(?<=["'])[ \t\n]++)(?P<name>[A-Za-z_][\w-]*+)=(?P<quote>["'])""")
 _FOOTNOTE_BUDGET = 200_000
 
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
@@ -630,7 +632,8 @@ def _caption(block: Block, inner: list[Block], attributes_caption: str | None = 
 
 def _embed(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
     data = _data(token, url="text", fullWidth="bool")
-    return _caption(Block("embed", data), inner) if data.get("url") else None
+    url = data.get("url")
+    return _caption(Block("embed", data), inner) if url and safe_url(url) else None
 
 
 def _file(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
@@ -645,7 +648,7 @@ def _content_ref(reader: _Reader, token: Token, inner: list[Block], body: str) -
     data = _data(token, url="text", page="text")
     url = data.pop("url", None) or data.pop("page", None)
     data.pop("page", None)
-    if not url:
+    if not url or not safe_url(url):
         return None
     data = {"ref": url_ref(url), **data}
     if inner:
@@ -711,11 +714,25 @@ def _openapi(kind: str) -> Callable[[_Reader, Token, list[Block], str], Block | 
     return make
 
 
+def _long_attributes(text: str) -> dict[str, str]:
+    """Attributes whose values may hold quotes: a quote ends a value only where the next attribute or nothing follows."""
+    found: dict[str, str] = {}
+    name, quote, start = "", "", 0
+    for match in _OPENS_VALUE.finditer(text):
+        if not name or text.endswith(quote, start, match.start()):
+            if name:
+                found.setdefault(name, html.unescape(text[start : match.start() - 1]))
+            name, quote, start = match["name"], match["quote"], match.end()
+    if name:
+        found.setdefault(name, html.unescape(text[start:].removesuffix(quote)))
+    return found
+
+
 def _integration(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
     integration, slash, block = token.tag[1:].partition("/")
     if not slash or inner:
         return None
-    props: Data = dict(attributes(token.info))
+    props: Data = dict(_long_attributes(token.info) if "\n" in token.info else attributes(token.info))
     data: Data = {"integration": integration, "block": block, "props": props}
     if "url" in props:
         data["url"] = str(props["url"])

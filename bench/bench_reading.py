@@ -1,0 +1,94 @@
+"""Reading: all pages of a large space over the API, and a published page that nobody changed.
+
+The first beside msgspec encoding the same answer from objects that are ready, the second in microseconds of CPU;
+both through the real application in one process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+from bench_content import ask, make_source
+
+from octavo.access import create_token, insert_user
+from octavo.app import api_app, close_context, open_context
+from octavo.bringing import bring
+from octavo.content import Revision, reading
+from octavo.kit.cache import ByteCache
+from octavo.orgs import create_organization
+from octavo.reader.app import reader_app
+from octavo.settings import load
+
+PAGES = 5_000
+ROUNDS = 9
+VIEWS = 5_000
+
+
+async def seconds(run: Callable[[], Awaitable[object]], times: int = 1) -> float:
+    """CPU of this process for each run."""
+    before = time.process_time()
+    for _ in range(times):
+        await run()
+    return (time.process_time() - before) / times
+
+
+async def compare(context: Any, space: str, site: str, token: str) -> None:
+    api, reader = api_app(context), reader_app(context)
+
+    async def read() -> bytes:
+        # As after a change: nothing of this revision is in memory.
+        reading._pages = ByteCache(reading._pages.capacity)
+        return await ask(api, f"/v1/spaces/{space}/content", "", token)
+
+    body = await read()
+    ready = msgspec.json.decode(body, type=Revision)
+
+    async def encode() -> bytes:
+        return msgspec.json.encode(ready)
+
+    async def again() -> bytes:
+        return await ask(api, f"/v1/spaces/{space}/content", "", token)
+
+    cold, warm = [], []
+    for _ in range(ROUNDS):
+        base = await seconds(encode, 20)
+        cold.append(await seconds(read) / base)
+        warm.append(await seconds(again, 5) / base)
+    print(
+        f"content of {PAGES} pages, {len(body) / 1e6:.1f} MB: the first time {statistics.median(cold):.2f} times "
+        f"the CPU of encoding it from objects, again {statistics.median(warm):.2f} ({base * 1e3:.1f} ms)"
+    )
+    path = urlsplit(site).path.rstrip("/") + "/section-0/page-0"
+
+    async def view() -> bytes:
+        return await ask(reader, path, "", token)
+
+    await view()
+    took = [await seconds(view, VIEWS) for _ in range(ROUNDS)]
+    print(f"a page that nobody changed: {statistics.median(took) * 1e6:.0f} us of CPU, the whole application")
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        context = open_context(load({"data": str(folder / "data")}, environ={}))
+        with context.db.write() as tx:
+            user = insert_user(tx, "bench@example.com", "Bench", verified=True)
+            org = create_organization(tx, user.id, "Bench").id
+            token = create_token(tx, user.id, name="bench")
+        brought = bring(context, str(make_source(folder / "docs", PAGES)), organization_id=org, publish=True)
+        assert brought.site_url
+        asyncio.run(compare(context, brought.outcome.space, brought.site_url, token))
+        close_context(context)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""The manual's page of blocks: it shows them all, and what it says is written is what makes them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from octavo.core.document import Block, Document, Inline, Text, read, walk, write
+from octavo.core.document.page import split_page
+from octavo.core.document.schema import BLOCKS, INLINES, MARKS
+
+SOURCE = (Path(__file__).parents[3] / "docs" / "content" / "blocks.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def page() -> Document:
+    return read(split_page(SOURCE)[2])
+
+
+def test_every_block_every_inline_and_every_mark_is_shown(page):
+    nodes = [node for block in page.nodes for node in walk(block)]
+    blocks = {node.type for node in nodes if isinstance(node, Block)}
+    inlines = {node.type for node in nodes if isinstance(node, Inline)}
+    marks = {
+        mark.type for node in nodes if isinstance(node, Text) for leaf in node.leaves for mark in leaf.marks
+    }
+    assert set(BLOCKS) <= blocks
+    assert set(INLINES) <= inlines
+    assert set(MARKS) <= marks
+
+
+def test_every_kind_of_column_is_shown(page):
+    kinds = {
+        column["type"]
+        for block in page.nodes
+        for node in walk(block)
+        if isinstance(node, Block) and node.type == "table"
+        for column in node.data["definition"].values()
+    }
+    assert kinds >= {
+        "text",
+        "number",
+        "checkbox",
+        "files",
+        "users",
+        "rating",
+        "select",
+        "content-ref",
+        "image",
+    }
+
+
+def test_what_is_said_to_be_written_makes_what_it_is_beside(page):
+    """Every listing of Markdown is made of kinds of blocks that the page shows outside of listings."""
+    shown = {node.type for block in page.nodes for node in walk(block) if isinstance(node, Block)}
+    listings = re.findall(r"^(`{3,})(?:markdown|html)\n(.*?)^\1$", SOURCE, re.DOTALL | re.MULTILINE)
+    assert len(listings) > 15
+    for _, listing in listings:
+        document = read(listing)
+        assert write(document) == listing
+        made = {node.type for block in document.nodes for node in walk(block) if isinstance(node, Block)}
+        assert made <= shown
+        assert "unknown" not in made, listing
