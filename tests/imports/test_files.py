@@ -1,7 +1,6 @@
-import hashlib
-
 """Uploaded files become pages: each format, archives, bad ones, and what happens on the way."""
 
+import hashlib
 import time
 
 import pytest
