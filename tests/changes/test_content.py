@@ -281,3 +281,17 @@ def test_direct_edits_of_main(space):
 def test_who_may_not_edit(space, who):
     change = space.create()
     assert space.try_edit(change, insert("# X\n"), who=who).status_code == 403
+
+
+def test_each_place_shows_its_own_addresses(space):
+    """A change request that differs in nothing has main's pages, and addresses of its own."""
+    change = space.create()
+    for path in ("/content", "/content/pages", f"/content/page/{space.pages['A']}"):
+        of_main = space.world.get("reader", f"{space.path}{path}")
+        of_change = space.world.get("reader", f"{space.path}/change-requests/{change}{path}")
+        first, second = (
+            found["pages"][0] if "pages" in found and found.get("type") != "document" else found
+            for found in (of_main, of_change)
+        )
+        assert first["id"] == second["id"] == space.pages["A"]
+        assert first["urls"]["app"] != second["urls"]["app"]

@@ -88,8 +88,8 @@ def test_what_is_wrong_is_named_by_its_place(space):
         '[{"object":"block","type":"paragraph","nodes":[{"object":"inline","type":"link","data":{"ref":{"kind":"url","url":"x"}},"nodes":'
         + '[{"object":"inline","type":"link","data":{"ref":{"kind":"url","url":"x"}},"nodes":' * 400 + "[]" + "}]" * 400 + "}]}]",
         '[{"object":"block","type":"table","data":{"view":' + '{"a":' * 5_000 + "1" + "}" * 5_000 + "}}]",
-        "[" + ",".join(['{"object":"block","type":"divider"}'] * 1_000_000) + "]",
-        '[{"object":"block","type":"paragraph","nodes":[' + ",".join(['{"object":"text","leaves":[]}'] * 1_000_000) + "]}]",
+        pytest.param("[" + ",".join(['{"object":"block","type":"divider"}'] * 1_000_000) + "]", marks=pytest.mark.slow),
+        pytest.param('[{"object":"block","type":"paragraph","nodes":[' + ",".join(['{"object":"text","leaves":[]}'] * 1_000_000) + "]}]", marks=pytest.mark.slow),
     ],
     ids=["ten-thousand-deep", "deep", "deep-links", "deep-data", "million-blocks", "million-texts"],
 )  # fmt: skip

@@ -227,7 +227,8 @@ class _Inline:
         if edge.isspace():
             end = "<br>" if edge == "\n" else f"&#x{ord(edge):x};"
             text = text[:-1].removesuffix("\\" if edge == "\n" else "") + end
-        return text if self.table else _LINE_START.sub(_escape_start, text)
+        # A formula that begins a line could be a block of its own.
+        return text if self.table else _LINE_START.sub(_escape_start, text.replace("\\\n$$", "<br>$$"))
 
     def join(self, nodes: Sequence[Any]) -> str:
         out: list[str] = []
