@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from octavo.content import Asked, Computed, Computer, compute_with
+import msgspec
+
+from octavo.content import Asked, Computed, Computer, Item, compute_with
 from octavo.core.document import Document, read
 from octavo.core.pages import Page
 from octavo.errors import BadRequest
@@ -26,17 +28,26 @@ def _document(tx, asked: Asked) -> Document:
 
 def _revision(tx, asked: Asked) -> Computed:
     calls.append("revision")
-    top = Page(id=asked.id("top"), kind="group", title="Mirror", slug="mirror", rank="1")
+    props = asked.source.props
+    if "fails" in props:
+        raise BadRequest("source.type: the tests' computer failed")
+    top = Page(id=asked.id("top"), kind="group", title="Mirror", slug="after")
+    seen = asked.values.get("space")
     document = Page(
         id=asked.id("page"),
         parent=top.id,
         title="Seen",
         slug="seen",
-        rank="1",
-        computed=source(text="Seen."),
+        description=f"Of {seen['revision']}" if seen else None,
+        # What a document is made of is said by its page, with dependencies of its own.
+        computed={**msgspec.to_builtins(asked.source), "props": props.get("page", {"text": "Seen."})},
     )
-    many = range(int(asked.source.props.get("pages", 0)))
-    return Computed([top, document, *(Page(id=asked.id(str(n)), title=str(n), slug=str(n)) for n in many)])
+    lost = [Page(id=asked.id("lost"), parent="nowhere", slug="lost")] if "lost" in props else []
+    many = range(int(props.get("pages", 0)))
+    file = Item(id=asked.id("file"), kind="file", name="seen.txt", content="0" * 64, size=1)
+    return Computed(
+        [top, document, *lost, *(Page(id=asked.id(str(n)), title=str(n), slug=str(n)) for n in many)], [file]
+    )
 
 
 compute_with("integration:tests:", Computer(document=_document, revision=_revision))

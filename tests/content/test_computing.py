@@ -33,7 +33,7 @@ def test_ids_follow_the_seed(compute):
     )
     assert one == again and one[0]["id"] != two[0]["id"] and len(one[0]["id"]) == 20
     page = one[0]["pages"][0]
-    assert page["path"] == "mirror/seen" and page["computed"]["type"] == computers.TYPE
+    assert page["path"] == "after/seen" and page["computed"]["type"] == computers.TYPE
     # With what the page says its document is had.
     document = compute("document", page["computed"], page["computedSeed"]).json()
     assert document["nodes"][0]["nodes"][0]["leaves"][0]["text"] == "Seen."
@@ -57,7 +57,10 @@ def test_a_space_that_is_not_seen_is_not_there(world, compute):
         ("revision", {"type": "builtin:nothing"}, "source.type"),
         ("document", {"props": {}}, "type"),
         ("document", computers.source(), "source.props.text"),
-        ("revision", computers.source(pages=6000), "source"),
+        ("revision", computers.source(pages=6000), "source.type"),
+        ("revision", computers.source(fails=True), "source.type"),
+        ("revision", computers.source(lost=True), "source.type"),
+        ("document", computers.source(text="word " * 2_000_000), "source.type"),
         (
             "document",
             {**computers.source(), "dependencies": {"x": {"ref": {"kind": "weather"}}}},

@@ -86,7 +86,7 @@ def get_revision(call: Call, change: ChangeAccess, query: ContentQuery) -> Revis
 def list_pages(call: Call, change: ChangeAccess, query: ContentQuery) -> Pages:
     """The pages of a change request as a tree."""
     with _change(call, change) as reader:
-        return reader.pages()
+        return reader.pages(query)
 
 
 @operation(
@@ -124,7 +124,7 @@ def list_files(call: Call, change: ChangeAccess, query: FilesQuery) -> Listing[F
 def get_file(call: Call, change: ChangeAccess, file_id: str, query: ContentQuery) -> File:
     """One file of a change request."""
     with _change(call, change) as reader:
-        return reader.file(file_id)
+        return reader.file(file_id, query)
 
 
 @operation(
@@ -139,7 +139,7 @@ def get_reusable_content(
 ) -> ReusableContent:
     """One reusable content of a change request."""
     with _change(call, change) as reader:
-        return reader.reusable_content(reusable_content_id)
+        return reader.reusable_content(reusable_content_id, query)
 
 
 # --- references ---------------------------------------------------------------------------------------

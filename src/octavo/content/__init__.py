@@ -2,7 +2,7 @@
 
 from ..spaces import follow_copies, follow_purges, uses_hashes
 from .bodies import body_hash, get_body, put_bodies
-from .computing import Asked, Computed, Computer, compute_with, resolve_with
+from .computing import Asked, Asker, Computed, Computer, compute_with, resolve_with
 from .documents import (
     Lookup,
     StateLookup,
@@ -12,6 +12,7 @@ from .documents import (
     resolve_all,
     resolve_reference,
 )
+from .expanding import Expansion, computed_document, expand, markdown_page
 from .exporting import export_files
 from .files import PURPOSE as FILE_PURPOSE
 from .files import download_url, signed_url, store_file
@@ -86,19 +87,19 @@ follow_main(prepare, apply)
 follow_copies(copy_references)
 
 __all__ = [
-    "Asked", "Base", "ChangeLinksQuery", "Changes", "Computed", "Computer", "ContentLocation",
-    "ContentQuery", "FILE_PURPOSE", "File", "FilesQuery", "ImportOutcome", "Item", "KeptKeys", "Layer",
-    "LineMoved", "Links", "Lookup", "MAX_FILE", "Overlay", "PageContentQuery", "Pages", "Reader",
-    "ReferenceUsages", "ReusableContent", "Revision", "RevisionPage", "RevisionRow", "Source",
-    "SourceError", "StagedFiles", "StateLookup", "Touched", "VariableName", "answer_at", "app_url",
-    "apply_followers", "body_hash", "carried_keys", "commit", "compute_with", "derive", "difference",
-    "dimensions", "document_json", "download_url", "explain_merges", "export_files", "find_item_by_path",
-    "find_items", "find_page", "find_page_by_file", "find_pages", "follow_main", "get_body", "get_item",
-    "get_page", "get_revision", "head_fields", "import_files", "keyed_document", "line_base",
-    "list_ancestors", "list_by_slug", "list_changed", "list_children", "list_held", "list_items",
-    "list_pages", "list_revisions", "list_subtree", "main_base", "open_line", "open_source", "overlay_of",
-    "prepare_followers", "prepare_main", "present_cover", "present_file", "present_layout", "present_page",
-    "present_reusable", "put_bodies", "put_keys", "read_source", "resolve", "resolve_all",
-    "resolve_reference", "resolve_with", "revise_main", "revision_base", "signed_url", "stage_files",
-    "store_file",
+    "Asked", "Asker", "Base", "ChangeLinksQuery", "Changes", "Computed", "Computer", "ContentLocation",
+    "ContentQuery", "Expansion", "FILE_PURPOSE", "File", "FilesQuery", "ImportOutcome", "Item",
+    "KeptKeys", "Layer", "LineMoved", "Links", "Lookup", "MAX_FILE", "Overlay", "PageContentQuery",
+    "Pages", "Reader", "ReferenceUsages", "ReusableContent", "Revision", "RevisionPage", "RevisionRow",
+    "Source", "SourceError", "StagedFiles", "StateLookup", "Touched", "VariableName", "answer_at",
+    "app_url", "apply_followers", "body_hash", "carried_keys", "commit", "compute_with",
+    "computed_document", "derive", "difference", "dimensions", "document_json", "download_url", "expand",
+    "explain_merges", "export_files", "find_item_by_path", "find_items", "find_page", "find_page_by_file",
+    "find_pages", "follow_main", "get_body", "get_item", "get_page", "get_revision", "head_fields",
+    "import_files", "keyed_document", "line_base", "list_ancestors", "list_by_slug", "list_changed",
+    "list_children", "list_held", "list_items", "list_pages", "list_revisions", "list_subtree",
+    "main_base", "markdown_page", "open_line", "open_source", "overlay_of", "prepare_followers",
+    "prepare_main", "present_cover", "present_file", "present_layout", "present_page", "present_reusable",
+    "put_bodies", "put_keys", "read_source", "resolve", "resolve_all", "resolve_reference",
+    "resolve_with", "revise_main", "revision_base", "signed_url", "stage_files", "store_file",
 ]  # fmt: skip

@@ -2,22 +2,22 @@
 
 A source ``{type, props, dependencies}`` says of what. Packages that know how register a ``Computer`` for a type,
 and what a kind of dependency is at the moment. What was computed is kept under its source, the state of all it
-depends on, and the seed that its ids are made of: the same three always give the same bytes, and nothing is
-computed twice. Dependencies are looked up for whoever asks before anything kept is answered, so that nobody is
-told what is computed of things they may not see.
+depends on, and the seed that its ids are made of: the same three always give the same bytes, and what is kept is
+not computed again. Dependencies are looked up for whoever asks before anything kept is answered, so that nobody
+is told what is computed of things they may not see.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Meta, Struct
 
-from ..access import Can, SpaceAccess, space_access
-from ..core.document import Document, assign_keys, to_json
+from ..access import Can, space_access
+from ..core.document import Document, DocumentError, from_json, to_json
 from ..core.pages import Page
 from ..errors import BadRequest, NotFound
 from ..kit.cache import ByteCache
@@ -26,22 +26,41 @@ from ..spaces import get_space
 from .store import Item
 
 MAX_PAGES = 5_000
+"""Pages, and as many files and reusable contents, that one source may give."""
+MAX_DOCUMENT = 8 * 1024 * 1024
+"""Bytes of one document as JSON."""
 _CACHE_BYTES = 64 * 1024 * 1024
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
+class Dependency(Struct):
+    """``ref``: a reference with its ``kind``. A ``value`` that callers send along is not looked at."""
+
+    ref: dict[str, Any] = {}
+
+
 class Source(Struct):
-    """``type``: who computes it. ``dependencies``: by name, each ``{ref}``, with ``value`` where it was resolved."""
+    """``type``: who computes it. ``dependencies``: what it is made of, by name."""
 
     type: str
     props: dict[str, Any] = {}
-    dependencies: dict[str, dict[str, Any]] = {}
+    dependencies: Annotated[dict[str, Dependency], Meta(max_length=20)] = {}
+
+
+class Asker(Struct, frozen=True):
+    """Who reads computed content of which space. ``user_id`` None: visitors of a site that publishes it."""
+
+    space_id: str
+    organization_id: str
+    user_id: str | None
 
 
 class Asked(Struct, frozen=True):
-    """What a computer gets. ``values``: of the dependencies by name, None for one that is not there."""
+    """What a computer gets. ``values``: of the dependencies by name, None for one that is not there. It does not
+    get who asks, because others are given the same answer."""
 
-    space: SpaceAccess
+    space_id: str
+    organization_id: str
     source: Source
     values: Mapping[str, Any]
     seed: str
@@ -57,21 +76,29 @@ class Asked(Struct, frozen=True):
 
 
 class Computed(Struct, frozen=True):
-    """``pages`` as a state has them; documents among them name the source of their document in ``computed``."""
+    """``pages``: parents before children, siblings in order and each with its own slug; documents among them name
+    the source of their document in ``computed``, for which the id of the page is the seed. ``items``: files and
+    reusable contents whose bytes are stored already."""
 
     pages: list[Page]
     items: list[Item] = []
 
 
 class Computer(NamedTuple):
-    """Each raises BadRequest for a source that it cannot compute; None where it never does."""
+    """None where a type never gives one of the two.
+
+    Both are functions of what they are given and of nothing that changes and is no dependency. They raise
+    BadRequest for a source that they cannot compute, naming what is wrong with it: ``source.props.page: ...``, or
+    ``source.type: ...`` where the computation itself failed. References in documents are resolved.
+    """
 
     document: Callable[[Transaction, Asked], Document] | None = None
     revision: Callable[[Transaction, Asked], Computed] | None = None
 
 
-Resolve = Callable[[Transaction, SpaceAccess, Mapping[str, Any]], Any]
-"""The value of a reference for whoever asks; None for what is not there for them."""
+Resolve = Callable[[Transaction, Asker, Mapping[str, Any]], Any]
+"""The value of a reference for whoever asks, which changes whenever what it names does; None for what is not there
+for them."""
 
 _computers: dict[str, Computer] = {}
 _resolvers: dict[str, Resolve] = {}
@@ -89,32 +116,32 @@ def resolve_with(kind: str, resolve: Resolve) -> None:
     _resolvers[kind] = resolve
 
 
-def compute_document(tx: Transaction, space: SpaceAccess, source: Source, seed: str) -> Raw:
-    """The document, encoded as the API shows it. Raises BadRequest naming what is wrong with the source."""
+def compute_document(tx: Transaction, asker: Asker, source: Source, seed: str) -> bytes:
+    """The document as JSON, as the API shows it. Raises BadRequest naming what is wrong with the source."""
     computer = _computer(source).document
     if computer is None:
         raise BadRequest(f"source.type: {source.type!r} gives no documents.")
-    asked, key = _ask(tx, space, source, seed)
-    found = _documents.get(key)
+    asked, state = _ask(tx, asker, source, seed)
+    found = _documents.get(state)
     if found is None:
-        found = msgspec.json.encode(to_json(assign_keys(computer(tx, asked))))
-        _documents.put(key, found, len(found))
-    return Raw(found)
+        found = _encoded(source, computer(tx, asked))
+        _documents.put(state, found, len(found))
+    return found
 
 
-def compute_revision(tx: Transaction, space: SpaceAccess, source: Source, seed: str) -> Computed:
-    """Pages, files and reusable contents. Raises BadRequest naming what is wrong with the source."""
+def compute_revision(tx: Transaction, asker: Asker, source: Source, seed: str) -> tuple[Computed, bytes]:
+    """Pages, files and reusable contents, and a hash of all that they were computed of. Raises BadRequest naming
+    what is wrong with the source."""
     computer = _computer(source).revision
     if computer is None:
         raise BadRequest(f"source.type: {source.type!r} gives no pages.")
-    asked, key = _ask(tx, space, source, seed)
-    found = _revisions.get(key)
+    asked, state = _ask(tx, asker, source, seed)
+    found = _revisions.get(state)
     if found is None:
         found = computer(tx, asked)
-        if len(found.pages) > MAX_PAGES:
-            raise BadRequest(f"source: gives more than {MAX_PAGES} pages.")
-        _revisions.put(key, found, sum(len(page.title) + 900 for page in found.pages))
-    return found
+        _check(source, found)
+        _revisions.put(state, found, sum(_size(page) for page in found.pages) + 500 * len(found.items) + 1)
+    return found, state
 
 
 def _computer(source: Source) -> Computer:
@@ -127,37 +154,72 @@ def _computer(source: Source) -> Computer:
     return named
 
 
-def _ask(tx: Transaction, space: SpaceAccess, source: Source, seed: str) -> tuple[Asked, tuple[Any, ...]]:
+def _ask(tx: Transaction, asker: Asker, source: Source, seed: str) -> tuple[Asked, bytes]:
     values = {
-        name: _value(tx, space, f"source.dependencies.{name}", dependency)
+        name: _value(tx, asker, f"source.dependencies.{name}", dependency)
         for name, dependency in source.dependencies.items()
     }
-    told = msgspec.json.encode([source.type, source.props, source.dependencies, values], order="sorted")
-    return Asked(space, source, values, seed), (space.space_id, told, seed)
+    asked = Asked(asker.space_id, asker.organization_id, source, values, seed)
+    told = msgspec.json.encode(asked, order="sorted")
+    return asked, blake2b(told, digest_size=32).digest()
 
 
-def _value(tx: Transaction, space: SpaceAccess, where: str, dependency: Mapping[str, Any]) -> Any:
-    ref: Any = dependency.get("ref")
-    resolve = _resolvers.get(str(ref.get("kind"))) if isinstance(ref, dict) else None
+def _value(tx: Transaction, asker: Asker, where: str, dependency: Dependency) -> Any:
+    resolve = _resolvers.get(str(dependency.ref.get("kind")))
     if resolve is None:
-        raise BadRequest(f"{where}.ref: expected a reference to {', '.join(sorted(_resolvers))}.")
-    return resolve(tx, space, ref)
+        raise BadRequest(f"{where}.ref.kind: expected one of {', '.join(sorted(_resolvers))}.")
+    return resolve(tx, asker, dependency.ref)
 
 
-def _resolve_space(tx: Transaction, space: SpaceAccess, ref: Mapping[str, Any]) -> Any:
-    """Its id and the revision of main, as the public description has it."""
-    wanted = ref.get("space")
+def _encoded(source: Source, document: Document) -> bytes:
+    data = to_json(document)
     try:
-        access = space_access(tx, space.user_id, Can.VIEW, wanted if isinstance(wanted, str) else "")
-    except NotFound:
+        from_json(data)
+    except DocumentError as error:
+        raise BadRequest(f"source.type: what {source.type!r} gives is no document: {error}") from None
+    encoded = msgspec.json.encode(data)
+    if len(encoded) > MAX_DOCUMENT:
+        raise BadRequest(f"source.type: {source.type!r} gives a document of more than {MAX_DOCUMENT} bytes.")
+    return encoded
+
+
+def _check(source: Source, found: Computed) -> None:
+    """What computers owe those who read trees: bounds, parents before children, and one place for each page."""
+    if max(len(found.pages), len(found.items)) > MAX_PAGES:
+        raise BadRequest(f"source.type: {source.type!r} gives more than {MAX_PAGES} pages or files.")
+    above: set[str | None] = {None}
+    places: set[tuple[str | None, str]] = set()
+    for page in found.pages:
+        place = (page.parent, page.slug)
+        if page.parent not in above or page.id in above or (place in places and page.kind != "link"):
+            raise BadRequest(
+                f"source.type: {source.type!r} gives the page {page.title!r} no place of its own."
+            )
+        above.add(page.id)
+        places.add(place)
+
+
+def _size(page: Page) -> int:
+    """Of a page in memory, about."""
+    return 900 + len(page.title) + 4 * len(page.description or "")
+
+
+def _resolve_space(tx: Transaction, asker: Asker, ref: Mapping[str, Any]) -> Any:
+    """Its id and the revision of main, as the public description has it. Visitors of a site see no space but the
+    one they read: that a page names another does not publish it."""
+    wanted = ref.get("space")
+    if not isinstance(wanted, str):
         return None
-    if access.organization_id != space.organization_id:
+    if asker.user_id is not None:
+        try:
+            access = space_access(tx, asker.user_id, Can.VIEW, wanted)
+        except NotFound:
+            return None
+        if access.organization_id != asker.organization_id:
+            return None
+    elif wanted != asker.space_id:
         return None
-    return {
-        "object": "space",
-        "id": access.space_id,
-        "revision": get_space(tx, access.space_id).main_revision,
-    }
+    return {"object": "space", "id": wanted, "revision": get_space(tx, wanted).main_revision}
 
 
 resolve_with("space", _resolve_space)

@@ -161,9 +161,10 @@ def shown_on(tx: Transaction, base: Base, page_variables: dict[str, Any]) -> Sho
     return Shown(of_space, page_variables)
 
 
-def _evaluated(
+def evaluated_document(
     tx: Transaction, base: Base, document: Document, mode: Evaluated, page_variables: dict[str, Any]
 ) -> Document:
+    """The document with values in the place of expressions, as ``mode`` asks."""
     if mode == "false":
         return document
     shown = shown_on(tx, base, page_variables)
@@ -184,7 +185,7 @@ def document_json(
     encoded = _json_cache.get(key)
     if encoded is None:
         document = resolved_document(tx, base, owner_id, body, file_path)
-        document = _evaluated(tx, base, document, evaluated, page_variables or {})
+        document = evaluated_document(tx, base, document, evaluated, page_variables or {})
         encoded = msgspec.json.encode(to_json(document))
         _json_cache.put(key, encoded, len(encoded))
     return Raw(encoded)
@@ -198,4 +199,4 @@ def markdown_of(
     if evaluated == "false":
         return source
     front, heading, text = split_page(source)
-    return front + heading + write(_evaluated(tx, base, read(text), evaluated, page_variables))
+    return front + heading + write(evaluated_document(tx, base, read(text), evaluated, page_variables))

@@ -391,6 +391,7 @@ def refs_of(page: Page) -> Iterator[tuple[dict[str, Any], str]]:
     for ref in (links_of.get("canonical"), *(links_of.get("alternates") or ())):
         if isinstance(ref, dict):
             yield ref, "link"
-    for dependency in ((page.computed or {}).get("dependencies") or {}).values():
+    dependencies = (page.computed or {}).get("dependencies")
+    for dependency in dependencies.values() if isinstance(dependencies, dict) else ():
         if isinstance(dependency, dict) and isinstance(dependency.get("ref"), dict):
             yield dependency["ref"], "computed"

@@ -8,16 +8,20 @@ from typing import Any, cast
 import msgspec
 from msgspec import Raw
 
+from ..access import require_actor
+from ..core.document import Document, to_json
 from ..core.pages import Page
+from ..errors import BadRequest
 from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 from ..kit.operation import Call
-from ..kit.pagination import Listing, present_slice
+from ..kit.pagination import Listing, decode_token, present_slice, slice_rows
 from . import store
 from .computing import Computed
-from .documents import Evaluated, document_json, markdown_of, resolve_reference
+from .documents import Evaluated, document_json, evaluated_document, markdown_of, resolve_reference
+from .expanding import Expansion, computed_document, expand, markdown_page
 from .files import download_url
-from .store import Base, Item
+from .store import Base, Item, ItemKind
 from .wire import (
     ComputedRevision,
     ContentQuery,
@@ -48,6 +52,9 @@ def explain_merges(present: MergedFrom) -> None:
     _merged_from[:] = [present]
 
 
+_WITH_PATHS = ("document", "group")
+_COMPUTED = ContentQuery()
+_PLAIN = ContentQuery(computed=False)
 _CACHE_BYTES = 64 * 1024 * 1024
 _pages: ByteCache[bytes] = ByteCache(_CACHE_BYTES)
 
@@ -61,6 +68,9 @@ class Reader:
         self._tx = tx
         self._base = base
         self._app = app_url(call, base.space_id) + view
+        self._expansion: Expansion | None = None
+        self._computes = False
+        """Whether what was shown depends on more than the state."""
 
     def revision(self, query: ContentQuery) -> Revision:
         tx, base = self._tx, self._base
@@ -72,24 +82,47 @@ class Reader:
             self._app,
             revision,
             merged_from=merged,
-            pages=self.pages().pages,
-            files=[self.present_file(item) for item in store.list_items(tx, base, "file")],
-            reusable_contents=[
-                present_reusable(item) for item in store.list_items(tx, base, "reusable-content")
-            ],
+            pages=self.pages(query).pages,
+            files=[self.present_file(item) for item in self._items("file", query)],
+            reusable_contents=[present_reusable(item) for item in self._items("reusable-content", query)],
             variables=self.variables(),
             metadata=query.metadata,
         )
 
-    def pages(self) -> Pages:
-        key = (self._base.revision_id, "tree", self._app)
+    def pages(self, query: ContentQuery) -> Pages:
+        state = self._expand().state if query.computed else b""
+        key = (self._base.revision_id, "tree", self._app, state)
         kept = _pages.get(key)
         if kept is None:
             pages = store.list_pages(self._tx, self._base)
+            if query.computed:
+                pages = self._expand().into(pages)
             kept = msgspec.json.encode(present_tree(self._app, pages, None, "", self._cover))
             _pages.put(key, kept, len(kept))
         # Encoded already, as part of whatever it stands in.
         return Pages(cast(list[RevisionPage], Raw(kept)))
+
+    def _expand(self) -> Expansion:
+        if self._expansion is None:
+            self._expansion = expand(self._tx, self._base, require_actor(self._call).user_id)
+        return self._expansion
+
+    def _expanded(self, pages: list[Page], query: ContentQuery) -> list[Page]:
+        if not any(page.kind == "computed" for page in pages):
+            return pages
+        self._computes = True
+        return self._expand().into(pages) if query.computed else pages
+
+    def _items(self, kind: ItemKind, query: ContentQuery) -> list[Item]:
+        stored = store.list_items(self._tx, self._base, kind)
+        computed = self._expand().items if query.computed else []
+        return [*stored, *(item for item in computed if item.kind == kind)]
+
+    def _item(self, item_id: str, kind: ItemKind, query: ContentQuery) -> Item:
+        item = store.find_item(self._tx, self._base, item_id, kind)
+        if item is None and query.computed:
+            item = self._expand().find_item(item_id, kind)
+        return item or store.get_item(self._tx, self._base, item_id, kind)
 
     def computed(self, found: Computed) -> ComputedRevision:
         """What a source gives, shown as if it stood in this state."""
@@ -102,13 +135,20 @@ class Reader:
         )
 
     def page(self, page_id: str, query: PageContentQuery) -> Raw:
-        # A revision never changes, so neither does what it says of a page.
+        # A revision never changes, so neither does what it says of a page in which nothing is computed.
         key = (self._base.revision_id, page_id, query.format, query.evaluated, self._app)
         kept = _pages.get(key)
         if kept is None:
-            kept = msgspec.json.encode(self._whole(store.get_page(self._tx, self._base, page_id), query))
-            _pages.put(key, kept, len(kept))
+            kept = msgspec.json.encode(self._whole(self._page(page_id, query.computed), query))
+            if not self._computes:
+                _pages.put(key, kept, len(kept))
         return Raw(kept)
+
+    def _page(self, page_id: str, computed: bool) -> Page:
+        page = store.find_page(self._tx, self._base, page_id)
+        if page is None and computed:
+            page = self._expand().find(page_id)
+        return page or store.get_page(self._tx, self._base, page_id)
 
     def found_page(self, page_id: str) -> RevisionPage | None:
         """A page without what is below it and without its text; None when it is not there."""
@@ -123,45 +163,89 @@ class Reader:
 
     def page_by_path(self, path: str, query: PageContentQuery) -> RevisionPage:
         page = store.find_page_by_path(self._tx, self._base, path)
-        if page is None or page.kind not in ("document", "group"):
+        if (page is None or page.kind not in _WITH_PATHS) and query.computed:
+            page = self._expand().find_by_path(self._tx, self._base, path)
+        if page is None or page.kind not in _WITH_PATHS:
             raise store.NotFound(f"There is no page at {path!r}.")
         return self._whole(page, query)
 
     def document(self, page_id: str, query: DocumentQuery) -> Raw:
-        return self._document(store.get_page(self._tx, self._base, page_id), query.evaluated)
+        page = self._page(page_id, computed=True)
+        if not page.computed or page.kind != "document":
+            return self._document(page, query.evaluated)
+        try:
+            return Raw(msgspec.json.encode(to_json(self._computed(page, query.evaluated))))
+        except BadRequest as error:
+            raise store.NotFound(f"The document of the page {page_id!r} is not computed: {error}") from None
 
     def files(self, query: FilesQuery) -> Listing[File]:
         found = store.list_items_page(self._tx, self._base, "file", query.limit, query.page)
+        computed = [item for item in self._expand().items if item.kind == "file"] if query.computed else []
+        if computed:
+            after = (decode_token(query.page, str) or [""])[0]
+            rows = [*store.list_items(self._tx, self._base, "file"), *computed]
+            later = sorted((item for item in rows if item.id > after), key=lambda item: item.id)
+            found = slice_rows(later[: query.limit + 1], query.limit, len(rows), lambda item: (item.id,))
         return present_slice(found, self.present_file)
 
-    def file(self, file_id: str) -> File:
-        return self.present_file(store.get_item(self._tx, self._base, file_id, "file"))
+    def file(self, file_id: str, query: ContentQuery = _PLAIN) -> File:
+        return self.present_file(self._item(file_id, "file", query))
 
-    def reusable_content(self, item_id: str) -> ReusableContent:
-        return present_reusable(store.get_item(self._tx, self._base, item_id, "reusable-content"))
+    def reusable_content(self, item_id: str, query: ContentQuery = _PLAIN) -> ReusableContent:
+        return present_reusable(self._item(item_id, "reusable-content", query))
 
     def reusable_document(self, item_id: str, query: DocumentQuery) -> Raw:
-        item = store.get_item(self._tx, self._base, item_id, "reusable-content")
+        item = self._item(item_id, "reusable-content", _COMPUTED)
         return document_json(self._tx, self._base, item.id, item.content, item.path, query.evaluated)
 
     def _whole(self, page: Page, query: PageContentQuery) -> RevisionPage:
         """A page with its path, its subtree and, as ``format`` asks, its text."""
-        tx, base = self._tx, self._base
-        ancestors = store.list_ancestors(tx, base, page)
+        ancestors, below = self._around(page, query)
         path = "/".join(p.slug for p in [*ancestors, page])
-        below = present_tree(self._app, store.list_subtree(tx, base, page.id), page.id, path, self._cover)
-        presented = present_page(self._app, page, path, below, self._cover)
-        if isinstance(presented, DocumentPage):
-            if query.format == "markdown":
-                presented.markdown = markdown_of(tx, base, page.body, query.evaluated, page.variables)
-            elif query.format == "document":
+        presented = present_page(
+            self._app, page, path, present_tree(self._app, below, page.id, path, self._cover), self._cover
+        )
+        if isinstance(presented, DocumentPage) and query.format is not None:
+            if page.computed:
+                self._add_computed(presented, page, query)
+            elif query.format == "markdown":
+                presented.markdown = markdown_of(
+                    self._tx, self._base, page.body, query.evaluated, page.variables
+                )
+            else:
                 presented.document = self._document(page, query.evaluated)
         return presented
 
-    def _document(self, page: Page, evaluated: Evaluated) -> Raw:
-        return document_json(
-            self._tx, self._base, page.id, page.body, page.file_path, evaluated, page.variables
-        )
+    def _around(self, page: Page, query: ContentQuery) -> tuple[list[Page], list[Page]]:
+        """What is above a page and what is below it."""
+        tx, base = self._tx, self._base
+        if self._expansion is not None and self._expansion.find(page.id) is page:
+            self._computes = True
+            return self._expansion.list_ancestors(tx, base, page), self._expansion.list_subtree(page)
+        below = self._expanded(store.list_subtree(tx, base, page.id), query)
+        return store.list_ancestors(tx, base, page), below
+
+    def _add_computed(self, presented: DocumentPage, page: Page, query: PageContentQuery) -> None:
+        """Nothing is added when it cannot be computed now: the page still says what of."""
+        self._computes = True
+        if not query.computed:
+            return
+        try:
+            document = self._computed(page, query.evaluated)
+        except BadRequest:
+            return
+        if query.format == "markdown":
+            presented.markdown = markdown_page(page, document)
+        else:
+            presented.document = Raw(msgspec.json.encode(to_json(document)))
+
+    def _computed(self, page: Page, mode: Evaluated) -> Document:
+        user_id = require_actor(self._call).user_id
+        document = computed_document(self._tx, self._base.space_id, user_id, page)
+        return evaluated_document(self._tx, self._base, document, mode, page.variables)
+
+    def _document(self, page: Page, mode: Evaluated) -> Raw:
+        return document_json(self._tx, self._base, page.id, page.body, page.file_path, mode, page.variables)
 
     def present_file(self, item: Item) -> File:
         return present_file(item, download_url(self._call, item))

@@ -14,7 +14,7 @@ from ..access import Can, SpaceAccess
 from ..kit.operation import Call, operation
 from ..kit.pagination import Listing, PageQuery
 from . import store
-from .computing import compute_document, compute_revision
+from .computing import Asker, compute_document, compute_revision
 from .documents import document_json
 from .embedding import find_embed
 from .linking import Links
@@ -66,7 +66,7 @@ def get_current_revision(call: Call, space: SpaceAccess, query: ContentQuery) ->
 def list_pages(call: Call, space: SpaceAccess, query: ContentQuery) -> Pages:
     """The pages of main as a tree."""
     with _main(call, space) as reader:
-        return reader.pages()
+        return reader.pages(query)
 
 
 @operation(
@@ -102,7 +102,7 @@ def list_files(call: Call, space: SpaceAccess, query: FilesQuery) -> Listing[Fil
 def get_file(call: Call, space: SpaceAccess, file_id: str, query: ContentQuery) -> File:
     """One file of main."""
     with _main(call, space) as reader:
-        return reader.file(file_id)
+        return reader.file(file_id, query)
 
 
 @operation(
@@ -117,7 +117,7 @@ def get_reusable_content(
 ) -> ReusableContent:
     """One reusable content of main."""
     with _main(call, space) as reader:
-        return reader.reusable_content(reusable_content_id)
+        return reader.reusable_content(reusable_content_id, query)
 
 
 # --- references ---------------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ def get_revision(call: Call, space: SpaceAccess, revision_id: str, query: Conten
 def list_revision_pages(call: Call, space: SpaceAccess, revision_id: str, query: ContentQuery) -> Pages:
     """The pages of a revision as a tree."""
     with _revision(call, space, revision_id) as reader:
-        return reader.pages()
+        return reader.pages(query)
 
 
 @operation(
@@ -309,7 +309,7 @@ def get_revision_file(
 ) -> File:
     """One file of a revision."""
     with _revision(call, space, revision_id) as reader:
-        return reader.file(file_id)
+        return reader.file(file_id, query)
 
 
 @operation(
@@ -324,7 +324,7 @@ def get_revision_reusable_content(
 ) -> ReusableContent:
     """One reusable content of a revision."""
     with _revision(call, space, revision_id) as reader:
-        return reader.reusable_content(reusable_content_id)
+        return reader.reusable_content(reusable_content_id, query)
 
 
 @operation(
@@ -345,6 +345,10 @@ def get_revision_reusable_document(
 # --- computed -----------------------------------------------------------------------------------------
 
 
+def _asker(space: SpaceAccess) -> Asker:
+    return Asker(space.space_id, space.organization_id, space.user_id)
+
+
 @operation(
     "getComputedDocument",
     "POST",
@@ -357,7 +361,7 @@ def get_computed_document(call: Call, space: SpaceAccess, query: SchemaQuery, bo
     """The document that a source gives now. The same source, seed and state of what it depends on always give the
     same nodes with the same keys."""
     with call.db.read() as tx:
-        return compute_document(tx, space, body.source, body.seed)
+        return Raw(compute_document(tx, _asker(space), body.source, body.seed))
 
 
 @operation(
@@ -371,5 +375,5 @@ def get_computed_document(call: Call, space: SpaceAccess, query: SchemaQuery, bo
 def get_computed_revision(call: Call, space: SpaceAccess, body: ComputeContent) -> ComputedRevision:
     """The pages, files and reusable contents that a source gives now; the seed decides their ids."""
     with call.db.read() as tx:
-        found = compute_revision(tx, space, body.source, body.seed)
+        found, _ = compute_revision(tx, _asker(space), body.source, body.seed)
         return Reader(call, tx, store.main_base(tx, space.space_id)).computed(found)

@@ -376,6 +376,12 @@ def list_pages(tx: Transaction, base: Base) -> list[Page]:
     return pages
 
 
+def list_computed(tx: Transaction, base: Base) -> list[Page]:
+    """The pages of the state that are made of something else, siblings in order."""
+    pages = _pages_where(tx, base, "p.kind = 'computed'")
+    return sorted(pages, key=lambda page: (page.parent or "", page.rank, page.id))
+
+
 def find_page_by_path(tx: Transaction, base: Base, path: str) -> Page | None:
     """The page at a path of slugs: one indexed look-up a level."""
     page: Page | None = None

@@ -141,14 +141,16 @@ class Site:
         if path != wanted:
             # One address for each page: other spellings lead to it.
             return _redirect(f"{space.base}{quote(wanted)}")
-        key = (space.state.base.revision_id, shown.id, self._visit.site, space.site_spaces)
+        state = space.state
+        key = (state.base.revision_id, state.computed, shown.id, self._visit.site, space.site_spaces)
         kept = self._pages.get(key)
         if kept is None:
             canonical = f"{self._origin()}{space.base}{quote(wanted)}"
             view = msgspec.structs.replace(builder.page(shown), canonical=canonical)
             site = site_view(self._tx, space)
             kept = _html(site, draw_page(site, view))
-            self._pages.put(key, kept, len(kept.body))
+            if not shown.computed:
+                self._pages.put(key, kept, len(kept.body))
         return kept
 
     def _search(self, space: SpaceVisit, query: str, *, as_json: bool) -> Answer:

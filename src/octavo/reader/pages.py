@@ -6,12 +6,13 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from ..content import get_body, read_source, resolve, resolve_all
+from ..content import computed_document, get_body, markdown_page, read_source, resolve, resolve_all
 from ..core.document import Block, Document
 from ..core.document.html import Asset, Context, Html, Target, emoji, render
 from ..core.document.urls import safe_url
 from ..core.expressions import Shown
 from ..core.pages import Page
+from ..errors import BadRequest
 from ..kit.db import Transaction
 from ..kit.icons import icon
 from .resolving import SpaceVisit
@@ -105,8 +106,16 @@ class PageBuilder:
             search=lambda query: f"{search}?q={quote(query or '')}",
         )
 
+    def _document(self, page: Page) -> Document:
+        if not page.computed:
+            return resolve_all(self._state, read_source(self._tx, page.body), page.file_path)
+        try:
+            return computed_document(self._tx, self._state.base.space_id, None, page)
+        except BadRequest:
+            return read_source(self._tx, None)
+
     def body(self, page: Page) -> Html:
-        document = resolve_all(self._state, read_source(self._tx, page.body), page.file_path)
+        document = self._document(page)
         if not document.nodes:
             # An empty page shows what is below it.
             document.nodes = [
@@ -219,5 +228,7 @@ class PageBuilder:
         return crumb(place - 1), crumb(place + 1)
 
     def markdown(self, page: Page) -> str:
-        """The page's source as it was written."""
+        """The page's source as it was written; of a computed page the file that it would be."""
+        if page.computed:
+            return markdown_page(page, self._document(page))
         return get_body(self._tx, page.body) if page.body else f"# {page.title}\n"

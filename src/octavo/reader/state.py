@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from ..content import Base, Item, list_items, list_pages
+from ..content import Base, Expansion, Item, expand, list_items, list_pages
 from ..core.expressions import Shown
 from ..core.pages import Page
 from ..kit.cache import ByteCache
@@ -21,10 +21,19 @@ _PAGE_BYTES = 900
 
 
 class SpaceState:
-    """The pages and files of one revision; also what ``core.links`` looks references up in."""
+    """The pages and files of one revision; also what ``core.links`` looks references up in. ``computed`` names all
+    that its computed pages are made of."""
 
-    def __init__(self, base: Base, pages: list[Page], items: list[Item], variables: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        base: Base,
+        pages: list[Page],
+        items: list[Item],
+        variables: dict[str, Any],
+        computed: bytes = b"",
+    ) -> None:
         self.base = base
+        self.computed = computed
         self.variables = variables
         self.children: dict[str | None, list[Page]] = {}
         self.paths: dict[str, str] = {}
@@ -33,7 +42,7 @@ class SpaceState:
         self._by_path: dict[str, Page] = {}
         self._by_file: dict[str, str] = {}
         self._files = {item.path: item for item in items if item.kind == "file" and item.path}
-        self._items = {item.id: item for item in items}
+        self.items = {item.id: item for item in items}
         self._reusable = {item.path: item for item in items if item.kind == "reusable-content" and item.path}
         all_children: dict[str | None, list[Page]] = {}
         for page in pages:
@@ -92,7 +101,7 @@ class SpaceState:
         return page
 
     def item(self, item_id: str) -> Item | None:
-        return self._items.get(item_id)
+        return self.items.get(item_id)
 
     # --- core.links.Lookup ------------------------------------------------------------------------------
 
@@ -111,7 +120,7 @@ class SpaceState:
         return item.id if item else None
 
     def find_file_by_id(self, file: str) -> str | None:
-        item = self._items.get(file)
+        item = self.items.get(file)
         return item.id if item and item.kind == "file" else None
 
     def find_reusable(self, path: str) -> str | None:
@@ -123,13 +132,22 @@ _states: ByteCache[SpaceState] = ByteCache(_CACHE_BYTES)
 
 
 def load_state(tx: Transaction, base: Base) -> SpaceState:
-    state = _states.get(base.revision_id)
+    # A state without computed pages is all that its revision says, and is kept under it alone.
+    state = _states.get((base.revision_id, b""))
     if state is None:
-        pages = list_pages(tx, base)
-        items = [*list_items(tx, base, "file"), *list_items(tx, base, "reusable-content")]
-        state = SpaceState(base, pages, items, variables(tx, base))
-        _states.put(base.revision_id, state, _PAGE_BYTES * (len(pages) + len(items)) + 1)
+        expansion = expand(tx, base, None)
+        state = _states.get((base.revision_id, expansion.state))
+        if state is None:
+            state = _load(tx, base, expansion)
+            size = _PAGE_BYTES * (len(state.paths) + len(state.items))
+            _states.put((base.revision_id, expansion.state), state, size + 1)
     return state
+
+
+def _load(tx: Transaction, base: Base, expansion: Expansion) -> SpaceState:
+    pages = expansion.into(list_pages(tx, base))
+    items = [*list_items(tx, base, "file"), *list_items(tx, base, "reusable-content"), *expansion.items]
+    return SpaceState(base, pages, items, variables(tx, base), expansion.state)
 
 
 def variables(tx: Transaction, base: Base) -> dict[str, Any]:

@@ -1,0 +1,189 @@
+"""Computed pages of a state: what their sources give, put where they stand.
+
+What cannot be computed stays as the source says. Pages of other sources in what was computed are not expanded in
+their turn.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from hashlib import blake2b
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..core.document import Document, from_json, with_head, write
+from ..core.pages import Page, free_slug
+from ..errors import BadRequest
+from ..kit.cache import ByteCache
+from ..kit.db import Transaction
+from ..spaces import get_space
+from . import store
+from .computing import Asker, Computed, Source, compute_document, compute_revision
+from .store import Base, Item
+
+MAX_PAGES = 20_000
+"""Computed pages of one state; sources beyond stay as they are."""
+_CACHE_BYTES = 64 * 1024 * 1024
+
+
+class Expansion:
+    """``state`` names all that the pages were computed of; empty when the state has no computed pages."""
+
+    def __init__(self, state: bytes, placed: dict[str, list[Page]], items: list[Item]) -> None:
+        self.state = state
+        self.items = items
+        self._placed = placed
+        pages = [page for found in placed.values() for page in found]
+        self._by_id = {page.id: page for page in pages}
+        self._by_slug = {(page.parent, page.slug): page for page in pages if page.kind != "link"}
+        self._children: defaultdict[str | None, list[Page]] = defaultdict(list)
+        for page in pages:
+            self._children[page.parent].append(page)
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def into(self, pages: list[Page]) -> list[Page]:
+        """Pages of the state, siblings in order, with those that are computed in the place of their sources."""
+        if not any(page.id in self._placed for page in pages):
+            return pages
+        whole = [found for page in pages for found in self._placed.get(page.id, [page])]
+        return sorted(whole, key=lambda page: (page.parent or "", page.rank, page.id))
+
+    def find(self, page_id: str) -> Page | None:
+        return self._by_id.get(page_id)
+
+    def find_by_path(self, tx: Transaction, base: Base, path: str) -> Page | None:
+        """The computed page at a path of slugs, the first of which may be those of ordinary pages."""
+        parts = [part for part in path.split("/") if part]
+        page: Page | None = None
+        for n, slug in enumerate(parts):
+            found = self._by_slug.get((page.id if page else None, slug))
+            if found is None and (page is None or page.id not in self._by_id):
+                found = store.find_page_by_path(tx, base, "/".join(parts[: n + 1]))
+            if found is None:
+                return None
+            page = found
+        return page if page is not None and page.id in self._by_id else None
+
+    def find_item(self, item_id: str, kind: str) -> Item | None:
+        return next((item for item in self.items if item.id == item_id and item.kind == kind), None)
+
+    def list_ancestors(self, tx: Transaction, base: Base, page: Page) -> list[Page]:
+        """From the top down to a computed page's parent."""
+        chain: list[Page] = []
+        while page.parent is not None and (above := self._by_id.get(page.parent)) is not None:
+            chain.append(above)
+            page = above
+        ordinary = store.find_page(tx, base, page.parent) if page.parent is not None else None
+        if ordinary is not None:
+            chain += [ordinary, *reversed(store.list_ancestors(tx, base, ordinary))]
+        return chain[::-1]
+
+    def list_subtree(self, page: Page) -> list[Page]:
+        """Everything below a computed page, parents before children."""
+        found = [page]
+        for above in found:
+            found += self._children.get(above.id, [])
+        return found[1:]
+
+
+_expansions: ByteCache[Expansion] = ByteCache(_CACHE_BYTES)
+
+
+class _Found(Struct):
+    source: Page
+    computed: Computed
+
+
+def expand(tx: Transaction, base: Base, user_id: str | None) -> Expansion:
+    """What the computed pages of a state give now to a user, or (None) to visitors of a site. Never raises for a
+    source that nobody can compute."""
+    sources = store.list_computed(tx, base)
+    if not sources:
+        return Expansion(b"", {}, [])
+    asker = asker_at(tx, base.space_id, user_id)
+    state = blake2b(base.revision_id.encode(), digest_size=32)
+    found: list[_Found] = []
+    left = MAX_PAGES
+    for page in sources:
+        source = source_of(page)
+        if source is None:
+            continue
+        try:
+            computed, made_of = compute_revision(tx, asker, source, page.id)
+        except BadRequest:
+            continue
+        if len(computed.pages) > left:
+            continue
+        left -= len(computed.pages)
+        state.update(page.id.encode() + b"\0" + made_of)
+        found.append(_Found(page, computed))
+    key = state.digest()
+    kept = _expansions.get(key)
+    if kept is None:
+        kept = Expansion(
+            key, _placed(tx, base, found), [item for each in found for item in each.computed.items]
+        )
+        _expansions.put(key, kept, 1_500 * (len(kept) + len(kept.items)) + 1)
+    return kept
+
+
+def asker_at(tx: Transaction, space_id: str, user_id: str | None) -> Asker:
+    return Asker(space_id, get_space(tx, space_id).organization_id, user_id)
+
+
+def source_of(page: Page) -> Source | None:
+    """The source that a page names, None when it is none."""
+    try:
+        return msgspec.convert(page.computed, Source)
+    except msgspec.ValidationError:
+        return None
+
+
+def _placed(tx: Transaction, base: Base, found: list[_Found]) -> dict[str, list[Page]]:
+    taken: defaultdict[str | None, set[str]] = defaultdict(set)
+    for sibling in store.list_children(tx, base, {each.source.parent for each in found}):
+        if sibling.kind != "computed":
+            taken[sibling.parent].add(sibling.slug)
+    return {each.source.id: _place(each, taken[each.source.parent]) for each in found}
+
+
+def _place(found: _Found, taken: set[str]) -> list[Page]:
+    """The pages of a source as siblings of its own siblings, whose slugs are ``taken``."""
+    source = found.source
+    pages = []
+    for n, page in enumerate(found.computed.pages):
+        # Behind all that begins with the source's rank and before whatever follows it: no rank has this sign.
+        parent, slug, rank = page.parent, page.slug, f"{n:06d}"
+        if parent is None:
+            parent, slug, rank = source.parent, free_slug(slug, taken), f"{source.rank}!{rank}"
+            taken.add(slug)
+        pages.append(
+            replace(
+                page,
+                parent=parent,
+                slug=slug,
+                rank=rank,
+                created_at=page.created_at or source.created_at,
+                updated_at=page.updated_at or source.updated_at,
+            )
+        )
+    return pages
+
+
+def computed_document(tx: Transaction, space_id: str, user_id: str | None, page: Page) -> Document:
+    """The document of a page that says what it is computed of. Raises BadRequest when it cannot be."""
+    source = source_of(page)
+    if source is None:
+        raise BadRequest(f"The page {page.id!r} names no source that a document could be computed of.")
+    encoded = compute_document(tx, asker_at(tx, space_id, user_id), source, page.id)
+    return from_json(msgspec.json.decode(encoded))
+
+
+def markdown_page(page: Page, document: Document) -> str:
+    """A computed page as the file that it would be."""
+    head = {"title": page.title, **({"description": page.description} if page.description else {})}
+    return f"{with_head('', head)}\n{write(document)}"
