@@ -87,7 +87,8 @@ class Computed(Struct, frozen=True):
 class Computer(NamedTuple):
     """None where a type never gives one of the two.
 
-    Both are functions of what they are given and of nothing that changes and is no dependency. They raise
+    Both are functions of what they are given and of nothing that changes and is no dependency. They run while
+    somebody reads pages, so they ask nobody outside: what comes from elsewhere is fetched by a job. They raise
     BadRequest for a source that they cannot compute, naming what is wrong with it: ``source.props.page: ...``, or
     ``source.type: ...`` where the computation itself failed. References in documents are resolved.
     """

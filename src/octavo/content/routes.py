@@ -356,6 +356,7 @@ def _asker(space: SpaceAccess) -> Asker:
     needs=Can.VIEW,
     returns=Raw,
     errors=(400,),
+    heavy=True,
 )
 def get_computed_document(call: Call, space: SpaceAccess, query: SchemaQuery, body: ComputeContent) -> Raw:
     """The document that a source gives now. The same source, seed and state of what it depends on always give the
@@ -371,6 +372,7 @@ def get_computed_document(call: Call, space: SpaceAccess, query: SchemaQuery, bo
     needs=Can.VIEW,
     returns=ComputedRevision,
     errors=(400,),
+    heavy=True,
 )
 def get_computed_revision(call: Call, space: SpaceAccess, body: ComputeContent) -> ComputedRevision:
     """The pages, files and reusable contents that a source gives now; the seed decides their ids."""
