@@ -220,13 +220,16 @@ def end_run(
     return bool(
         tx.run(
             """UPDATE import_runs SET status = :status, completed_at = :at, problems = :problems, pages = :pages,
-                                      error = :error, revision = :revision
+                 error = :error, revision = :revision,
+                 done = CASE WHEN :status = 'completed' THEN :made ELSE done END,
+                 total = CASE WHEN :status = 'completed' THEN :made ELSE total END
                WHERE id = :id AND status IN ('pending', 'in-progress')""",
             id=run_id,
             status=status,
             at=now(),
             problems=msgspec.json.encode(kept).decode(),
             pages=msgspec.json.encode(pages).decode(),
+            made=len(pages),
             error=error,
             revision=revision,
         )
