@@ -18,6 +18,7 @@ from typing import IO, Any
 import msgspec
 from msgspec import Struct
 
+from .app import load_operations
 from .content import get_body
 from .errors import BadRequest, NotFound, Unavailable
 from .kit import db as databases
@@ -38,6 +39,7 @@ from .kit.tables import (
 )
 from .moving import follow
 from .settings import Settings
+from .spaces import LeftoverKind, hash_uses
 
 FORMAT = "octavo-backup"
 VERSION = 1
@@ -46,18 +48,6 @@ _DERIVED = frozenset(
     """search_pages search_sections search_words search_index content_references reference_questions
     migrations""".split()
 )
-_FILES = (
-    ("item_versions", "content", "kind = 'file'"),
-    ("uploads", "hash", "hash IS NOT NULL"),
-    ("prints", "file", "file IS NOT NULL"),
-    ("font_faces", "hash", "hash IS NOT NULL"),
-)
-"""Columns that name files."""
-_TEXTS = (
-    ("page_versions", "body", "body IS NOT NULL"),
-    ("item_versions", "content", "kind IN ('reusable-content', 'source')"),
-)
-"""Columns that name texts."""
 
 
 class _Part(Struct):
@@ -110,7 +100,7 @@ def _write(context: Context, archive: zipfile.ZipFile) -> Outcome:
         parts = {
             name: _write_table(archive, tx, table) for name, table in tables.items() if name not in _DERIVED
         }
-        wanted = sorted(_named(tx, tables, _FILES))
+        wanted = sorted(_named(tx, tables, "file"))
     missing = [digest for digest in wanted if not _write_file(context.files, archive, digest)]
     found = len(wanted) - len(missing)
     manifest = _Manifest(FORMAT, VERSION, context.db.engine, numbers, parts, found, missing)
@@ -129,12 +119,14 @@ def _write_table(archive: zipfile.ZipFile, tx: Transaction, table: Table) -> _Pa
     return _Part(count, digest.hexdigest())
 
 
-def _named(tx: Transaction, tables: dict[str, Table], columns: tuple[tuple[str, str, str], ...]) -> set[str]:
+def _named(tx: Transaction, tables: dict[str, Table], kind: LeftoverKind) -> set[str]:
+    """The hashes of all texts or files that any row names."""
+    load_operations()
     return {
         row[0]
-        for table, column, where in columns
-        if table in tables
-        for row in tx.all(f"SELECT DISTINCT {column} FROM {table} WHERE {where} AND {column} IS NOT NULL")
+        for use in hash_uses(kind)
+        if use.table in tables
+        for row in tx.all(f"SELECT DISTINCT {use.column} FROM {use.table} WHERE {use.named}")
     }
 
 
@@ -280,8 +272,8 @@ def verify_installation(context: Context) -> list[str]:
             there.add(row["hash"])
             if not _is_sound_text(tx, row["hash"]):
                 findings.append(f"text {row['hash']} is damaged")
-        findings += [f"text {gone} is gone" for gone in sorted(_named(tx, tables, _TEXTS) - there)]
-        files = sorted(_named(tx, tables, _FILES))
+        findings += [f"text {gone} is gone" for gone in sorted(_named(tx, tables, "body") - there)]
+        files = sorted(_named(tx, tables, "file"))
         for what, query in _REFERENCES.items():
             findings += [f"{what}: {row[0]}" for row in tx.all(f"{query} LIMIT {BATCH}")]
     for digest in files:

@@ -21,6 +21,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from .app import load_operations
 from .bringing import write_state
 from .content import (
     Changes,
@@ -38,11 +39,13 @@ from .errors import BadRequest
 from .kit.context import Context
 from .kit.db import Database, Transaction
 from .kit.tables import Table, insert_rows, list_tables, parents_first, read_rows
+from .spaces import HashUse, LeftoverKind, hash_uses
 
 FORMAT = "octavo-organization"
 VERSION = 1
 ABOUT = "organization.json"
 _BATCH = 500
+_KINDS: tuple[LeftoverKind, ...] = ("body", "file")
 
 
 class _Taken(NamedTuple):
@@ -201,22 +204,22 @@ def _write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> int:
     return count
 
 
+def _uses() -> list[HashUse]:
+    """The columns of what is taken along that name texts or files."""
+    load_operations()
+    return [use for kind in _KINDS for use in hash_uses(kind) if use.table in TABLES]
+
+
 def _needed(tx: Transaction, organization_id: str) -> dict[str, bool]:
-    """The hashes of all texts (True) and files (False) that any revision or font names."""
-    texts = tx.all(
-        f"""SELECT body FROM page_versions WHERE line_id IN {_LINES} AND body IS NOT NULL
-            UNION SELECT content FROM item_versions WHERE line_id IN {_LINES} AND content IS NOT NULL
-              AND kind IN ('reusable-content', 'source')""",
-        org=organization_id,
-    )
-    files = tx.all(
-        f"""SELECT content FROM item_versions
-            WHERE line_id IN {_LINES} AND kind = 'file' AND content IS NOT NULL
-            UNION SELECT hash FROM font_faces
-            WHERE font_id IN (SELECT id FROM fonts WHERE organization_id = :org)""",
-        org=organization_id,
-    )
-    return {**{row[0]: False for row in files}, **{row[0]: True for row in texts}}
+    """The hashes of all texts (True) and files (False) that anything taken along names."""
+    return {
+        row[0]: use.kind == "body"
+        for use in _uses()
+        for row in tx.all(
+            f"SELECT DISTINCT {use.column} FROM {use.table} WHERE ({TABLES[use.table].where}) AND {use.named}",
+            org=organization_id,
+        )
+    }
 
 
 def _write_old(context: Context, tx: Transaction, folder: Path, digest: str, is_text: bool) -> None:
@@ -303,12 +306,15 @@ def _hashes(folder: Path) -> dict[str, Path]:
 
 
 def _named(rows: dict[str, list[dict[str, Any]]]) -> tuple[set[str], set[str]]:
-    texts = {row["body"] for row in rows["page_versions"] if row.get("body")}
-    files: set[str] = {row["hash"] for row in rows["font_faces"]}
-    for row in rows["item_versions"]:
-        if row.get("content") and row.get("kind") != "variable":
-            (files if row.get("kind") == "file" else texts).add(row["content"])
-    return texts, files
+    """The texts and the files that rows name."""
+    found: dict[str, set[str]] = {kind: set() for kind in _KINDS}
+    for use in _uses():
+        found[use.kind].update(
+            row[use.column]
+            for row in rows[use.table]
+            if row.get(use.column) and (not use.kinds or row.get("kind") in use.kinds)
+        )
+    return found["body"], found["file"]
 
 
 def _write(database: Database, tx: Transaction, about: _About, rows: dict[str, list[dict[str, Any]]]) -> int:

@@ -9,9 +9,11 @@ from typing import Any
 import httpx
 import pytest
 
+from octavo import spaces
 from octavo.kit import clock, jobs
 from octavo.printing import making, store
 from octavo.reader import reader_app
+from octavo.spaces import leftovers
 from world import World
 
 
@@ -112,6 +114,7 @@ def test_old_prints_are_forgotten(world: World) -> None:
         tx.run("UPDATE prints SET created_at = :old", old=clock.now() - making.KEPT - 1)
     making.forget_old_prints(world.context)
     assert count_prints(world) == 0
+    sweep_a_day_later(world)
     assert not world.context.files.exists(file)
 
 
@@ -122,4 +125,22 @@ def test_a_print_of_bytes_that_somebody_uploaded_leaves_them(world: World) -> No
     with world.context.db.write() as tx:
         store.insert_print(tx, wanted)
         store.finish_print(tx, wanted.id, held, 1)
-        assert store.forget_prints(tx, clock.now() + 1) == []
+        store.forget_prints(tx, clock.now() + 1)
+    assert count_prints(world) == 0
+    sweep_a_day_later(world)
+    assert world.context.files.exists(held)
+
+
+def test_the_sweep_leaves_bytes_that_a_print_names(world: World) -> None:
+    fetch(world, link(world))
+    with world.context.db.write() as tx:
+        file = tx.value("SELECT file FROM prints")
+        spaces.leave(tx, "file", "SELECT file AS hash FROM prints")
+    sweep_a_day_later(world)
+    assert world.context.files.exists(file)
+
+
+def sweep_a_day_later(world: World) -> None:
+    with world.context.db.write() as tx:
+        tx.run("UPDATE leftovers SET left_at = 0")
+    leftovers.sweep_leftovers(world.context)

@@ -80,8 +80,8 @@ from .wire import (
 )
 
 uses_hashes("body", "page_versions", "body")
-uses_hashes("body", "item_versions", "content")
-uses_hashes("file", "item_versions", "content")
+uses_hashes("body", "item_versions", "content", ("reusable-content", "source"))
+uses_hashes("file", "item_versions", "content", ("file",))
 follow_purges(leave_content)
 follow_main(prepare, apply)
 follow_copies(copy_references)

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import structlog
 
-from ..content import revision_base
+from ..content import revision_base, store_file
 from ..errors import NotFound
 from ..kit import jobs
 from ..kit.clock import now
@@ -66,8 +66,7 @@ def make_print(context: Context, print_id: str) -> None:
             return
         if result.plain or result.broken:
             log.warning("printed with losses", print=print_id, plain=result.plain, broken=result.broken)
-        with (folder / "print.pdf").open("rb") as made:
-            blob = context.files.put(made)
+        blob = store_file(context, (folder / "print.pdf").read_bytes())
     with context.db.write() as tx:
         store.finish_print(tx, print_id, blob.hash, blob.size)
         jobs.finish(tx)
@@ -112,10 +111,8 @@ def _run(folder: Path, arguments: list[str]) -> bool:
 def forget_old_prints(context: Context) -> None:
     """Deletes prints after a week; whoever opens a link to one then has it made again."""
     with context.db.write() as tx:
-        files = store.forget_prints(tx, now() - KEPT)
+        store.forget_prints(tx, now() - KEPT)
         jobs.finish(tx)
-    for file in files:
-        context.files.delete(file)
 
 
 jobs.schedule("forgetOldPrints", _SWEEP_EVERY, "forgetOldPrints")

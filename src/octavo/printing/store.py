@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from ..kit.clock import now
 from ..kit.db import Transaction
+from ..spaces import leave
 
 LOOK = 1
 """Grows when the same state would be printed otherwise, so that what was printed before is printed again."""
@@ -75,15 +76,10 @@ def fail_print(tx: Transaction, print_id: str, error: str) -> None:
     tx.run("UPDATE prints SET error = :error WHERE id = :id", id=print_id, error=error)
 
 
-def forget_prints(tx: Transaction, before: int) -> list[str]:
-    """Deletes what was begun before that moment; the files that nothing else holds."""
-    old = tx.all("SELECT id, file FROM prints WHERE created_at < :before LIMIT 500", before=before)
-    tx.run("DELETE FROM prints WHERE id IN :ids", ids=[row[0] for row in old])
-    files = sorted({row[1] for row in old if row[1]})
-    if not files:
-        return []
-    kept = {row[0] for row in tx.all("SELECT file FROM prints WHERE file IN :files", files=files)}
-    kept |= {
-        row[0] for row in tx.all("SELECT content FROM item_versions WHERE content IN :files", files=files)
-    }
-    return [file for file in files if file not in kept]
+def forget_prints(tx: Transaction, before: int) -> None:
+    """Deletes what was begun before that moment; files that nothing else names by then are swept a day later."""
+    old = [
+        row[0] for row in tx.all("SELECT id FROM prints WHERE created_at < :before LIMIT 500", before=before)
+    ]
+    leave(tx, "file", "SELECT file AS hash FROM prints WHERE id IN :ids", ids=old)
+    tx.run("DELETE FROM prints WHERE id IN :ids", ids=old)

@@ -1,7 +1,7 @@
 """Spaces and collections: the containers of content."""
 
 from .following import follow_copies, follow_purges, follow_transfers
-from .leftovers import is_left, keep, leave, uses_hashes
+from .leftovers import HashUse, LeftoverKind, hash_uses, is_left, keep, leave, uses_hashes
 from .purging import purge_spaces
 from .store import (
     CollectionRow,
@@ -16,8 +16,8 @@ from .store import (
 from .wire import Collection, Space, present_collection, present_space
 
 __all__ = [
-    "Collection", "CollectionRow", "Space", "SpaceRow", "follow_copies", "follow_purges", "follow_transfers",
-    "get_collection", "get_space", "insert_space", "is_left", "keep", "leave", "list_spaces",
-    "list_visible_space_ids", "present_collection", "present_space", "purge_spaces", "require_collection",
-    "uses_hashes",
+    "Collection", "CollectionRow", "HashUse", "LeftoverKind", "Space", "SpaceRow", "follow_copies",
+    "follow_purges", "follow_transfers", "get_collection", "get_space", "hash_uses", "insert_space",
+    "is_left", "keep", "leave", "list_spaces", "list_visible_space_ids", "present_collection",
+    "present_space", "purge_spaces", "require_collection", "uses_hashes",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ a day after removed, unless something names it by then. Whoever stores a text or
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ..kit import jobs
 from ..kit.clock import now
@@ -19,21 +19,36 @@ WAIT = 24 * 3_600_000
 _BATCH = 500
 
 
-class _Use(NamedTuple):
+class HashUse(NamedTuple):
+    """A column that names texts or files: in all rows, or in those whose ``kind`` is one of ``kinds``."""
+
     kind: LeftoverKind
     table: str
     column: str
+    kinds: tuple[str, ...]
+
+    @property
+    def named(self) -> str:
+        """SQL: whether a row names one."""
+        kinds = ", ".join(f"'{kind}'" for kind in self.kinds)
+        return f"{self.column} IS NOT NULL" + (f" AND kind IN ({kinds})" if kinds else "")
 
 
-_uses: list[_Use] = []
+_uses: list[HashUse] = []
 
 
-def uses_hashes(kind: LeftoverKind, table: str, column: str) -> None:
-    """Registers a column that names texts or files; it needs an index."""
-    _uses.append(_Use(kind, table, column))
+def uses_hashes(kind: LeftoverKind, table: str, column: str, kinds: tuple[str, ...] = ()) -> None:
+    """Registers a column that names texts or files; it needs an index. Sweeping, backups and exports of
+    organizations go by what is registered."""
+    _uses.append(HashUse(kind, table, column, kinds))
 
 
-def leave(tx: Transaction, kind: LeftoverKind, hashes_sql: str, **parameters: str) -> None:
+def hash_uses(kind: LeftoverKind) -> list[HashUse]:
+    """All columns that name texts, or files. The packages that register them must be loaded."""
+    return [use for use in _uses if use.kind == kind]
+
+
+def leave(tx: Transaction, kind: LeftoverKind, hashes_sql: str, **parameters: Any) -> None:
     """Notes what a SELECT gives, whose one column is called ``hash``."""
     tx.run(
         f"""INSERT INTO leftovers (kind, hash, left_at)
@@ -65,9 +80,7 @@ def is_left(tx: Transaction, kind: LeftoverKind, hash: str) -> bool:
 def _sweep(context: Context, kind: LeftoverKind, before: int) -> bool:
     """One batch, in one transaction; False when there is no more."""
     unused = " AND ".join(
-        f"NOT EXISTS (SELECT 1 FROM {use.table} u WHERE u.{use.column} = l.hash)"
-        for use in _uses
-        if use.kind == kind
+        f"NOT EXISTS (SELECT 1 FROM {use.table} u WHERE u.{use.column} = l.hash)" for use in hash_uses(kind)
     )
     with context.db.write() as tx:
         rows = tx.all(
