@@ -18,7 +18,7 @@ import msgspec
 
 from octavo.access import Can, OrgAccess, enter_organization, enter_space, insert_user, upsert_member
 from octavo.access.entering import enter_collection
-from octavo.app import close_context, load_operations, open_context
+from octavo.installation import close_context, load_packages, open_context
 from octavo.kit import ids
 from octavo.kit.context import Context
 from octavo.kit.operation import TABLE
@@ -129,7 +129,7 @@ def listing(call: Any) -> bytes:
 
 
 def main() -> None:
-    load_operations()
+    load_packages()
     with tempfile.TemporaryDirectory() as folder:
         context = open_context(load({"data": str(Path(folder) / "data")}, environ={}))
         named = furnish(context)

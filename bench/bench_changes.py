@@ -13,10 +13,10 @@ from pathlib import Path
 from bench_content import make_source
 
 from octavo.access import Can, insert_user, space_access
-from octavo.app import close_context, load_operations, open_context
-from octavo.bringing import bring
+from octavo.admin.import_export import bring
 from octavo.changes import ChangeAccess, create, edit_change, merge
 from octavo.changes.wire import DocumentInput, UpdatePage
+from octavo.installation import close_context, load_packages, open_context
 from octavo.kit.context import Context
 from octavo.orgs import create_organization
 from octavo.settings import load
@@ -63,7 +63,7 @@ class Bench:
 
 
 def main() -> None:
-    load_operations()
+    load_packages()
     with tempfile.TemporaryDirectory() as temporary:
         context = open_context(load({"data": str(Path(temporary) / "data")}, environ={}))
         bench = Bench(context)

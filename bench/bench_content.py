@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from octavo.access import create_token, insert_user
-from octavo.app import api_app, close_context, open_context
-from octavo.bringing import bring
+from octavo.admin.import_export import bring
+from octavo.app import api_app
+from octavo.installation import close_context, open_context
 from octavo.orgs import create_organization
 from octavo.settings import load
 

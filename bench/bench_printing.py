@@ -13,8 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from octavo.printing.jobs import compile_order
+
 from octavo.core.document import read_head
-from octavo.printing.making import compile_order
 from octavo.printing.order import Chapter, Order, Place, StoredFile
 
 PAGES = 300

@@ -19,9 +19,10 @@ import msgspec
 from bench_content import ask, make_source
 
 from octavo.access import create_token, insert_user
-from octavo.app import api_app, close_context, open_context
-from octavo.bringing import bring
+from octavo.admin.import_export import bring
+from octavo.app import api_app
 from octavo.content import Revision, reading
+from octavo.installation import close_context, open_context
 from octavo.kit.cache import ByteCache
 from octavo.orgs import create_organization
 from octavo.reader.app import reader_app

@@ -27,9 +27,9 @@ import psycopg
 from snowballstemmer import stemmer
 
 from octavo.access import insert_user
-from octavo.app import close_context, load_operations, open_context
-from octavo.bringing import bring
+from octavo.admin.import_export import bring
 from octavo.content import get_page, main_base
+from octavo.installation import close_context, load_packages, open_context
 from octavo.kit.context import Context
 from octavo.orgs import create_organization
 from octavo.search import search_pages, store, with_snippets
@@ -445,7 +445,7 @@ def main(arguments: list[str]) -> None:
     options = dict(a.removeprefix("--").split("=") for a in arguments if a.startswith("--"))
     named = [Path(a) for a in arguments if not a.startswith("--")] or [Path(__file__).parents[1] / "docs"]
     folders = sorted({path.parent for folder in named for path in folder.rglob("SUMMARY.md")})
-    load_operations()
+    load_packages()
     with tempfile.TemporaryDirectory() as temporary, applications(Path(temporary)) as contexts:
         made = {name: Octavo(context, folders) for name, context in contexts.items()}
         if options.get("only") != "cost":

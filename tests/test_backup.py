@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from octavo.app import close_context, open_context
-from octavo.backup import back_up, restore, verify_backup, verify_installation
+from octavo.admin.backup import back_up, restore, verify_backup, verify_installation
 from octavo.errors import BadRequest
+from octavo.installation import close_context, open_context
 from octavo.kit.tables import list_tables, read_rows
 from octavo.settings import Settings
 from world import World

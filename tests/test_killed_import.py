@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from octavo.access import find_user_by_email
-from octavo.app import close_context, open_context
-from octavo.bootstrap import token_for
+from octavo.admin.first_start import token_for
 from octavo.content import list_items, list_pages, main_base
+from octavo.installation import close_context, open_context
 from octavo.orgs import create_organization
 from octavo.settings import load
 from octavo.spaces import insert_space

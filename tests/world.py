@@ -31,14 +31,15 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from octavo.access import create_token, insert_user, upsert_member
-from octavo.access.identity import passwords, sessions
-from octavo.app import api_app, close_context, open_context
-from octavo.content import import_files
-from octavo.content.sources import open_source
-from octavo.imports.store import insert_run
+from octavo.app import api_app
+from octavo.identity import passwords, sessions
+from octavo.installation import close_context, open_context
 from octavo.kit.context import Context
 from octavo.orgs import create_organization
 from octavo.settings import Settings
+from octavo.transfer import import_files
+from octavo.transfer.sources import open_source
+from octavo.transfer.store import insert_run
 
 if TYPE_CHECKING:
     from conftest import PostgresDatabases

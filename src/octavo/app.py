@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 import multiprocessing
 import signal
@@ -22,77 +21,26 @@ from litestar import Litestar
 from msgspec import Struct
 
 from .access import LastUse, admit, authenticate
-from .bootstrap import FirstStart, first_start
-from .content import answer_at
+from .admin.first_start import FirstStart, first_start
 from .errors import Unavailable
-from .imports import UPLOAD_PATH, upload_endpoint
-from .kit import db as databases
+from .installation import close_context, load_packages, open_context
 from .kit import logs
 from .kit.context import Context
 from .kit.description import describe, reference_page
-from .kit.files import open_store
 from .kit.http import Dispatcher, Endpoint, Receive, Scope, Send, build_app, send_answer
 from .kit.jobs import Worker, wake
 from .kit.metrics import CONTENT_TYPE as METRICS_TYPE
 from .kit.metrics import Metrics
-from .kit.migrations import load_migrations, migrate
 from .kit.operation import TABLE, Call
-from .kit.signing import Signer, get_or_create_secret
 from .portal import CONTENT_SECURITY_POLICY, read_file
 from .portal import FILES as PORTAL_FILES
 from .reader import reader_app
 from .settings import Settings
+from .uploads import UPLOAD_PATH, upload_endpoint
 
 log = logging.getLogger("octavo")
 
-# Importing a package's routes declares its operations.
-ROUTES = (
-    "access",
-    "access.identity",
-    "access.rights",
-    "access.saml",
-    "access.scim",
-    "orgs",
-    "orgs.members",
-    "orgs.teams",
-    "spaces",
-    "invitations",
-    "content",
-    "changes",
-    "comments",
-    "printing",
-    "imports",
-    "fonts",
-    "search",
-    "sites",
-)
 _WRITE_LAST_USE = 10.0
-
-
-def load_operations() -> None:
-    """Fills the table of operations."""
-    for package in ROUTES:
-        importlib.import_module(f"octavo.{package}.routes")
-
-
-def open_context(settings: Settings) -> Context:
-    """Opens database and files and brings the schema up to date. Raises Unavailable naming what is wrong."""
-    answer_at(settings.url)
-    settings.data_folder.mkdir(parents=True, exist_ok=True)
-    database = databases.open_database(settings.database, settings.threads)
-    try:
-        migrate(database, load_migrations("octavo.migrations"))
-        with database.write() as tx:
-            signer = Signer(get_or_create_secret(tx, "signing"))
-        files = open_store(settings.files, signer)
-    except BaseException:
-        database.close()
-        raise
-    return Context(settings=settings, db=database, files=files, signer=signer)
-
-
-def close_context(context: Context) -> None:
-    context.db.close()
 
 
 def _static(
@@ -131,7 +79,7 @@ def api_app(context: Context, last_use: LastUse | None = None) -> Litestar:
     """The HTTP API with its description, reference and health pages."""
     import msgspec
 
-    load_operations()
+    load_packages()
     uses = last_use or LastUse()
 
     def identify(call: Call) -> str | None:
@@ -235,7 +183,7 @@ def serve(settings: Settings, *, roles: Sequence[Role], address: Address, say: C
     context = open_context(settings)
     further: list[BaseProcess] = []
     try:
-        load_operations()
+        load_packages()
         started = first_start(context) if "api" in roles else None
         if started is not None:
             _tell_first_start(context, started, say)

@@ -38,7 +38,7 @@ def _settings(options: argparse.Namespace) -> Settings:
 
 @contextmanager
 def _context(options: argparse.Namespace) -> Iterator[Context]:
-    from .app import close_context, open_context
+    from .installation import close_context, open_context
 
     context = open_context(_settings(options))
     try:
@@ -82,7 +82,7 @@ def _milliseconds(text: str) -> int:
 
 
 def _create_token(options: argparse.Namespace) -> int:
-    from .bootstrap import token_for
+    from .admin.first_start import token_for
 
     if options.role and not options.org:
         raise Failure("--role needs --org")
@@ -100,7 +100,7 @@ def _create_token(options: argparse.Namespace) -> int:
 
 
 def _list_tokens(options: argparse.Namespace) -> int:
-    from .credentials import tokens_of
+    from .admin.credentials import tokens_of
 
     with _context(options) as context:
         found = tokens_of(context, options.email)
@@ -110,7 +110,7 @@ def _list_tokens(options: argparse.Namespace) -> int:
 
 
 def _list_sessions(options: argparse.Namespace) -> int:
-    from .credentials import sessions_of
+    from .admin.credentials import sessions_of
 
     with _context(options) as context:
         found = sessions_of(context, options.email)
@@ -131,7 +131,7 @@ def _print_credentials(
 
 
 def _revoke(options: argparse.Namespace) -> int:
-    from . import credentials
+    from .admin import credentials
 
     if (options.id is None) != options.all:
         raise Failure("expected an id, or --all")
@@ -150,8 +150,8 @@ def _revoke(options: argparse.Namespace) -> int:
 def _import(options: argparse.Namespace) -> int:
     import msgspec
 
-    from .bringing import bring
-    from .moving import import_organization, is_organization
+    from .admin.archives import import_organization, is_organization
+    from .admin.import_export import bring
 
     if is_organization(options.source):
         with _context(options) as context, _progress(options.source, options.quiet) as progress:
@@ -194,8 +194,8 @@ def _progress(name: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from .bringing import export_space
-    from .moving import export_organization
+    from .admin.archives import export_organization
+    from .admin.import_export import export_space
 
     if (options.space is None) == (options.organization is None):
         raise Failure("name either a space or, with --organization, a whole organization")
@@ -217,7 +217,7 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _backup(options: argparse.Namespace) -> int:
-    from .backup import back_up
+    from .admin.backup import back_up
 
     with _context(options) as context:
         outcome = back_up(context, options.file)
@@ -225,7 +225,7 @@ def _backup(options: argparse.Namespace) -> int:
 
 
 def _restore(options: argparse.Namespace) -> int:
-    from .backup import restore
+    from .admin.backup import restore
 
     outcome = restore(_settings(options), options.file)
     return _told(options, outcome, f"{outcome.rows} rows and {outcome.files} files taken back")
@@ -241,7 +241,7 @@ def _told(options: argparse.Namespace, outcome: Any, text: str) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from .backup import verify_backup, verify_installation
+    from .admin.backup import verify_backup, verify_installation
 
     if options.file is not None:
         findings = verify_backup(options.file)
@@ -259,10 +259,10 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _operations(options: argparse.Namespace) -> int:
-    from .app import load_operations
+    from .installation import load_packages
     from .kit.operation import TABLE
 
-    load_operations()
+    load_packages()
     if options.missing:
         try:
             with options.spec.open(newline="") as lines:
@@ -293,7 +293,7 @@ def _operations(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from .checking import check_installation
+    from .admin.diagnosis import check_installation
 
     findings = check_installation(_settings(options))
     if options.json:

@@ -6,7 +6,7 @@ import io
 import msgspec
 import pytest
 
-from octavo.access import remove_member
+from octavo.identity import remove_member
 from octavo.kit.jobs import Worker
 from world import NOBODY, PASSWORD
 

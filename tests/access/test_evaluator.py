@@ -9,14 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.access import (
-    OrgAccess,
-    list_standings,
-    list_steps,
-    role_at,
-    seen_collections,
-    seen_spaces,
-)
+from octavo.access import OrgAccess, list_standings, list_steps, role_at, seen_collections, seen_spaces
 from octavo.kit.db import Database, Transaction
 from rights_worlds import RightsWorld, draw_world, evaluated, reference
 

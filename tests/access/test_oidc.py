@@ -11,8 +11,8 @@ import pytest
 from joserfc import jwk, jwt
 
 from identity_providers import query_of
-from octavo.access.identity.oidc import read_id_token
 from octavo.errors import Unauthorized
+from octavo.identity.oidc import read_id_token
 from octavo.kit.clock import now
 from world import NOBODY, URL
 

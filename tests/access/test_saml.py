@@ -20,8 +20,8 @@ from identity_providers import (
     response_xml,
     sign,
 )
-from octavo.access.identity import passwords
-from octavo.access.saml.responses import read_response
+from octavo.identity import passwords
+from octavo.identity.saml.responses import read_response
 from world import NOBODY, URL
 
 KEYS = Keys()
@@ -633,9 +633,9 @@ def test_the_honest_form_of_the_attacks_is_taken(world):
 def test_no_part_of_a_signed_response_can_be_changed(world):
     """Every single character of text and attributes inside the assertion counts."""
     made = provider(world)
-    from octavo.access.saml.responses import Refused
-    from octavo.access.saml.store import find_provider
-    from octavo.access.saml.wire import Service
+    from octavo.identity.saml.responses import Refused
+    from octavo.identity.saml.store import find_provider
+    from octavo.identity.saml.wire import Service
     from octavo.kit.clock import now
 
     service = Service(made["service"]["acsURL"], made["service"]["startURL"], made["service"]["entityID"])

@@ -3,7 +3,7 @@
 import pytest
 
 from octavo.access import create_token, upsert_member
-from octavo.access.identity import sessions
+from octavo.identity import sessions
 from world import MEMBERS, NOBODY, URL
 
 

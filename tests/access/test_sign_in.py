@@ -7,8 +7,8 @@ import pyotp
 import pytest
 
 from octavo.access import upsert_member
-from octavo.access.identity import attempts, factors, passwords, sessions, signing_in
 from octavo.access.scopes import AREAS, allows
+from octavo.identity import attempts, factors, passwords, sessions, signing_in
 from octavo.kit.clock import now
 from octavo.kit.operation import TABLE
 from world import NOBODY, URL
@@ -379,7 +379,7 @@ def test_scopes_bound_a_token_and_what_it_makes(world):
 
 
 def test_every_operation_has_an_area():
-    assert {operation.tag for operation in TABLE.values()} <= set(AREAS)
+    assert {operation.area for operation in TABLE.values()} <= set(AREAS)
     reading = [o.id for o in TABLE.values() if o.method != "GET" and allows(frozenset({"read"}), o)]
     assert reading == ["signOut"]
 

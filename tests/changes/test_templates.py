@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from octavo.changes.templates.catalog import built_in
-from octavo.content import open_source
 from octavo.core.document import read, split_page, to_json, write
 from octavo.core.import_plan import plan_import
+from octavo.transfer import open_source
 
 from .working import insert, update
 

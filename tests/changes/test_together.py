@@ -23,7 +23,6 @@ from typing import Any
 import httpx
 import pytest
 
-from octavo.app import close_context, load_operations, open_context
 from octavo.changes import get_change
 from octavo.content import (
     Base,
@@ -35,6 +34,7 @@ from octavo.content import (
     main_base,
     revision_base,
 )
+from octavo.installation import close_context, load_packages, open_context
 from octavo.settings import load
 from serving import Served
 
@@ -260,7 +260,7 @@ def prove(data: Path, url: str, *, clients: int, rounds: int, seconds: float = 0
         if session.served.process.poll() is None:
             session.served.process.kill()
     assert session.log.wrong == []
-    load_operations()
+    load_packages()
     context = open_context(load({"data": str(data), "database_url": url}, environ={}))
     try:
         with context.db.read() as tx:

@@ -4,7 +4,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 from octavo.access import SpaceAccess
-from octavo.comments import discussing
+from octavo.comments import posting
 from octavo.comments.places import Place
 from octavo.comments.wire import UpdateComment
 
@@ -153,10 +153,10 @@ def test_counts_are_exact_when_many_act_at_once(talk):
             db = context.db
 
         if number % 4 == 3:
-            discussing.delete(Call(), place, comments[2]) if role != "comment" else None
+            posting.delete(Call(), place, comments[2]) if role != "comment" else None
         else:
             body = UpdateComment(resolved=number % 2 == 0, added_reactions=["👍"])
-            discussing.update(Call(), place, comments[number % 2], None, body)
+            posting.update(Call(), place, comments[number % 2], None, body)
 
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(act, range(24)))

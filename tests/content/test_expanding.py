@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 import computers
-from octavo.bringing import bring, export_space
+from octavo.admin.import_export import bring, export_space
 from octavo.reader import reader_app
 
 SUMMARY = """# Contents

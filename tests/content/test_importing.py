@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from octavo.bringing import bring, export_space
+from octavo.admin.import_export import bring, export_space
 from octavo.content import list_items, list_pages, main_base
 from octavo.errors import BadRequest, NotFound
 

@@ -3,8 +3,9 @@
 import pytest
 
 from changes.working import insert, update
-from octavo.bringing import bring
-from octavo.content import Changes, derive, list_pages, main_base
+from octavo.admin.import_export import bring
+from octavo.content import Changes, list_pages, main_base
+from octavo.references import derive
 
 FILES = {
     "SUMMARY.md": "* [Home](README.md)\n* [Guide](guides/README.md)\n  * [Start](guides/start.md)\n"

@@ -11,9 +11,9 @@ from dulwich.repo import Repo
 from dulwich.server import DictBackend
 from dulwich.web import make_wsgi_chain
 
-from octavo.content import repositories, sources
-from octavo.content.sources import SourceError, open_source, unsafe_path
 from octavo.core.import_plan import plan_import, read_pages
+from octavo.transfer import repositories, sources
+from octavo.transfer.sources import SourceError, open_source, unsafe_path
 
 
 def refuse(url):

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from octavo.app import load_operations
+from octavo.installation import load_packages
 from octavo.kit.operation import TABLE, Deletion, Operation
 from tools import PublicApi
 from world import World
@@ -14,7 +14,7 @@ from world import World
 from .samples import TOLD_ELSEWHERE, sample_of, send, succeeded
 from .schemas import Schemas
 
-load_operations()
+load_packages()
 
 NOT_DESCRIBED = {
     "createOrganization": "described by a later version of the public API",

@@ -12,13 +12,13 @@ import msgspec
 import msgspec.inspect as models
 import pytest
 
-from octavo.app import load_operations
+from octavo.installation import load_packages
 from octavo.kit.operation import TABLE, Operation, RawBody
 from world import World
 
 from .samples import Sample, sample_of, send
 
-load_operations()
+load_packages()
 
 WITH_BODY = [operation for operation in TABLE.values() if operation.body is not None]
 WITH_QUERY = [operation for operation in TABLE.values() if operation.query is not None]

@@ -12,13 +12,13 @@ import re
 import pytest
 
 from octavo.access import upsert_member
-from octavo.app import load_operations
+from octavo.installation import load_packages
 from octavo.kit.operation import TABLE, Deletion, Operation
 from world import Place, World
 
 from .samples import SAMPLES, Sample, sample_of, send
 
-load_operations()
+load_packages()
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
 

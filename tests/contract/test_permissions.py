@@ -21,15 +21,15 @@ from octavo.access import (
     SpaceAccess,
     at_least,
 )
-from octavo.app import load_operations
 from octavo.changes import ChangeAccess
-from octavo.imports import RunAccess
+from octavo.installation import load_packages
 from octavo.kit.operation import PUBLIC, TABLE, Operation
+from octavo.transfer import RunAccess
 from world import CAST, NOBODY, Place, World
 
 from .samples import SAMPLES, TOLD_ELSEWHERE, Sample, sample_of, send, succeeded
 
-load_operations()
+load_packages()
 
 ABILITIES = {
     ChangeAccess: SPACE,

@@ -177,7 +177,7 @@ def test_every_space_of_the_corpora(corpora: Path):
         placed = [page.file_path for page in plan.pages if page.file_path] + plan.files + plan.includes
         assert len(placed) == len(set(placed))
         assert {problem.code for problem in plan.problems} <= {
-            "listed_twice", "not_listed", "missing_file", "link_with_children", "no_readme", "case_differs",
+            "listed_twice", "heading_level", "not_listed", "missing_file", "link_with_children", "no_readme", "case_differs",
         }, plan.problems  # fmt: skip
         assert all(page.title for page in pages)
         documents = [page.planned.path for page in pages if page.planned.kind != "link"]

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from octavo.access import create_token, insert_user, remove_member, upsert_member
-from octavo.access.identity import disable_member, sessions
+from octavo.access import create_token, insert_user, upsert_member
+from octavo.identity import disable_member, remove_member, sessions
 from world import NOBODY, PASSWORD
 
 ORG = "/orgs/{organizationId}"

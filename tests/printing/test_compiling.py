@@ -13,11 +13,11 @@ import pytest
 
 from octavo.core.pages import Page
 from octavo.errors import NotFound
-from octavo.printing import compiling, making
+from octavo.printing import compiling, print_job
 from octavo.printing.fonts import Glyphs, coverage
-from octavo.printing.gathering import Tree, image_kind
-from octavo.printing.making import compile_order
+from octavo.printing.inputs import Tree, image_kind
 from octavo.printing.order import Chapter, Order, Place, StoredFile
+from octavo.printing.print_job import compile_order
 
 
 def png(width: int = 4, height: int = 4) -> bytes:
@@ -123,14 +123,14 @@ def test_what_takes_too_long_is_stopped_and_printed_as_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ran: list[list[str]] = []
-    run = making._run
+    run = print_job._run
 
     def first_too_long(folder: Path, arguments: list[str]) -> bool:
         ran.append(arguments)
-        monkeypatch.setattr(making, "SECONDS", 0.01 if not arguments else 120)
+        monkeypatch.setattr(print_job, "SECONDS", 0.01 if not arguments else 120)
         return run(folder, arguments)
 
-    monkeypatch.setattr(making, "_run", first_too_long)
+    monkeypatch.setattr(print_job, "_run", first_too_long)
     compile_order(order_of({"one": "# One\n\n**Words**\n"}), tmp_path)
     assert ran == [[], ["plain"]]
     assert "strong(" not in code_of(tmp_path)
@@ -141,14 +141,14 @@ def test_the_process_has_nothing_of_the_service(tmp_path: Path, monkeypatch: pyt
 
     def note(command: list[str], **options: Any) -> Any:
         seen.update(options)
-        raise making.subprocess.TimeoutExpired(command, 1)
+        raise print_job.subprocess.TimeoutExpired(command, 1)
 
     monkeypatch.setenv("OCTAVO_DATABASE_URL", "postgresql://secret")
-    monkeypatch.setattr(making.subprocess, "run", note)
-    with pytest.raises(making.CannotPrint):
+    monkeypatch.setattr(print_job.subprocess, "run", note)
+    with pytest.raises(print_job.CannotPrint):
         compile_order(order_of({"one": "x"}), tmp_path)
     assert not any(name.startswith(("OCTAVO", "AWS")) for name in seen["env"])
-    assert seen["cwd"] == tmp_path and seen["timeout"] == making.SECONDS
+    assert seen["cwd"] == tmp_path and seen["timeout"] == print_job.SECONDS
 
 
 def test_characters_without_a_font_are_told(tmp_path: Path) -> None:

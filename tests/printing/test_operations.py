@@ -11,7 +11,7 @@ import pytest
 
 from octavo import spaces
 from octavo.kit import clock, jobs
-from octavo.printing import making, store
+from octavo.printing import print_job, store
 from octavo.reader import reader_app
 from octavo.spaces import leftovers
 from world import World
@@ -99,7 +99,7 @@ def test_pages_that_are_not_there_or_foreign(world: World) -> None:
 
 
 def test_what_cannot_be_printed_says_so(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "_run", lambda folder, arguments: False)
+    monkeypatch.setattr(print_job, "_run", lambda folder, arguments: False)
     answer = fetch(world, link(world))
     assert answer.status_code == 422
     assert "could not be printed" in answer.text
@@ -111,8 +111,8 @@ def test_old_prints_are_forgotten(world: World) -> None:
     with world.context.db.read() as tx:
         file = tx.value("SELECT file FROM prints")
     with world.context.db.write() as tx:
-        tx.run("UPDATE prints SET created_at = :old", old=clock.now() - making.KEPT - 1)
-    making.forget_old_prints(world.context)
+        tx.run("UPDATE prints SET created_at = :old", old=clock.now() - print_job.KEPT - 1)
+    print_job.forget_old_prints(world.context)
     assert count_prints(world) == 0
     sweep_a_day_later(world)
     assert not world.context.files.exists(file)

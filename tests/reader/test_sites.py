@@ -6,7 +6,7 @@ import re
 import httpx
 import pytest
 
-from octavo.bringing import bring
+from octavo.admin.import_export import bring
 from octavo.reader import reader_app
 
 FILES = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from octavo.bringing import bring
+from octavo.admin.import_export import bring
 from octavo.search.querying import Part, snippet
 from octavo.search.tokens import Marked, Wanted, one_edit_away, words
 

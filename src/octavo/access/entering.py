@@ -12,8 +12,8 @@ from ..errors import Forbidden, NotFound, Unauthorized
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.operation import Call, enters
+from .evaluation import Step, list_collection_steps, role_along
 from .roles import COLLECTION, ORGANIZATION, SITE, SPACE, Abilities, Can, at_least
-from .standing import Step, list_collection_steps, role_along
 from .tokens import Actor
 
 RESTORE_DAYS = 7

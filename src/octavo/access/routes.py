@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from ..errors import Forbidden, NotFound
 from ..kit.clock import iso
-from ..kit.operation import Call, Stream, operation
+from ..kit.operation import Area, Call, Stream
 from ..kit.pagination import MAX_LIMIT, Listing, present_slice
 from . import store
 from .auditing import AuditFilter, AuditRow, audit_person
@@ -20,6 +20,8 @@ from .auditing import list_audit_events as list_events
 from .entering import OrgAccess, SignedIn
 from .roles import Can
 from .wire import AuditEvent, AuditQuery, UpdateUser, User, audit_filter, present_audit_event, present_user
+
+operation = Area("access").operation
 
 
 @operation("getAuthenticatedUser", "GET", "/user", needs=Can.OWN_TOKEN, returns=User)

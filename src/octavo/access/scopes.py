@@ -1,7 +1,7 @@
 """What a token with scopes may do, read off the table of operations.
 
 ``read``: every GET. ``write``: everything outside the area ``access``. ``admin``: everything. ``AREA:read`` and
-``AREA:write``: the same within one area, which is an operation's tag; ``write`` holds ``read``.
+``AREA:write``: the same within one area of the table; ``write`` holds ``read``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def allows(scopes: frozenset[str] | None, operation: Operation) -> bool:
     # Every token may ask whose it is, and take itself back.
     if scopes is None or "admin" in scopes or operation.needs is Can.OWN_TOKEN:
         return True
-    area = operation.tag
+    area = operation.area
     if f"{area}:write" in scopes or ("write" in scopes and area != "access"):
         return True
     return operation.method == "GET" and ("read" in scopes or f"{area}:read" in scopes)
@@ -43,7 +43,7 @@ def allows(scopes: frozenset[str] | None, operation: Operation) -> bool:
 def require_scope(scopes: frozenset[str] | None, operation: Operation) -> None:
     if not allows(scopes, operation):
         verb = "read" if operation.method == "GET" else "write"
-        raise Forbidden(f"This token lacks the scope `{operation.tag}:{verb}`.")
+        raise Forbidden(f"This token lacks the scope `{operation.area}:{verb}`.")
 
 
 def narrower(wanted: Iterable[str] | None, own: frozenset[str] | None) -> bool:

@@ -15,8 +15,6 @@ from ..content import (
     ContentQuery,
     File,
     FilesQuery,
-    Links,
-    Overlay,
     PageContentQuery,
     Pages,
     Reader,
@@ -24,16 +22,15 @@ from ..content import (
     ReusableContent,
     Revision,
     RevisionPage,
-    derive,
-    difference,
-    overlay_of,
 )
 from ..errors import BadRequest, NotFound
-from ..kit.operation import Call, Deletion, operation
+from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery
+from ..references import Links, Overlay, derive, difference, overlay_of
 from . import store
 from .editing import Edited
 from .entering import ChangeAccess
+from .saving import edit_change, edit_main
 from .wire import (
     ChangeContent,
     ChangeContentAnswer,
@@ -58,7 +55,8 @@ from .wire import (
     present_change,
     view_of,
 )
-from .working import edit_change, edit_main
+
+operation = Area("changes").operation
 
 _CONTENT = "/spaces/{spaceId}/change-requests/{changeRequestId}/content"
 BODY_LIMIT = 40 * 1024 * 1024

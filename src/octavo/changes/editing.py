@@ -28,7 +28,6 @@ from ..content import (
     find_page,
     find_page_by_file,
     get_body,
-    head_fields,
     keyed_document,
     list_by_slug,
     list_children,
@@ -53,6 +52,7 @@ from ..core.document import (
     write,
 )
 from ..core.expressions import ExpressionError, parse
+from ..core.import_plan import head_fields
 from ..core.links import relative_href, space_href
 from ..core.pages import Page, free_slug, rank_between, ranks, slugify
 from ..core.space_config import CONFIG_PATH, read_config

@@ -6,10 +6,10 @@ from msgspec import UNSET
 
 from ..access import Can, SpaceAccess
 from ..content import get_revision, list_revisions
-from ..kit.operation import Call, operation
+from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, PageQuery, Slice, present_slice
-from . import store, undoing
-from .differing import present_differences, states_of_revision, text_changes
+from . import reverting, store
+from .differences import present_differences, states_of_revision, text_changes
 from .wire import (
     ChangeRequest,
     RevisionChangesQuery,
@@ -21,6 +21,8 @@ from .wire import (
     present_revisions,
     present_text_changes,
 )
+
+operation = Area("changes").operation
 
 _REVISION = "/spaces/{spaceId}/revisions/{revisionId}"
 
@@ -87,7 +89,7 @@ def get_revision_page_changes(call: Call, space: SpaceAccess, revision_id: str, 
 def revert_revision(call: Call, space: SpaceAccess, revision_id: str) -> ChangeRequest:
     """A new change request that undoes a revision of main, a merge for one. What was changed again since is a
     conflict in it."""
-    change = undoing.revert(call.context, space, revision_id)
+    change = reverting.revert(call.context, space, revision_id)
     with call.db.read() as tx:
         return present_change(call, tx, store.get_change(tx, change.id))
 
@@ -104,7 +106,7 @@ def revert_revision(call: Call, space: SpaceAccess, revision_id: str) -> ChangeR
 def roll_back_revision(call: Call, space: SpaceAccess, revision_id: str) -> RollbackAnswer:
     """Undoes a revision of main at once, by a new one; where something of it was changed again since, in a change
     request with the conflicts. Not in locked spaces."""
-    made = undoing.roll_back(call.context, space, revision_id)
+    made = reverting.roll_back(call.context, space, revision_id)
     if made.change is None:
         return RollbackAnswer(made.revision, "rollback")
     with call.db.read() as tx:

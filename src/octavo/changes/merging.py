@@ -11,8 +11,8 @@ from . import store
 from .comparing import Merged, into_change, into_main, same, sides_of
 from .entering import ChangeAccess
 from .rules import require_rules
+from .saving import again, held, prepare, require_editable, tell
 from .store import encode_conflicts
-from .working import again, held, prepare, require_editable, tell
 
 
 class Result(NamedTuple):

@@ -17,8 +17,8 @@ from ..kit.context import Context
 from . import store
 from .editing import Editor
 from .entering import ChangeAccess
+from .saving import again, require_editable, write_edit
 from .wire import UpdatePage
-from .working import again, require_editable, write_edit
 
 
 def settle(context: Context, access: ChangeAccess, key: str, choice: Choice) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from ..access import Can
-from ..kit.operation import Call, Deletion, operation
+from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery, Slice, present_slice
 from . import reviewing, store
 from .entering import ChangeAccess
@@ -21,6 +21,8 @@ from .wire import (
     present_reviewers,
     present_reviews,
 )
+
+operation = Area("changes").operation
 
 _REVIEWERS = "/spaces/{spaceId}/change-requests/{changeRequestId}/requested-reviewers"
 _REVIEWS = "/spaces/{spaceId}/change-requests/{changeRequestId}/reviews"

@@ -11,8 +11,8 @@ from ..kit.db import Transaction
 from ..kit.operation import Call
 from . import store
 from .entering import ChangeAccess
+from .saving import require_editable, tell
 from .store import ChangeRow, Reviewer, ReviewRow
-from .working import require_editable, tell
 
 Format = Literal["document", "markdown"] | None
 

@@ -8,11 +8,11 @@ from ..access import Can, OrgAccess, SpaceAccess
 from ..content import find_items, find_pages, main_base
 from ..core.merge import Conflict, Edited
 from ..errors import BadRequest
-from ..kit.operation import Call, operation
+from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, PageQuery, Slice, decode_token, encode_token, present_slice
-from . import content_routes, history_routes, merging, review_routes, store, working
-from .adopting import adopt
-from .differing import present_differences, states_of_change, text_changes
+from . import content_routes, history_routes, merging, review_routes, saving, store
+from .copying import adopt
+from .differences import present_differences, states_of_change, text_changes
 from .entering import ChangeAccess
 from .resolving import settle
 from .store import ChangeFilter
@@ -39,6 +39,8 @@ from .wire import (
     present_contributors,
     present_text_changes,
 )
+
+operation = Area("changes").operation
 
 __all__ = ["content_routes", "history_routes", "review_routes", "template_routes"]
 
@@ -100,10 +102,10 @@ def create_change(call: Call, space: SpaceAccess, body: CreateChangeRequest) -> 
             # What is wrong with it is said before anything is made.
             adopt(tx, main_base(tx, space.space_id), material, chosen.params.content_refs)
     with call.db.write() as tx:
-        change = working.create(tx, space, body.subject)
+        change = saving.create(tx, space, body.subject)
     if chosen is not None and material is not None:
         refs = chosen.params.content_refs
-        working.revise_change(
+        saving.revise_change(
             call.context, ChangeAccess(space, change.id), lambda tx, base, _: adopt(tx, base, material, refs)
         )
     with call.db.read() as tx:
@@ -128,10 +130,10 @@ def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeReq
     with call.db.write() as tx:
         row = store.lock_change(tx, change.change_id)
         if row.status == "merged" or body.status is UNSET:
-            working.require_editable(row)
+            saving.require_editable(row)
         store.set_fields(tx, row, **fields)
         if fields.get("status", row.status) != row.status:
-            working.tell(tx, "change_request_status_updated", change, row.id, status=fields["status"])
+            saving.tell(tx, "change_request_status_updated", change, row.id, status=fields["status"])
         return present_change(call, tx, store.get_change(tx, row.id))
 
 

@@ -5,3 +5,7 @@ from .reviews import keep_review_comments
 keep_review_comments()
 
 __all__: list[str] = []
+
+__all__ = [
+    "keep_review_comments",
+]  # fmt: skip

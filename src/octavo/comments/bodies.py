@@ -15,18 +15,7 @@ from msgspec import Struct
 
 from ..access import Can, SpaceAccess, find_user, space_access
 from ..changes import DocumentInput
-from ..core.document import (
-    Block,
-    Document,
-    DocumentError,
-    Inline,
-    Leaf,
-    Text,
-    from_json,
-    read,
-    to_json,
-    walk,
-)
+from ..core.document import Block, Document, DocumentError, Inline, Leaf, Text, from_json, read, to_json, walk
 from ..core.document import write as write_markdown
 from ..errors import BadRequest, NotFound
 from ..kit.db import Transaction

@@ -12,10 +12,10 @@ from ..kit.clock import iso
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from . import store
-from .attaching import Where, locate
 from .bodies import shown_document
 from .places import Place
 from .store import Commenter, CommentRow, Reaction, Replier
+from .targets import Where, locate
 from .wire import (
     Comment,
     CommentBody,

@@ -9,8 +9,8 @@ from ..changes import ChangeRow, ReviewComments, comment_reviews
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from . import store
-from .discussing import post_review
 from .places import Place
+from .posting import post_review
 from .presenting import present_comments
 from .wire import Comment, Format
 

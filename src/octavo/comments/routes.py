@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..access import Can, SpaceAccess
 from ..changes import ChangeAccess
-from ..kit.operation import Call, Deletion, operation
+from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery, Slice, present_slice
-from . import discussing, store
+from . import posting, store
 from .places import Place
 from .presenting import present_commenters, present_comments, present_replies
 from .store import CommentFilter
@@ -22,6 +22,8 @@ from .wire import (
     RepliesQuery,
     UpdateComment,
 )
+
+operation = Area("comments").operation
 
 _SPACE = "/spaces/{spaceId}"
 _CHANGE = "/spaces/{spaceId}/change-requests/{changeRequestId}"
@@ -82,7 +84,7 @@ def list_comments_in_space(call: Call, space: SpaceAccess, query: CommentsQuery)
 )
 def post_comment_in_space(call: Call, space: SpaceAccess, body: PostComment, query: FormatQuery) -> Comment:
     """Says something about a space, a page of it, a node of that page, or a cell of that node."""
-    comment_id = discussing.post(call, Place.of(space), body)
+    comment_id = posting.post(call, Place.of(space), body)
     return _show(call, Place.of(space), comment_id, query.format)
 
 
@@ -104,7 +106,7 @@ def update_comment_in_space(
     call: Call, space: SpaceAccess, comment_id: str, body: UpdateComment, query: FormatQuery
 ) -> Comment:
     """Changes the words (only of one's own), resolves or opens again, adds and removes the caller's reactions."""
-    discussing.update(call, Place.of(space), comment_id, None, body)
+    posting.update(call, Place.of(space), comment_id, None, body)
     return _show(call, Place.of(space), comment_id, query.format)
 
 
@@ -118,7 +120,7 @@ def update_comment_in_space(
 )
 def delete_comment_in_space(call: Call, space: SpaceAccess, comment_id: str) -> bool:
     """Deletes a comment with its replies: one's own, or anybody's for those who may edit the content."""
-    return discussing.delete(call, Place.of(space), comment_id)
+    return posting.delete(call, Place.of(space), comment_id)
 
 
 @operation(
@@ -148,7 +150,7 @@ def post_reply_in_space(
     call: Call, space: SpaceAccess, comment_id: str, body: PostReply, query: FormatQuery
 ) -> CommentReply:
     """Replies to a comment."""
-    reply_id = discussing.reply(call, Place.of(space), comment_id, body)
+    reply_id = posting.reply(call, Place.of(space), comment_id, body)
     return _show_reply(call, Place.of(space), comment_id, reply_id, query.format)
 
 
@@ -179,7 +181,7 @@ def update_reply_in_space(
     query: FormatQuery,
 ) -> CommentReply:
     """Changes the words (only of one's own) and the caller's reactions; `resolved` is about the thread."""
-    discussing.update(call, Place.of(space), comment_id, comment_reply_id, body)
+    posting.update(call, Place.of(space), comment_id, comment_reply_id, body)
     return _show_reply(call, Place.of(space), comment_id, comment_reply_id, query.format)
 
 
@@ -193,7 +195,7 @@ def update_reply_in_space(
 )
 def delete_reply_in_space(call: Call, space: SpaceAccess, comment_id: str, comment_reply_id: str) -> bool:
     """Deletes a reply: one's own, or anybody's for those who may edit the content."""
-    return discussing.delete(call, Place.of(space), comment_id, comment_reply_id)
+    return posting.delete(call, Place.of(space), comment_id, comment_reply_id)
 
 
 @operation(
@@ -232,7 +234,7 @@ def post_comment_in_change(
     call: Call, change: ChangeAccess, body: PostComment, query: FormatQuery
 ) -> Comment:
     """Says something about a change request, a page of it, a node of that page, or a cell of that node."""
-    comment_id = discussing.post(call, Place.of(change), body)
+    comment_id = posting.post(call, Place.of(change), body)
     return _show(call, Place.of(change), comment_id, query.format)
 
 
@@ -256,7 +258,7 @@ def update_comment_in_change(
     call: Call, change: ChangeAccess, comment_id: str, body: UpdateComment, query: FormatQuery
 ) -> Comment:
     """Changes the words (only of one's own), resolves or opens again, adds and removes the caller's reactions."""
-    discussing.update(call, Place.of(change), comment_id, None, body)
+    posting.update(call, Place.of(change), comment_id, None, body)
     return _show(call, Place.of(change), comment_id, query.format)
 
 
@@ -270,7 +272,7 @@ def update_comment_in_change(
 )
 def delete_comment_in_change(call: Call, change: ChangeAccess, comment_id: str) -> bool:
     """Deletes a comment with its replies: one's own, or anybody's for those who may edit the content."""
-    return discussing.delete(call, Place.of(change), comment_id)
+    return posting.delete(call, Place.of(change), comment_id)
 
 
 @operation(
@@ -300,7 +302,7 @@ def post_reply_in_change(
     call: Call, change: ChangeAccess, comment_id: str, body: PostReply, query: FormatQuery
 ) -> CommentReply:
     """Replies to a comment."""
-    reply_id = discussing.reply(call, Place.of(change), comment_id, body)
+    reply_id = posting.reply(call, Place.of(change), comment_id, body)
     return _show_reply(call, Place.of(change), comment_id, reply_id, query.format)
 
 
@@ -336,7 +338,7 @@ def update_reply_in_change(
     query: FormatQuery,
 ) -> CommentReply:
     """Changes the words (only of one's own) and the caller's reactions; `resolved` is about the thread."""
-    discussing.update(call, Place.of(change), comment_id, comment_reply_id, body)
+    posting.update(call, Place.of(change), comment_id, comment_reply_id, body)
     return _show_reply(call, Place.of(change), comment_id, comment_reply_id, query.format)
 
 
@@ -350,7 +352,7 @@ def update_reply_in_change(
 )
 def delete_reply_in_change(call: Call, change: ChangeAccess, comment_id: str, comment_reply_id: str) -> bool:
     """Deletes a reply: one's own, or anybody's for those who may edit the content."""
-    return discussing.delete(call, Place.of(change), comment_id, comment_reply_id)
+    return posting.delete(call, Place.of(change), comment_id, comment_reply_id)
 
 
 @operation(

@@ -12,6 +12,8 @@ from ..spaces import is_left, keep
 from .store import Item
 
 PURPOSE = "content"
+MAX_FILE = 100 * 1024 * 1024
+"""Bytes that a file of a space may have."""
 _DAY = 86_400_000
 _GOOD_FOR_DAYS = 2
 

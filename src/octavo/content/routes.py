@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from msgspec import Raw
 
 from ..access import Can, SpaceAccess
-from ..kit.operation import Call, operation
+from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, PageQuery
+from ..references import Links
 from . import store
 from .computing import Asker, compute_document, compute_revision
 from .documents import document_json
 from .embedding import find_embed
-from .linking import Links
 from .reading import Reader
 from .wire import (
     ComputeContent,
@@ -38,6 +38,8 @@ from .wire import (
     RevisionPage,
     SchemaQuery,
 )
+
+operation = Area("content").operation
 
 
 @contextmanager

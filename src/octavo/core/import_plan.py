@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from msgspec import Struct, field
 
+from .document import PageHead
 from .pages import Page, PageKind, free_slug, ranks, slugify
 from .problems import Problem
 from .space_config import (
@@ -362,3 +363,15 @@ def _computed_title(computed: Mapping[str, Any]) -> str:
         found = found.get(key) if isinstance(found, Mapping) else None
     name = found if isinstance(found, str) else str(computed.get("type", "")).rpartition(":")[2]
     return title_of_name(name)
+
+
+_HEAD_FIELDS = (
+    "description", "icon", "hidden", "no_index", "no_robots_index", "condition", "variables", "tags", "cover",
+    "layout",
+)  # fmt: skip
+
+
+def head_fields(head: PageHead) -> dict[str, Any]:
+    """The fields of a page that its front matter decides."""
+    fields = {name: getattr(head, name) for name in _HEAD_FIELDS}
+    return {**fields, "emoji": head.extra.get("emoji") if isinstance(head.extra.get("emoji"), str) else None}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from ..access import Can, OrgAccess, audit
 from ..errors import PreconditionFailed
-from ..kit.operation import Call, Deletion, operation
+from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery, present_slice
-from . import making, store, wire
+from . import creating, store, wire
+
+operation = Area("fonts").operation
 
 _FONTS = "/orgs/{organizationId}/fonts"
 _FONT = _FONTS + "/{fontId}"
@@ -39,7 +41,7 @@ def create_font(call: Call, org: OrgAccess, body: wire.CreateFont) -> wire.Font:
     if len(weights) < len(body.font_faces):
         raise PreconditionFailed("fontFaces: a weight comes once")
     with call.db.write() as tx:
-        font = making.create(tx, call.context.files, org, body.font_family, weights)
+        font = creating.create(tx, call.context.files, org, body.font_family, weights)
         audit(tx, call, "font.created", org.organization_id, ("font", font.id), after=_state(font))
         return wire.present_font(call, org, font)
 
@@ -48,7 +50,7 @@ def create_font(call: Call, org: OrgAccess, body: wire.CreateFont) -> wire.Font:
 def get_font(call: Call, org: OrgAccess, font_id: str) -> wire.Font:
     """One font."""
     with call.db.read() as tx:
-        return wire.present_font(call, org, making.get_font(tx, org.organization_id, font_id))
+        return wire.present_font(call, org, creating.get_font(tx, org.organization_id, font_id))
 
 
 @operation(
@@ -63,9 +65,9 @@ def get_font(call: Call, org: OrgAccess, font_id: str) -> wire.Font:
 def update_font(call: Call, org: OrgAccess, font_id: str, body: wire.UpdateFont) -> wire.Font:
     """Renames a font, adds or replaces weights; `storageKey` null removes one. 412 without the weight 400."""
     with call.db.write() as tx:
-        before = making.get_font(tx, org.organization_id, font_id)
+        before = creating.get_font(tx, org.organization_id, font_id)
         weights = {face.weight: face.storage_key for face in body.font_faces}
-        after = making.change(tx, call.context.files, org, before, body.font_family, weights)
+        after = creating.change(tx, call.context.files, org, before, body.font_family, weights)
         if after != before:
             target = ("font", font_id)
             was, is_now = _state(before), _state(after)

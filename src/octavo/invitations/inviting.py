@@ -15,15 +15,13 @@ from ..access import (
     find_user,
     find_user_by_email,
     has_verified_email,
-    hash_password,
     hash_token,
     insert_user,
     member_role,
-    require_good,
-    set_password,
     upsert_member,
 )
 from ..errors import Conflict, NotFound
+from ..identity import hash_password, require_good, set_password
 from ..kit import jobs, mail
 from ..kit.context import Context
 from ..kit.db import Transaction

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from ..access import (
-    Can,
-    OrgAccess,
-    SignedIn,
-    SignedInResult,
-    audit,
-    begin_session,
-    list_active_providers,
-    present_new_session,
-    user_agent,
-)
+from ..access import Can, OrgAccess, SignedIn, audit
 from ..errors import NotFound, PreconditionFailed
-from ..kit.operation import PUBLIC, Call, Deletion, Reply, operation
+from ..identity import SignedInResult, begin_session, list_active_providers, present_new_session, user_agent
+from ..kit.operation import PUBLIC, Area, Call, Deletion, Reply
 from ..kit.pagination import Listing, PageQuery, Slice, present_slice
 from ..orgs import get_organization
-from . import inviting, linking, store
+from . import invite_links, inviting, store
 from .wire import (
     AcceptInvitation,
     CreateInvite,
@@ -31,6 +22,8 @@ from .wire import (
     UpdateInvite,
     present_invitation,
 )
+
+operation = Area("invitations").operation
 
 _INVITES = "/orgs/{organizationId}/invites"
 _LINKS = "/orgs/{organizationId}/link-invites"
@@ -100,7 +93,7 @@ def join_with_invite(call: Call, caller: SignedIn, organization_id: str, invite_
     another organization, or for somebody else.
     """
     with call.db.write() as tx:
-        joined = linking.join(tx, call, organization_id, invite_id, caller.user_id) or inviting.take(
+        joined = invite_links.join(tx, call, organization_id, invite_id, caller.user_id) or inviting.take(
             tx, call, organization_id, invite_id, caller.user_id
         )
     if not joined:
@@ -137,7 +130,7 @@ def list_links(call: Call, org: OrgAccess, query: PageQuery) -> Listing[InviteLi
     """The links by which whoever has one joins the organization, newest first."""
     with call.db.read() as tx:
         found = store.list_links(tx, org.organization_id, query.limit, query.page)
-        shown = [linking.present(call, tx, org, link) for link in found.rows]
+        shown = [invite_links.present(call, tx, org, link) for link in found.rows]
     return present_slice(Slice(shown, found.count, found.next_token), lambda link: link)
 
 
@@ -156,8 +149,8 @@ def create_link(call: Call, org: OrgAccess, body: CreateInvite) -> InviteLink:
     For administrators, and for those who may invite to that space or collection; never with a role above their own.
     """
     with call.db.write() as tx:
-        link = linking.create(tx, call, org, body)
-        shown = linking.present(call, tx, org, link)
+        link = invite_links.create(tx, call, org, body)
+        shown = invite_links.present(call, tx, org, link)
     call.response_headers["location"] = call.url(f"/orgs/{org.organization_id}/link-invites/{link.id}")
     return shown
 
@@ -166,7 +159,7 @@ def create_link(call: Call, org: OrgAccess, body: CreateInvite) -> InviteLink:
 def get_link(call: Call, org: OrgAccess, invite_id: str) -> InviteLink:
     """One link."""
     with call.db.read() as tx:
-        return linking.present(call, tx, org, linking.get(tx, org, invite_id))
+        return invite_links.present(call, tx, org, invite_links.get(tx, org, invite_id))
 
 
 @operation(
@@ -180,12 +173,12 @@ def get_link(call: Call, org: OrgAccess, invite_id: str) -> InviteLink:
 def update_link(call: Call, org: OrgAccess, invite_id: str, body: UpdateInvite) -> InviteLink:
     """Changes what a link gives. Who joined by it stays as they are."""
     with call.db.write() as tx:
-        link = linking.update(tx, call, org, linking.get(tx, org, invite_id), body)
-        return linking.present(call, tx, org, link)
+        link = invite_links.update(tx, call, org, invite_links.get(tx, org, invite_id), body)
+        return invite_links.present(call, tx, org, link)
 
 
 @operation("deleteOrganizationInviteById", "DELETE", _LINK, needs=Can.VIEW, returns=Deletion, errors=(403,))
 def delete_link(call: Call, org: OrgAccess, invite_id: str) -> bool:
     """Takes a link back. Who joined by it stays."""
     with call.db.write() as tx:
-        return linking.delete(tx, call, org, invite_id)
+        return invite_links.delete(tx, call, org, invite_id)

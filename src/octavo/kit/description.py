@@ -137,7 +137,7 @@ def describe(operations: Iterable[Operation], *, title: str, version: str, serve
         summary, _, rest = operation.documentation.partition("\n")
         entry: dict[str, Any] = {
             "operationId": operation.id,
-            "tags": [operation.tag],
+            "tags": [operation.area],
             "summary": summary,
             "parameters": _parameters(operation, re.findall(r"\{(\w+)\}", operation.path)),
             "responses": responses,

@@ -159,7 +159,7 @@ class Fetcher:
         import httpcore
         import httpx
 
-        from .connecting import PinnedBackend
+        from .http_client import PinnedBackend
 
         url = httpx.URL(target.url)
         sent = {"User-Agent": "Octavo", "Accept": "*/*"}

@@ -71,7 +71,7 @@ class Operation:
     extension: bool
     deprecated: bool
     source: str
-    tag: str
+    area: str
     query_lists: frozenset[str] = frozenset()
 
     @property
@@ -125,87 +125,93 @@ def _list_fields(query: Any) -> frozenset[str]:
     return frozenset(found)
 
 
-def operation(
-    id: str,
-    method: Method,
-    path: str,
-    *,
-    needs: Any,
-    returns: Any = None,
-    status: int | None = None,
-    errors: tuple[int, ...] = (),
-    heavy: bool = False,
-    body_limit: int = DEFAULT_BODY_LIMIT,
-    extension: bool = False,
-    deprecated: bool = False,
-) -> Callable[[Handler], Handler]:
-    """Declares the decorated function as an operation.
+class Area(Struct, frozen=True):
+    """A part of the API: the word that token scopes and the description know its operations by."""
 
-    ``returns``: the type of the answer, ``None`` for an empty one, ``Deletion`` for a DELETE. ``status``: of
-    success (default 200, 204 without an answer). ``heavy``: never answered on the event loop. ``extension``:
-    Octavo's own, not in the public API. Raises DeclarationError when something does not fit together.
-    """
+    name: str
 
-    def declare(handler: Handler) -> Handler:
-        if id in TABLE:
-            raise DeclarationError(f"{id}: declared twice")
-        hints = typing.get_type_hints(handler, include_extras=True)
-        enter, proof, body, body_optional, query = None, None, None, False, None
-        path_parameters: dict[str, str] = {}
-        in_path = _PATH_PARAMETER.findall(path)
-        for name in inspect.signature(handler).parameters:
-            annotation = hints.get(name)
-            if name == "call":
-                continue
-            if name == "body":
-                body, body_optional = _without_none(annotation)
-            elif name == "query":
-                query = annotation
-            elif isinstance(annotation, type) and annotation in _ENTERS:
-                if enter is not None:
-                    raise DeclarationError(f"{id}: two proof objects")
-                enter, proof = _ENTERS[annotation], name
-            elif _camel(name) in in_path:
-                path_parameters[name] = _camel(name)
-            else:
-                raise DeclarationError(f"{id}: cannot tell what parameter {name!r} is")
-        if needs is None:
-            raise DeclarationError(f"{id}: says no `needs`")
-        if (needs is PUBLIC) != (enter is None):
-            raise DeclarationError(f"{id}: an operation is PUBLIC or takes one proof object")
-        if enter is not None and (absent := set(enter.parameters) - set(in_path)):
-            raise DeclarationError(f"{id}: path lacks {sorted(absent)}")
-        unused = set(in_path) - set(path_parameters.values()) - set(enter.parameters if enter else ())
-        if unused:
-            raise DeclarationError(f"{id}: nobody takes {sorted(unused)}")
-        code = inspect.unwrap(handler).__code__
-        module = handler.__module__.removeprefix("octavo.")
-        TABLE[id] = Operation(
-            id=id,
-            method=method,
-            path=path,
-            needs=needs,
-            returns=returns,
-            status=status or (205 if returns is Deletion else 204 if returns is None else 200),
-            handler=handler,
-            enter=enter,
-            proof=proof,
-            body=body,
-            body_optional=body_optional,
-            query=query,
-            path_parameters=path_parameters,
-            errors=errors,
-            inline=method == "GET" and not heavy,
-            body_limit=body_limit,
-            extension=extension,
-            deprecated=deprecated,
-            source=f"src/octavo/{module.replace('.', '/')}.py:{code.co_firstlineno}",
-            tag=module.split(".")[0],
-            query_lists=_list_fields(query),
-        )
-        return handler
+    def operation(
+        self,
+        id: str,
+        method: Method,
+        path: str,
+        *,
+        needs: Any,
+        returns: Any = None,
+        status: int | None = None,
+        errors: tuple[int, ...] = (),
+        heavy: bool = False,
+        body_limit: int = DEFAULT_BODY_LIMIT,
+        extension: bool = False,
+        deprecated: bool = False,
+    ) -> Callable[[Handler], Handler]:
+        """Declares the decorated function as an operation.
 
-    return declare
+        ``returns``: the type of the answer, ``None`` for an empty one, ``Deletion`` for a DELETE. ``status``: of
+        success (default 200, 204 without an answer). ``heavy``: never answered on the event loop. ``extension``:
+        Octavo's own, not in the public API. Raises DeclarationError when something does not fit together.
+        """
+
+        def declare(handler: Handler) -> Handler:
+            if id in TABLE:
+                raise DeclarationError(f"{id}: declared twice")
+            hints = typing.get_type_hints(handler, include_extras=True)
+            enter, proof, body, body_optional, query = None, None, None, False, None
+            path_parameters: dict[str, str] = {}
+            in_path = _PATH_PARAMETER.findall(path)
+            for name in inspect.signature(handler).parameters:
+                annotation = hints.get(name)
+                if name == "call":
+                    continue
+                if name == "body":
+                    body, body_optional = _without_none(annotation)
+                elif name == "query":
+                    query = annotation
+                elif isinstance(annotation, type) and annotation in _ENTERS:
+                    if enter is not None:
+                        raise DeclarationError(f"{id}: two proof objects")
+                    enter, proof = _ENTERS[annotation], name
+                elif _camel(name) in in_path:
+                    path_parameters[name] = _camel(name)
+                else:
+                    raise DeclarationError(f"{id}: cannot tell what parameter {name!r} is")
+            if needs is None:
+                raise DeclarationError(f"{id}: says no `needs`")
+            if (needs is PUBLIC) != (enter is None):
+                raise DeclarationError(f"{id}: an operation is PUBLIC or takes one proof object")
+            if enter is not None and (absent := set(enter.parameters) - set(in_path)):
+                raise DeclarationError(f"{id}: path lacks {sorted(absent)}")
+            unused = set(in_path) - set(path_parameters.values()) - set(enter.parameters if enter else ())
+            if unused:
+                raise DeclarationError(f"{id}: nobody takes {sorted(unused)}")
+            code = inspect.unwrap(handler).__code__
+            module = handler.__module__.removeprefix("octavo.")
+            TABLE[id] = Operation(
+                id=id,
+                method=method,
+                path=path,
+                needs=needs,
+                returns=returns,
+                status=status or (205 if returns is Deletion else 204 if returns is None else 200),
+                handler=handler,
+                enter=enter,
+                proof=proof,
+                body=body,
+                body_optional=body_optional,
+                query=query,
+                path_parameters=path_parameters,
+                errors=errors,
+                inline=method == "GET" and not heavy,
+                body_limit=body_limit,
+                extension=extension,
+                deprecated=deprecated,
+                source=f"src/octavo/{module.replace('.', '/')}.py:{code.co_firstlineno}",
+                area=self.name,
+                query_lists=_list_fields(query),
+            )
+            return handler
+
+        return declare
 
 
 @dataclass(slots=True)

@@ -6,6 +6,6 @@ from .store import OrgRow, OrgSettings, find_organization_by_hostname, get_organ
 from .wire import MergeRule, Organization, present_organization
 
 __all__ = [
-    "MergeRule", "OrgRow", "OrgSettings", "Organization", "create_organization", "find_organization_by_hostname",
-    "get_organization", "present_organization", "require_merge_rules",
+    "MergeRule", "OrgRow", "OrgSettings", "Organization", "create_organization",
+    "find_organization_by_hostname", "get_organization", "present_organization", "require_merge_rules",
 ]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 
 from ..access import Can, OrgAccess, SignedIn, audit, find_user, has_verified_email
-from ..kit.operation import PUBLIC, Call, operation
+from ..kit.operation import PUBLIC, Area, Call
 from ..kit.pagination import Listing, PageQuery, present_slice
 from . import joining, settings, store
 from .creating import create_organization as create
@@ -18,6 +18,8 @@ from .wire import (
     present_organization,
     present_to_outsider,
 )
+
+operation = Area("orgs").operation
 
 
 @operation("getApiInformation", "GET", "/", needs=PUBLIC, returns=ApiInformation)

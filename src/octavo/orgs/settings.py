@@ -8,9 +8,10 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from ..access import UserRow, list_active_providers, require_members
+from ..access import UserRow, require_members
 from ..core.expressions import ExpressionError, parse
 from ..errors import BadRequest, Forbidden, NotFound
+from ..identity import list_active_providers
 from ..kit.db import Transaction
 from . import store
 from .wire import MergeRule, UpdateOrganization

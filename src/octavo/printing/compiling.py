@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from .order import Order, Result
-from .setting import Setting
+from .typesetting import Setting
 
 MEMORY = 3 * 1024**3
 SECONDS = 90

@@ -15,7 +15,7 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.files import FileGrant
 from . import store
-from .making import order_print
+from .print_job import order_print
 from .store import Wanted
 
 PATH = "/~pdf/"

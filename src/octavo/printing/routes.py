@@ -6,11 +6,13 @@ from ..access import Can, SpaceAccess
 from ..changes import ChangeAccess, get_change
 from ..content import Base, get_page, main_base
 from ..kit.db import Transaction
-from ..kit.operation import Call, operation
+from ..kit.operation import Area, Call
 from ..spaces import get_space
 from .links import print_url
 from .store import Wanted
 from .wire import PrintLink, PrintQuery
+
+operation = Area("printing").operation
 
 
 @operation("getSpacePDF", "GET", "/spaces/{spaceId}/pdf", needs=Can.VIEW, returns=PrintLink)

@@ -2,4 +2,6 @@
 
 from .app import reader_app
 
-__all__ = ["reader_app"]
+__all__ = [
+    "reader_app",
+]  # fmt: skip

@@ -9,4 +9,7 @@ from .store import copy_space
 follow_main(prepare, apply)
 follow_copies(copy_space)
 
-__all__ = ["PageHit", "Part", "SectionHit", "search_pages", "suggest", "with_snippets"]
+__all__ = [
+    "PageHit", "Part", "SectionHit", "apply", "copy_space", "prepare", "search_pages", "suggest",
+    "with_snippets",
+]  # fmt: skip

@@ -8,11 +8,13 @@ from typing import TypeVar
 from ..access import Can, OrgAccess, SpaceAccess
 from ..content import find_page, list_ancestors, main_base
 from ..kit.db import Transaction
-from ..kit.operation import Call, operation
+from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, decode_token, present_slice, slice_rows
 from ..spaces import get_space, list_visible_space_ids
 from .querying import PageHit, search_pages, with_snippets
 from .wire import Ancestor, AppUrls, SearchPage, SearchQuery, SearchSection, SearchSpace
+
+operation = Area("search").operation
 
 T = TypeVar("T")
 

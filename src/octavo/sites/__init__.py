@@ -14,6 +14,6 @@ from .store import (
 from .wire import published_url
 
 __all__ = [
-    "SiteRow", "SiteSpaceRow", "create_site", "find_site_by_basename", "find_site_by_hostname", "find_site_of_space", "get_site",
-    "list_site_spaces", "published_url", "set_published",
+    "SiteRow", "SiteSpaceRow", "create_site", "find_site_by_basename", "find_site_by_hostname",
+    "find_site_of_space", "get_site", "list_site_spaces", "published_url", "set_published",
 ]  # fmt: skip

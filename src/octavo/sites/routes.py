@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from ..access import Can, OrgAccess, SiteAccess, audit, space_access
 from ..kit.db import Transaction
-from ..kit.operation import Call, operation
+from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, present_slice
 from ..orgs import get_organization
 from . import store
 from .creating import create_site as create
 from .wire import CreateSite, Site, SitesQuery, present_site
+
+operation = Area("sites").operation
 
 
 def _site(call: Call, tx: Transaction, organization_id: str, site_id: str) -> Site:

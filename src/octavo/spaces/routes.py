@@ -31,7 +31,7 @@ from ..access import (
 from ..errors import Forbidden, NotFound
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.operation import Call, Deletion, operation
+from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery, present_slice
 from ..orgs import require_merge_rules
 from . import duplicating, placing, store, transferring, trashing
@@ -52,6 +52,8 @@ from .wire import (
     present_collection,
     present_space,
 )
+
+operation = Area("spaces").operation
 
 
 @contextmanager

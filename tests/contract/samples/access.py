@@ -1,8 +1,8 @@
 import pyotp
 
 from octavo.access import ORGANIZATION, Can
-from octavo.access.identity import once, signing_in
 from octavo.access.tokens import hash_token
+from octavo.identity import one_time, signing_in
 from octavo.kit.clock import now
 from world import PASSWORD, Place, World
 
@@ -15,7 +15,7 @@ _RECOVERY_CODE = "01234567-89abcdef"
 def _link_in_a_mail(world: World, place: Place) -> None:
     with world.context.db.write() as tx:
         payload = signing_in._Link(world.users["reader"])
-        once.issue(tx, "link", payload, signing_in.LINK_LIFETIME, secret="link")
+        one_time.issue(tx, "link", payload, signing_in.LINK_LIFETIME, secret="link")
 
 
 def _second_factors(world: World, *, confirmed: bool) -> None:

@@ -15,8 +15,8 @@ from ...kit.db import Transaction
 from ...kit.operation import Call
 from ..auditing import audit
 from ..entering import CollectionAccess, SpaceAccess
+from ..evaluation import Kind, list_standings, list_steps, role_along
 from ..roles import at_least
-from ..standing import Kind, list_standings, list_steps, role_along
 from ..store import require_members, require_teams
 from . import store
 from .store import Subject

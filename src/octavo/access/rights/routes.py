@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from ...kit.operation import Call, Deletion, operation
+from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, PageQuery, decode_token, present_slice, slice_rows
 from ..entering import CollectionAccess, SpaceAccess
+from ..evaluation import list_standings, list_steps
 from ..roles import Can
-from ..standing import list_standings, list_steps
 from ..store import list_users_by_id
 from ..wire import present_team, present_user
 from . import granting, store
 from .granting import Shared, shared
 from .store import Subject
-from .wire import (
-    AggregateQuery,
-    Invite,
-    TeamPermission,
-    UpdatePermission,
-    UserPermission,
-    present_source,
-)
+from .wire import AggregateQuery, Invite, TeamPermission, UpdatePermission, UserPermission, present_source
+
+operation = Area("access").operation
 
 _SPACE = "/spaces/{spaceId}/permissions"
 _COLLECTION = "/collections/{collectionId}/permissions"

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from ...kit.clock import now
 from ...kit.db import Transaction
 from ...kit.pagination import Slice, decode_token, slice_rows
-from ..standing import Kind
+from ..evaluation import Kind
 from ..store import TEAM, TeamRow, UserRow
 
 SubjectType = Literal["user", "team"]

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ...kit.pagination import PageQuery
+from ..evaluation import Standing, Step
 from ..roles import Role
-from ..standing import Standing, Step
 from ..wire import RoleOrGuest, Team, User
 
 Ids = Annotated[list[str], Meta(min_length=1, max_length=500)]

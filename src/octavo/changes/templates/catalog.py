@@ -11,9 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ...access import Can, OrgAccess, space_access
-from ...content import body_hash, get_body, head_fields, list_items, list_pages, main_base, open_source
+from ...content import body_hash, get_body, list_items, list_pages, main_base
 from ...core.document import read_head
-from ...core.import_plan import page_of, plan_import, read_pages
+from ...core.import_plan import head_fields, page_of, plan_import, read_pages
 from ...core.pages import Page, slugify
 from ...core.yaml_text import read_yaml
 from ...errors import NotFound
@@ -21,7 +21,7 @@ from ...kit.cache import ByteCache
 from ...kit.db import Transaction
 from ...kit.pagination import Slice, decode_token, encode_token
 from ...spaces import SpaceRow, get_space, list_spaces
-from ..adopting import Material, slots
+from ..copying import Material, slots
 
 _KINDS: tuple[Literal["file", "reusable-content", "variable"], ...] = ("file", "reusable-content", "variable")
 
@@ -50,24 +50,34 @@ def _folder() -> Path:
     return Path(str(files(__package__))) / "builtin"
 
 
-def _refuse(url: str) -> str:
-    raise ValueError("built-in templates are local")
+class _Files:
+    """The files of a built-in template."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def paths(self) -> list[str]:
+        found = (path for path in self._folder.rglob("*") if path.is_file())
+        return sorted(path.relative_to(self._folder).as_posix() for path in found)
+
+    def read(self, path: str) -> bytes:
+        return (self._folder / path).read_bytes()
 
 
 @cache
 def _built_in_material(template_id: str) -> Material:
-    with open_source(str(_folder() / template_id), allow_url=_refuse, local=True) as source:
-        plan = plan_import(source)
-        texts: dict[str, str] = {}
-        pages: list[Page] = []
-        ids = [str(place) for place in range(len(plan.pages))]
-        for read in read_pages(plan, source):
-            page = page_of(read, ids, {})
-            if read.text is not None:
-                digest = body_hash(read.text)
-                texts[digest] = read.text
-                page = replace(page, body=digest, **head_fields(read_head(read.text)))
-            pages.append(page)
+    source = _Files(_folder() / template_id)
+    plan = plan_import(source)
+    texts: dict[str, str] = {}
+    pages: list[Page] = []
+    ids = [str(place) for place in range(len(plan.pages))]
+    for read in read_pages(plan, source):
+        page = page_of(read, ids, {})
+        if read.text is not None:
+            digest = body_hash(read.text)
+            texts[digest] = read.text
+            page = replace(page, body=digest, **head_fields(read_head(read.text)))
+        pages.append(page)
     return Material(pages, [], lambda _, digest: texts[digest], False, template_id)
 
 

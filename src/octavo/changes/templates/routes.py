@@ -5,13 +5,15 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from ...access import Can, OrgAccess, SpaceAccess
-from ...kit.operation import Call, operation
+from ...kit.operation import Area, Call
 from ...kit.pagination import Listing, PageQuery, present_slice
-from ..adopting import adopt
+from ..copying import adopt
 from ..entering import enter_change
-from ..working import edit_live, revise_change
+from ..saving import edit_live, revise_change
 from . import catalog
 from .wire import ApplyTemplate, Template, present_template
+
+operation = Area("changes").operation
 
 
 @operation(

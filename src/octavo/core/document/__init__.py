@@ -7,31 +7,11 @@ there are and what they carry.
 from .evaluating import evaluate_document
 from .json import DocumentError, from_json, to_json
 from .keys import assign_keys, carry_keys, carry_sources
-from .nodes import (
-    Block,
-    Document,
-    Fragment,
-    Inline,
-    Leaf,
-    Mark,
-    Node,
-    Text,
-    plain_text,
-    walk,
-)
+from .nodes import Block, Document, Fragment, Inline, Leaf, Mark, Node, Text, plain_text, walk
 from .page import PageHead, Problem, read_head, split_page, with_head
 from .reader import read
 from .references import Reference, references, rewrite
-from .text import (
-    Heading,
-    Section,
-    heading_ids,
-    outline,
-    sections,
-    slug,
-    to_text,
-    word_count,
-)
+from .text import Heading, Section, heading_ids, outline, sections, slug, to_text, word_count
 from .writer import write
 
 __all__ = [

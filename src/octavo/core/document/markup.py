@@ -14,16 +14,7 @@ from typing import Any
 from markdown_it.token import Token
 from msgspec import Struct
 
-from .inline import (
-    ELEMENTS,
-    Footnote,
-    attributes,
-    inline_image,
-    inlines,
-    length,
-    plain,
-    url_ref,
-)
+from .inline import ELEMENTS, Footnote, attributes, inline_image, inlines, length, plain, url_ref
 from .nodes import Block, Data, Fragment, Inline, Leaf, Text
 
 MAX_DEPTH = 24

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from ...access import Can, OrgAccess, audit, list_active_providers, remove_member, require_another_admin
+from ...access import Can, OrgAccess, audit
 from ...errors import NotFound, PreconditionFailed
+from ...identity import list_active_providers, remove_member, require_another_admin
 from ...kit.db import Transaction
-from ...kit.operation import Call, Deletion, operation
+from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, present_slice
 from ..teams.store import list_teams_of_member
 from ..teams.wire import MemberTeam, MemberTeamsQuery, present_member_team
 from . import store
 from .wire import Member, MembersQuery, Ping, UpdateMember, present_member
+
+operation = Area("orgs").operation
 
 _MEMBERS = "/orgs/{organizationId}/members"
 _MEMBER = _MEMBERS + "/{userId}"

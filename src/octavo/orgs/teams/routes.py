@@ -7,7 +7,7 @@ from msgspec import UNSET
 from ...access import Can, OrgAccess, Team, TeamRow, audit, find_team, present_team
 from ...errors import Forbidden, NotFound
 from ...kit.db import Transaction
-from ...kit.operation import Call, Deletion, operation
+from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, PageQuery, present_slice
 from ..members.store import list_members_by_id
 from ..members.wire import present_member
@@ -21,6 +21,8 @@ from .wire import (
     UpdateTeam,
     UpdateTeamMembers,
 )
+
+operation = Area("orgs").operation
 
 _TEAMS = "/orgs/{organizationId}/teams"
 _TEAM = _TEAMS + "/{teamId}"

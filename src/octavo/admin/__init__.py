@@ -1,0 +1,1 @@
+"""What the commands do: first start, backup, archives of organizations, diagnosis, credentials."""

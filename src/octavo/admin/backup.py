@@ -1,0 +1,317 @@
+"""The whole installation in one file, taken back on either engine; and whether an installation is sound.
+
+A backup is a ZIP archive: ``rows/TABLE.jsonl`` of one snapshot of the database, ``files/HASH``, and last
+``manifest.json`` with the SHA-256 of every part. What is derived (the search index, references) is made anew. It holds all
+secrets of the installation.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+from msgspec import Struct
+
+from ..content import get_body
+from ..errors import BadRequest, NotFound, Unavailable
+from ..installation import load_packages
+from ..kit import db as databases
+from ..kit.context import Context
+from ..kit.db import Database, Transaction
+from ..kit.files import FileStore, open_store
+from ..kit.migrations import load_migrations, migrate
+from ..kit.signing import Signer
+from ..kit.tables import (
+    BATCH,
+    RowDict,
+    Table,
+    insert_rows,
+    list_tables,
+    parents_first,
+    read_rows,
+    set_counters,
+)
+from ..settings import Settings
+from ..spaces import LeftoverKind, hash_uses
+from .archives import follow
+
+FORMAT = "octavo-backup"
+VERSION = 1
+_MANIFEST = "manifest.json"
+_DERIVED = frozenset(
+    """search_pages search_sections search_words search_index content_references reference_questions
+    migrations""".split()
+)
+
+
+class _Part(Struct):
+    """A part of the archive: rows or bytes it has, and their SHA-256."""
+
+    count: int
+    hash: str
+
+
+class _Manifest(Struct):
+    format: str
+    version: int
+    engine: str
+    migrations: list[int]
+    tables: dict[str, _Part]
+    files: int
+    missing: list[str]
+
+
+class Outcome(Struct):
+    """``missing``: hashes of files that the database names and the store has not."""
+
+    rows: int
+    files: int
+    missing: list[str] = []
+
+
+# --- backing up ---------------------------------------------------------------------------------------
+
+
+def back_up(context: Context, target: Path) -> Outcome:
+    """Writes a backup while the installation goes on. Raises BadRequest when the file is there already."""
+    if target.exists():
+        raise BadRequest(f"{target}: is there already")
+    part = target.with_name(f"{target.name}.part")
+    # Only its owner may read it: it holds every secret.
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            outcome = _write(context, archive)
+        out.flush()
+        os.fsync(out.fileno())
+    part.rename(target)
+    return outcome
+
+
+def _write(context: Context, archive: zipfile.ZipFile) -> Outcome:
+    with context.db.read() as tx:
+        tables = list_tables(context.db, tx)
+        numbers = [row[0] for row in tx.all("SELECT number FROM migrations ORDER BY number")]
+        parts = {
+            name: _write_table(archive, tx, table) for name, table in tables.items() if name not in _DERIVED
+        }
+        wanted = sorted(_named(tx, tables, "file"))
+    missing = [digest for digest in wanted if not _write_file(context.files, archive, digest)]
+    found = len(wanted) - len(missing)
+    manifest = _Manifest(FORMAT, VERSION, context.db.engine, numbers, parts, found, missing)
+    archive.writestr(_MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
+    return Outcome(sum(part.count for part in parts.values()), found, missing)
+
+
+def _write_table(archive: zipfile.ZipFile, tx: Transaction, table: Table) -> _Part:
+    digest, count = hashlib.sha256(), 0
+    with archive.open(f"rows/{table.name}.jsonl", "w", force_zip64=True) as out:
+        for row in read_rows(tx, table):
+            line = msgspec.json.encode(row) + b"\n"  # bytes become base64
+            digest.update(line)
+            out.write(line)
+            count += 1
+    return _Part(count, digest.hexdigest())
+
+
+def _named(tx: Transaction, tables: dict[str, Table], kind: LeftoverKind) -> set[str]:
+    """The hashes of all texts or files that any row names."""
+    load_packages()
+    return {
+        row[0]
+        for use in hash_uses(kind)
+        if use.table in tables
+        for row in tx.all(f"SELECT DISTINCT {use.column} FROM {use.table} WHERE {use.named}")
+    }
+
+
+def _write_file(files: FileStore, archive: zipfile.ZipFile, digest: str) -> bool:
+    try:
+        pieces = files.open(digest)
+        # What is kept is mostly compressed by itself.
+        info = zipfile.ZipInfo(f"files/{digest}")
+        with archive.open(info, "w", force_zip64=True) as out:
+            for piece in pieces:
+                out.write(piece)
+    except NotFound:
+        return False
+    return True
+
+
+# --- taking back --------------------------------------------------------------------------------------
+
+
+def restore(settings: Settings, source: Path) -> Outcome:
+    """Takes a backup back into an installation without anything in it, on whichever engine.
+
+    The schema is brought to where the backup stood, filled in one transaction, then brought up to date.
+    Raises BadRequest for a backup that is damaged or too new, Unavailable.
+    """
+    settings.data_folder.mkdir(parents=True, exist_ok=True)
+    with _opened(source) as archive:
+        manifest = _read_manifest(archive)
+        findings = list(_damage(archive, manifest))
+        if findings:
+            raise BadRequest(f"{source}: {findings[0]}")
+        known = load_migrations("octavo.migrations")
+        if unknown := sorted(set(manifest.migrations) - {migration.number for migration in known}):
+            raise BadRequest(f"{source}: was made by a newer Octavo (migration {unknown[0]})")
+        database = databases.open_database(settings.database, settings.threads)
+        try:
+            migrate(database, [each for each in known if each.number in manifest.migrations])
+            store = open_store(settings.files, Signer(bytes(32)))
+            _require_empty(database)
+            for name in archive.namelist():
+                if name.startswith("files/"):
+                    with archive.open(name) as stream:
+                        store.put(stream)
+            with database.write() as tx:
+                rows = _fill(database, tx, archive, manifest)
+            migrate(database, known)
+        finally:
+            database.close()
+    return Outcome(rows, manifest.files, manifest.missing)
+
+
+def _opened(source: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(source)
+    except (OSError, zipfile.BadZipFile) as error:
+        raise BadRequest(f"{source}: {error}") from None
+
+
+def _read_manifest(archive: zipfile.ZipFile) -> _Manifest:
+    try:
+        manifest = msgspec.json.decode(archive.read(_MANIFEST), type=_Manifest)
+    except (KeyError, zipfile.BadZipFile, msgspec.MsgspecError):
+        raise BadRequest("the archive is no whole backup: its manifest is missing or damaged") from None
+    if (manifest.format, manifest.version) != (FORMAT, VERSION):
+        raise BadRequest(f"expected {FORMAT} {VERSION}, got {manifest.format} {manifest.version}")
+    return manifest
+
+
+def _require_empty(database: Database) -> None:
+    with database.read() as tx:
+        if tx.one("SELECT 1 FROM organizations") or tx.one("SELECT 1 FROM users"):
+            raise BadRequest("this installation holds something: restore into an empty one")
+
+
+def _fill(database: Database, tx: Transaction, archive: zipfile.ZipFile, manifest: _Manifest) -> int:
+    tables = list_tables(database, tx)
+    count = 0
+    for name, table in tables.items():
+        if name in manifest.tables:
+            # An empty installation has made itself secrets and schedules.
+            tx.run(f"DELETE FROM {name}")
+            with archive.open(f"rows/{name}.jsonl") as lines:
+                count += insert_rows(tx, table, parents_first(table, _rows(lines, table)))
+    set_counters(database, tx, tables.values())
+    for (space_id,) in tx.all("SELECT id FROM spaces ORDER BY id"):
+        follow(tx, space_id)
+    return count
+
+
+def _rows(lines: IO[bytes], table: Table) -> Iterator[RowDict]:
+    for line in lines:
+        row: dict[str, Any] = msgspec.json.decode(line)
+        for column in table.binary:
+            if row.get(column) is not None:
+                row[column] = base64.b64decode(row[column])
+        yield row
+
+
+# --- verifying ----------------------------------------------------------------------------------------
+
+
+def verify_backup(source: Path) -> list[str]:
+    """What is wrong with a backup; nothing when it can be taken back."""
+    with _opened(source) as archive:
+        try:
+            manifest = _read_manifest(archive)
+        except BadRequest as error:
+            return [error.message]
+        return [*_damage(archive, manifest), *(f"file {digest} was missing" for digest in manifest.missing)]
+
+
+def _damage(archive: zipfile.ZipFile, manifest: _Manifest) -> Iterator[str]:
+    names = set(archive.namelist())
+    for table, part in manifest.tables.items():
+        name = f"rows/{table}.jsonl"
+        found = _digest(archive, name) if name in names else None
+        if found != part.hash:
+            yield f"{name} is missing or damaged"
+    files = [name for name in names if name.startswith("files/")]
+    if len(files) != manifest.files:
+        yield f"{manifest.files} files were backed up, {len(files)} are there"
+    for name in sorted(files):
+        if _digest(archive, name) != name.removeprefix("files/"):
+            yield f"{name} is damaged"
+
+
+def _digest(archive: zipfile.ZipFile, name: str) -> str | None:
+    try:
+        with archive.open(name) as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+    except (zipfile.BadZipFile, OSError, EOFError):
+        return None
+
+
+def verify_installation(context: Context) -> list[str]:
+    """What is wrong with an installation: texts and files that are gone or differ from their hash, and rows that
+    name what is not there."""
+    findings: list[str] = []
+    with context.db.read() as tx:
+        tables = list_tables(context.db, tx)
+        there: set[str] = set()
+        for row in read_rows(tx, tables["bodies"]):
+            there.add(row["hash"])
+            if not _is_sound_text(tx, row["hash"]):
+                findings.append(f"text {row['hash']} is damaged")
+        findings += [f"text {gone} is gone" for gone in sorted(_named(tx, tables, "body") - there)]
+        files = sorted(_named(tx, tables, "file"))
+        for what, query in _REFERENCES.items():
+            findings += [f"{what}: {row[0]}" for row in tx.all(f"{query} LIMIT {BATCH}")]
+    for digest in files:
+        try:
+            found = hashlib.sha256()
+            for piece in context.files.open(digest):
+                found.update(piece)
+        except NotFound:
+            findings.append(f"file {digest} is gone")
+        except Unavailable as error:
+            findings.append(f"file {digest}: {error.message}")
+        else:
+            if found.hexdigest() != digest:
+                findings.append(f"file {digest} is damaged")
+    return findings
+
+
+def _is_sound_text(tx: Transaction, digest: str) -> bool:
+    try:
+        return hashlib.sha256(get_body(tx, digest).encode()).hexdigest() == digest
+    except Exception:  # whatever unpacking damaged bytes raises
+        return False
+
+
+_REFERENCES = {
+    "space without its main line": (
+        "SELECT s.id FROM spaces s LEFT JOIN lines l ON l.id = s.main_line AND l.revision = s.main_revision"
+        " WHERE l.id IS NULL"
+    ),
+    "line without its latest revision": (
+        "SELECT l.id FROM lines l LEFT JOIN revisions r ON r.id = l.revision AND r.line_id = l.id"
+        " AND r.sequence = l.sequence WHERE r.id IS NULL"
+    ),
+    "change request without its line": (
+        "SELECT c.id FROM change_requests c LEFT JOIN lines l ON l.id = c.line_id WHERE l.id IS NULL"
+    ),
+    "page with two texts at once": (
+        "SELECT a.page_id FROM page_versions a JOIN page_versions b ON b.line_id = a.line_id"
+        " AND b.page_id = a.page_id AND b.from_seq > a.from_seq AND b.from_seq < a.to_seq"
+    ),
+}

@@ -1,0 +1,85 @@
+"""Tokens and sessions of a person, as the command line lists and ends them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..access import audit_person, find_user_by_email
+from ..errors import NotFound
+from ..identity import end_session, list_sessions, list_tokens, revoke_token
+from ..kit.clock import iso
+from ..kit.context import Context
+from ..kit.db import Transaction
+from ..kit.pagination import MAX_LIMIT, Slice
+
+_TIMES = ("created_at", "expires_at", "last_used_at")
+CLIENT = "command line"
+
+
+def _user_id(tx: Transaction, email: str) -> str:
+    user = find_user_by_email(tx, email)
+    if user is None:
+        raise NotFound(f"email: there is nobody with the address {email!r}")
+    return user.id
+
+
+def _all(read: Callable[[str | None], Slice[Any]]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    page: str | None = None
+    while True:
+        rows = read(page)
+        found += [_shown(row) for row in rows.rows]
+        page = rows.next_token
+        if page is None:
+            return found
+
+
+def _shown(row: Struct) -> dict[str, Any]:
+    values = msgspec.structs.asdict(row)
+    return {n: iso(v) if n in _TIMES and v is not None else v for n, v in values.items()}
+
+
+def tokens_of(context: Context, email: str) -> list[dict[str, Any]]:
+    """The tokens of a person, newest first, without their secrets. Raises NotFound."""
+    with context.db.read() as tx:
+        user_id = _user_id(tx, email)
+        return _all(lambda page: list_tokens(tx, user_id, MAX_LIMIT, page))
+
+
+def sessions_of(context: Context, email: str) -> list[dict[str, Any]]:
+    """The sessions of a person that are not over, newest first. Raises NotFound."""
+    with context.db.read() as tx:
+        user_id = _user_id(tx, email)
+        return _all(lambda page: list_sessions(tx, user_id, MAX_LIMIT, page))
+
+
+def revoke_tokens(context: Context, email: str, token_id: str | None) -> int:
+    """Takes back one token of a person, or (None) all of them; how many. Raises NotFound."""
+    with context.db.write() as tx:
+        user_id = _user_id(tx, email)
+        known = _all(lambda page: list_tokens(tx, user_id, MAX_LIMIT, page))
+        ids = [row["id"] for row in known if token_id in (None, row["id"])]
+        return _end(tx, user_id, "token", ids, revoke_token)
+
+
+def end_sessions(context: Context, email: str, session_id: str | None) -> int:
+    """Ends one session of a person, or (None) all of them; how many. Raises NotFound."""
+    with context.db.write() as tx:
+        user_id = _user_id(tx, email)
+        known = _all(lambda page: list_sessions(tx, user_id, MAX_LIMIT, page))
+        ids = [row["id"] for row in known if session_id in (None, row["id"])]
+        return _end(tx, user_id, "session", ids, end_session)
+
+
+def _end(
+    tx: Transaction, user_id: str, kind: str, ids: list[str], end: Callable[[Transaction, str, str], bool]
+) -> int:
+    action = {"token": "token.revoked", "session": "session.ended"}[kind]
+    for id in ids:
+        end(tx, user_id, id)
+        audit_person(tx, action, user_id, client=CLIENT, actor="", before={kind: id})
+    return len(ids)

@@ -1,0 +1,59 @@
+"""``octavo check``: what of an installation works, what does not, and why."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from urllib.parse import urlsplit
+
+from ..errors import OctavoError
+from ..installation import close_context, open_context
+from ..settings import Settings
+
+Finding = tuple[str, bool, str]
+"""The part, whether it works, and what to know about it."""
+
+
+def check_installation(settings: Settings) -> list[Finding]:
+    """Tries each part for real. What is optional and not set is no fault."""
+    findings: list[Finding] = [_addresses(settings)]
+    try:
+        context = open_context(settings)
+    except OctavoError as error:
+        part = "files" if error.message.startswith(("files", "OCTAVO_FILES_URL")) else "database"
+        return [*findings, (part, False, error.message)]
+    try:
+        with context.db.write() as tx:
+            count = tx.value("SELECT count(*) FROM organizations")
+        findings.append(("database", True, f"{context.db.engine}, {count} organizations"))
+        try:
+            blob = context.files.put(BytesIO(b"octavo check"))
+            works = context.files.read(blob.hash) == b"octavo check"
+            findings.append(
+                ("files", works, settings.files if works else "what was written reads differently")
+            )
+        except OctavoError as error:
+            findings.append(("files", False, error.message))
+    finally:
+        close_context(context)
+    findings.append(_model(settings))
+    findings.append(
+        ("mail", True, "configured" if settings.smtp_url else "not set: invitations come as links to hand on")
+    )
+    return findings
+
+
+def _addresses(settings: Settings) -> Finding:
+    api, sites = urlsplit(settings.url), urlsplit(settings.sites_url)
+    if not api.netloc or not sites.netloc:
+        return ("addresses", False, "OCTAVO_URL and OCTAVO_SITES_URL: expected http(s)://host")
+    if (api.scheme, api.netloc) == (sites.scheme, sites.netloc):
+        return ("addresses", False, "OCTAVO_URL and OCTAVO_SITES_URL: sites must not share the API's origin")
+    return ("addresses", True, f"API {settings.url}, sites {settings.sites_url}")
+
+
+def _model(settings: Settings) -> Finding:
+    if not settings.llm_url:
+        return ("language model", True, "not set: features that need one say so")
+    if not settings.llm_model:
+        return ("language model", False, "OCTAVO_LLM_URL is set but OCTAVO_LLM_MODEL is not")
+    return ("language model", True, f"{settings.llm_model} at {settings.llm_url}")

@@ -1,0 +1,121 @@
+"""The first start, and tokens made on the command line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from msgspec import Struct
+
+from ..access import (
+    audit,
+    audit_person,
+    create_token,
+    find_user_by_email,
+    insert_user,
+    member_role,
+    upsert_member,
+)
+from ..errors import BadRequest
+from ..identity import require_another_admin
+from ..kit.clock import now
+from ..kit.context import Context
+from ..kit.db import Transaction
+from ..orgs import create_organization, get_organization
+
+ORGANIZATION_TITLE = "Octavo"
+
+
+def _person(tx: Transaction, email: str) -> str:
+    if "@" not in email.strip("@"):
+        raise BadRequest(f"email: expected an address, got {email!r}")
+    found = find_user_by_email(tx, email)
+    if found is not None:
+        return found.id
+    name = email.partition("@")[0].replace(".", " ").replace("_", " ").title()
+    return insert_user(tx, email, name or email, verified=True).id
+
+
+def token_for(
+    context: Context,
+    *,
+    email: str,
+    organization_id: str | None = None,
+    role: str | None = None,
+    scopes: Sequence[str] | None = None,
+    lifetime: int | None = None,
+) -> str:
+    """A token of the person with this address, who is made when unknown.
+
+    With ``organization_id`` they become a member (``role``, default ``read``); who is one already keeps their
+    role unless one is given. ``lifetime`` in milliseconds.
+    """
+    with context.db.write() as tx:
+        user_id = _person(tx, email)
+        if organization_id is not None:
+            get_organization(tx, organization_id)
+            is_member, _ = member_role(tx, organization_id, user_id)
+            if role is not None or not is_member:
+                wanted = None if role == "guest" else role or "read"
+                if wanted != "admin":
+                    require_another_admin(tx, organization_id, user_id)
+                upsert_member(tx, organization_id, user_id, wanted)
+                given = {"role": wanted, "by": "command line"}
+                action = "member.updated" if is_member else "member.added"
+                audit(tx, None, action, organization_id, ("user", user_id), after=given)
+        state = {"name": "command line", "scopes": None if scopes is None else list(scopes)}
+        audit_person(tx, "token.created", user_id, client="command line", actor="", after=state)
+        return create_token(
+            tx,
+            user_id,
+            name="command line",
+            scopes=scopes,
+            expires_at=None if lifetime is None else now() + lifetime,
+        )
+
+
+class FirstStart(Struct, frozen=True):
+    """What the first start made. ``site_url`` is None when this installation came without the manual."""
+
+    organization_id: str
+    token: str
+    site_url: str | None
+
+
+def first_start(context: Context) -> FirstStart | None:
+    """On an empty installation: the organization, its administrator, a token, and the manual as a site.
+
+    None when there is an organization already. The token is kept in ``admin-token`` in the data folder.
+    """
+    settings = context.settings
+    with context.db.write() as tx:
+        if tx.one("SELECT 1 FROM organizations") is not None:
+            return None
+        user_id = _person(tx, settings.admin_email)
+        org = create_organization(tx, user_id, ORGANIZATION_TITLE)
+        token = create_token(tx, user_id, name="first start", token=settings.admin_token or None)
+    path = settings.data_folder / "admin-token"
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
+        out.write(token + "\n")
+    # Loaded only at the first start.
+    from .import_export import bring
+
+    manual = find_manual()
+    site_url = None
+    if manual is not None:
+        brought = bring(
+            context, str(manual), organization_id=org.id, title="Octavo manual", publish=True, author=user_id
+        )
+        site_url = brought.site_url
+    return FirstStart(org.id, token, site_url)
+
+
+def find_manual() -> Path | None:
+    """The manual's folder: inside the installed package, or beside the source."""
+    package = Path(str(files("octavo")))
+    for folder in (package / "manual", package.parent.parent / "docs"):
+        if (folder / "SUMMARY.md").is_file():
+            return folder
+    return None

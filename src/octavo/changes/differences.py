@@ -1,0 +1,239 @@
+"""What changed, as people read it: pages, files, reusable contents and variables between two states."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from ..content import (
+    Base,
+    Item,
+    Layer,
+    Touched,
+    download_url,
+    find_items,
+    find_page,
+    find_pages,
+    get_body,
+    get_revision,
+    list_ancestors,
+    list_changed,
+    list_held,
+    present_cover,
+    present_layout,
+    resolve_reference,
+    revision_base,
+)
+from ..core.diff import BlockChange, Change, diff_text, semantic_changes
+from ..core.pages import Page
+from ..errors import NotFound
+from ..kit.db import Transaction
+from ..kit.operation import Call
+from .store import ChangeRow
+from .wire import ChangedFile, ChangedPage, ChangedReusableContent, SemanticChange, SemanticChanges
+
+
+class States(Struct, frozen=True):
+    """Two states and what may differ between them."""
+
+    before: Base
+    after: Base
+    touched: Touched
+
+
+def states_of_change(tx: Transaction, change: ChangeRow) -> States:
+    """A change request against the state of main that it stands on."""
+    return States(change.below, change.base, list_held(tx, change.base.layers[0]))
+
+
+def states_of_revision(tx: Transaction, space_id: str, revision_id: str) -> States:
+    """A revision against the one before it on its line; the first of a change request against main."""
+    after = revision_base(tx, space_id, revision_id)
+    top, *below = after.layers
+    if top.sequence == 1:
+        before = Base(space_id, "", tuple(below) or (Layer(top.line_id, 0),))
+        return States(before, after, list_changed(tx, top, 0))
+    before_id = get_revision(tx, revision_id).parents[0]
+    before = revision_base(tx, space_id, before_id)
+    touched = list_changed(tx, top, top.sequence - 1)
+    if below and below[0] != before.layers[1]:
+        moved = list_changed(tx, below[0], before.layers[1].sequence)
+        touched = Touched(touched.pages | moved.pages, touched.items | moved.items)
+    return States(before, after, touched)
+
+
+def changes_between(tx: Transaction, states: States) -> list[Change]:
+    pages, items = states.touched.pages, states.touched.items
+    return semantic_changes(
+        find_pages(tx, states.before, pages),
+        find_pages(tx, states.after, pages),
+        find_items(tx, states.before, items),
+        find_items(tx, states.after, items),
+    )
+
+
+def text_changes(tx: Transaction, states: States, page_id: str) -> list[BlockChange]:
+    """The blocks of a page that differ, word by word. Raises NotFound for a page in neither state."""
+    before, after = find_page(tx, states.before, page_id), find_page(tx, states.after, page_id)
+    if before is None and after is None:
+        raise NotFound(f"There is no page {page_id!r} here.")
+    old = get_body(tx, before.body) if before is not None and before.body else ""
+    new = get_body(tx, after.body) if after is not None and after.body else ""
+    return diff_text(old, new)
+
+
+# --- on the wire --------------------------------------------------------------------------------------
+
+
+def present_differences(
+    call: Call, tx: Transaction, states: States, limit: int, merged_from: Any | UnsetType = UNSET
+) -> SemanticChanges:
+    """The first ``limit`` changes, and how many more there are."""
+    presenter = _Presenter(call, tx, states)
+    found = [change for change in changes_between(tx, states) if change.target != "source"]
+    variables = [change for change in found if change.target == "variable"]
+    others = [change for change in found if change.target != "variable"]
+    entries: list[Change | list[Change]] = [*others]
+    if variables:
+        # All variables are one entry, between files and reusable contents.
+        at = sum(change.target in ("page", "file") for change in others)
+        entries.insert(at, variables)
+    shown = [presenter.present(entry) for entry in entries[:limit]]
+    more = len(entries) - len(shown)
+    return SemanticChanges(shown, more if more else UNSET, merged_from)
+
+
+class _Presenter:
+    def __init__(self, call: Call, tx: Transaction, states: States) -> None:
+        self.call, self.tx, self.states = call, tx, states
+
+    def present(self, entry: Change | list[Change]) -> SemanticChange:
+        if isinstance(entry, list):
+            return SemanticChange("variables_edited", variables=self._variables(entry))
+        if entry.target == "page":
+            return self._page(entry)
+        if entry.target == "file":
+            return self._file(entry)
+        return self._reusable(entry)
+
+    def _page(self, change: Change) -> SemanticChange:
+        base = self.states.before if change.after is None else self.states.after
+        page = self._changed(base, change.after or change.before)
+        if change.kind == "moved":
+            parent = {
+                "before": self._parent(self.states.before, change.before),
+                "after": self._parent(self.states.after, change.after),
+            }
+            known = {name: value for name, value in parent.items() if value is not None}
+            return SemanticChange("page_moved", page=page, parent=known)
+        attributes = self._attributes(change) if change.kind == "edited" else UNSET
+        return SemanticChange(f"page_{change.kind}", page=page, attributes=attributes)
+
+    def _changed(self, base: Base, page: Page) -> ChangedPage:
+        path = "/".join(p.slug for p in [*list_ancestors(self.tx, base, page), page])
+        return ChangedPage(page.id, page.kind, page.title, path)
+
+    def _parent(self, base: Base, page: Page) -> ChangedPage | None:
+        parent = find_page(self.tx, base, page.parent) if page.parent else None
+        return self._changed(base, parent) if parent is not None else None
+
+    def _attributes(self, change: Change) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, field in change.fields.items():
+            told = _PAGE_ATTRIBUTES.get(name)
+            if told is None:
+                continue
+            before = self._value(self.states.before, change.before, name, field.before)
+            after = self._value(self.states.after, change.after, name, field.after)
+            found[told] = _pair(before, after)
+        return found
+
+    def _value(self, base: Base, page: Page, name: str, value: Any) -> Any:
+        if value is None:
+            return None
+        if name == "layout":
+            return present_layout(value)
+        if name == "cover":
+            return present_cover(
+                page, value, lambda p, written: resolve_reference(self.tx, base, p.file_path, written)
+            )
+        return list(value) if name == "tags" else value
+
+    def _file(self, change: Change) -> SemanticChange:
+        item: Item = change.after or change.before
+        file = ChangedFile(
+            item.id, item.name, item.content_type or "application/octet-stream", download_url(self.call, item)
+        )
+        if change.kind != "edited":
+            return SemanticChange(f"file_{change.kind}", file=file)
+        attributes = {
+            told: _pair(field.before, field.after)
+            for name, told in _FILE_ATTRIBUTES.items()
+            if (field := change.fields.get(name)) is not None
+        }
+        if "content" in change.fields:
+            attributes["downloadURL"] = _pair(
+                download_url(self.call, change.before), download_url(self.call, change.after)
+            )
+        sizes = [
+            {"width": i.width, "height": i.height} if i.width and i.height else None
+            for i in (change.before, change.after)
+        ]
+        if sizes[0] != sizes[1]:
+            attributes["dimensions"] = _pair(*sizes)
+        return SemanticChange("file_edited", file=file, attributes=attributes)
+
+    def _reusable(self, change: Change) -> SemanticChange:
+        item: Item = change.after or change.before
+        content = ChangedReusableContent(item.id, item.name, item.content or UNSET)
+        if change.kind != "edited":
+            return SemanticChange(f"reusable_content_{change.kind}", reusable_content=content)
+        attributes = {
+            told: _pair(field.before, field.after)
+            for name, told in (("name", "title"), ("content", "document"))
+            if (field := change.fields.get(name)) is not None
+        }
+        return SemanticChange("reusable_content_edited", reusable_content=content, attributes=attributes)
+
+    @staticmethod
+    def _variables(changes: list[Change]) -> dict[str, Any]:
+        found: dict[str, dict[str, Any]] = {}
+        for change in changes:
+            for side, item in (("before", change.before), ("after", change.after)):
+                if item is not None:
+                    found.setdefault(item.name, {})[side] = msgspec.json.decode(item.content or "null")
+        return dict(sorted(found.items()))
+
+
+_PAGE_ATTRIBUTES = {
+    "title": "title",
+    "description": "description",
+    "slug": "slug",
+    "body": "document",
+    "cover": "cover",
+    "emoji": "emoji",
+    "layout": "layout",
+    "variables": "variables",
+    "target": "target",
+    "icon": "icon",
+    "hidden": "hidden",
+    "no_index": "noIndex",
+    "no_robots_index": "noRobotsIndex",
+    "condition": "condition",
+    "tags": "tags",
+    "meta_links": "metaLinks",
+    "computed": "computed",
+    "link_title": "linkTitle",
+    "kind": "type",
+    "file_path": "filePath",
+}
+"""The last ones are not in the public description, which names fewer fields than pages have."""
+
+_FILE_ATTRIBUTES = {"name": "name", "size": "size", "content_type": "contentType"}
+
+
+def _pair(before: Any, after: Any) -> dict[str, Any]:
+    """What is not there is left out."""
+    return {name: value for name, value in (("before", before), ("after", after)) if value is not None}

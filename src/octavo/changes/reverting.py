@@ -1,0 +1,110 @@
+"""Undoing a revision of main: as a change request to be looked at, or at once as a revision of main."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ..access import SpaceAccess
+from ..content import (
+    Base,
+    LineMoved,
+    commit,
+    get_revision,
+    main_base,
+    open_line,
+    put_bodies,
+    put_keys,
+    revise_main,
+    revision_base,
+)
+from ..errors import BadRequest
+from ..kit.context import Context
+from ..kit.db import Transaction
+from . import store
+from .comparing import Merged, into_main, undoing, undone
+from .saving import again, prepare, require_live, tell
+from .store import ChangeRow, encode_conflicts
+
+
+class Rollback(Struct, frozen=True):
+    """``change``: the change request in which the conflicts are to be settled; then main stays as it is."""
+
+    revision: str
+    change: ChangeRow | None = None
+
+
+def revert(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow:
+    """A change request that undoes one revision of main; what was changed again since is a conflict in it."""
+
+    def attempt() -> ChangeRow:
+        with context.db.read() as tx:
+            main, done = main_base(tx, space.space_id), _done(tx, space, revision_id)
+            merged = undone(tx, undoing(tx, done, main), done, main)
+        with context.db.write() as tx:
+            return _open_change(tx, space, main, merged, revision_id)
+
+    return again(attempt)
+
+
+def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> Rollback:
+    """A revision of main that undoes an earlier one; or the change request of ``revert`` when something of it was
+    changed again since. Raises Forbidden where the space is locked."""
+    require_live(space)
+
+    def attempt() -> Rollback:
+        with context.db.read() as tx:
+            main, done = main_base(tx, space.space_id), _done(tx, space, revision_id)
+            merged = into_main(tx, undoing(tx, done, main), main)
+        if merged.conflicts:
+            change = revert(context, space, revision_id)
+            return Rollback(change.revision, change)
+        prepared = prepare(context, main, merged.changes, merged.bodies)
+        with context.db.write() as tx:
+            made = revise_main(
+                tx,
+                main,
+                merged.changes,
+                prepared,
+                type="rollback",
+                author=space.user_id,
+                parents=[revision_id],
+            )
+            put_keys(tx, merged.keys)
+        return Rollback(made.revision_id)
+
+    return again(attempt)
+
+
+def _done(tx: Transaction, space: SpaceAccess, revision_id: str) -> Base:
+    done = revision_base(tx, space.space_id, revision_id)
+    if len(done.layers) > 1:
+        raise BadRequest("revisionId: this revision is one of a change request, not of main.")
+    if done.layers[0].sequence == 1:
+        raise BadRequest("revisionId: the first revision of a space has nothing before it.")
+    return done
+
+
+def _open_change(
+    tx: Transaction, space: SpaceAccess, main: Base, merged: Merged, revision_id: str
+) -> ChangeRow:
+    if main_base(tx, space.space_id).layers != main.layers:
+        raise LineMoved
+    row = get_revision(tx, revision_id)
+    undoes = store.get_change(tx, row.merged_from) if row.merged_from else None
+    subject = f"Revert #{undoes.number} {undoes.subject}".strip() if undoes else "Revert a revision"
+    line = open_line(tx, main, space.user_id)
+    change = store.insert_change(tx, line, main.revision_id, created_by=space.user_id, subject=subject[:100])
+    put_bodies(tx, merged.bodies)
+    made = commit(
+        tx,
+        line,
+        merged.changes,
+        type="rollback",
+        author=space.user_id,
+        parents=[revision_id],
+        conflicts=encode_conflicts(merged.conflicts),
+    )
+    put_keys(tx, merged.keys)
+    store.add_contribution(tx, change.id, space.user_id, "edit")
+    tell(tx, "change_request_created", space, change.id, revision=made.revision_id)
+    return store.get_change(tx, change.id)

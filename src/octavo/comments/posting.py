@@ -1,0 +1,160 @@
+"""Saying something, answering, changing and taking back what was said; one event for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET
+
+from ..changes import ChangeRow, add_contribution
+from ..errors import BadRequest, Forbidden
+from ..kit.db import Transaction
+from ..kit.operation import Call
+from ..kit.outbox import emit
+from . import store
+from .bodies import Mentions, mentions_in, parse, parse_plain, resolve_mentions, source_of
+from .places import Place
+from .reacting import MAX_EMOJIS, emoji_of
+from .store import Anchor, CommentRow
+from .targets import attach
+from .wire import PostComment, PostReply, UpdateComment
+
+
+def _tell(tx: Transaction, what: str, place: Place, row: CommentRow, **more: Any) -> None:
+    """``what``: created, updated or deleted. Replies have events of their own name."""
+    ids = {"change_request": row.change_id, "review": row.review_id}
+    if row.parent_id is None:
+        kind, ids["comment"] = "comment", row.id
+    else:
+        kind, ids["comment"], ids["reply"] = "comment_reply", row.parent_id, row.id
+    emit(
+        tx,
+        f"{kind}_{what}",
+        organization_id=place.space.organization_id,
+        space_id=place.space_id,
+        **{name: id for name, id in ids.items() if id},
+        **more,
+    )
+
+
+def _mentioned(mentions: Mentions) -> dict[str, list[str]]:
+    """For an event: who is mentioned that was not before."""
+    found = {"mentioned_users": sorted(mentions.users), "mentioned_teams": sorted(mentions.teams)}
+    return {name: ids for name, ids in found.items() if ids}
+
+
+def _note_contribution(tx: Transaction, place: Place) -> None:
+    if place.change_id is not None:
+        add_contribution(tx, place.change_id, place.user_id, "comment")
+
+
+def post(call: Call, place: Place, given: PostComment) -> str:
+    """The id of the new comment. Raises NotFound for a page, node or cell that is not there."""
+    document = parse(given.body)
+    with call.db.read() as tx:
+        anchor = attach(tx, place, given.page, given.node, given.table_cell)
+        mentions = resolve_mentions(tx, place.space, document, Mentions())
+    body = source_of(document)
+    with call.db.write() as tx:
+        return _post(tx, place, body, anchor, mentions, None)
+
+
+def _post(
+    tx: Transaction, place: Place, body: str, anchor: Anchor, mentions: Mentions, review_id: str | None
+) -> str:
+    made = store.insert_comment(tx, place, body, anchor, review_id=review_id)
+    _note_contribution(tx, place)
+    _tell(tx, "created", place, made, **_mentioned(mentions))
+    return made.id
+
+
+def post_review(
+    tx: Transaction, place: Place, change: ChangeRow, review_id: str, given: dict[str, Any]
+) -> None:
+    """What a review says, as a comment of its change request."""
+    document = parse_plain(given)
+    mentions = resolve_mentions(tx, place.space, document, Mentions())
+    _post(tx, place, source_of(document), Anchor(change.revision), mentions, review_id)
+
+
+def reply(call: Call, place: Place, comment_id: str, given: PostReply) -> str:
+    """The id of the new reply."""
+    document = parse(given.body)
+    with call.db.read() as tx:
+        store.get_comment(tx, place, comment_id)
+        mentions = resolve_mentions(tx, place.space, document, Mentions())
+    body = source_of(document)
+    with call.db.write() as tx:
+        parent = store.get_comment(tx, place, comment_id, lock=True)
+        made = store.insert_reply(tx, place, parent, body)
+        _note_contribution(tx, place)
+        _tell(tx, "created", place, made, **_mentioned(mentions))
+        return made.id
+
+
+def update(call: Call, place: Place, comment_id: str, reply_id: str | None, given: UpdateComment) -> None:
+    """Changes the words, the status or the caller's reactions of a comment or reply. Nothing is told when nothing
+    differs. Raises Forbidden for somebody else's words."""
+    added = {emoji_of(text, "addedReactions") for text in given.added_reactions}
+    removed = {emoji_of(text, "removedReactions") for text in given.removed_reactions}
+    if both := added & removed:
+        raise BadRequest(f"removedReactions: {min(both)} is in addedReactions too.")
+    body, mentions = None, Mentions()
+    if given.body is not UNSET:
+        document = parse(given.body)
+        with call.db.read() as tx:
+            row = _find(tx, place, comment_id, reply_id)
+            _require_own(place, row)
+            mentions = resolve_mentions(tx, place.space, document, mentions_in(row.body))
+        body = source_of(document)
+    with call.db.write() as tx:
+        thread = store.get_comment(tx, place, comment_id, lock=True)
+        row = thread if reply_id is None else _find(tx, place, comment_id, reply_id, lock=True)
+        changed = []
+        if body is not None and body != row.body:
+            _require_own(place, row)
+            store.set_body(tx, row.id, body)
+            changed.append("body")
+        if given.resolved is not UNSET and given.resolved != (thread.resolved_at is not None):
+            store.set_resolved(tx, thread, place.user_id if given.resolved else None)
+            changed.append("resolved")
+        if _react(tx, place, row, added, removed):
+            changed.append("reactions")
+        if changed:
+            _tell(tx, "updated", place, row, changed=changed, **_mentioned(mentions))
+
+
+def _find(
+    tx: Transaction, place: Place, comment_id: str, reply_id: str | None, *, lock: bool = False
+) -> CommentRow:
+    if reply_id is None:
+        return store.get_comment(tx, place, comment_id, lock=lock)
+    return store.get_comment(tx, place, reply_id, comment_id, lock=lock)
+
+
+def _require_own(place: Place, row: CommentRow) -> None:
+    if not place.may_edit(row.posted_by):
+        raise Forbidden("body: only who said it may change it.")
+
+
+def _react(tx: Transaction, place: Place, row: CommentRow, added: set[str], removed: set[str]) -> bool:
+    changed = [store.remove_reaction(tx, row.id, emoji, place.user_id) for emoji in sorted(removed)]
+    new = [store.add_reaction(tx, row.id, emoji, place.user_id) for emoji in sorted(added)]
+    if any(new) and store.count_emojis(tx, row.id) > MAX_EMOJIS:
+        raise BadRequest(f"addedReactions: a comment takes {MAX_EMOJIS} different ones at most.")
+    return any(changed) or any(new)
+
+
+def delete(call: Call, place: Place, comment_id: str, reply_id: str | None = None) -> bool:
+    """Takes back a comment with its replies, or a reply; whether it was there. Raises Forbidden."""
+    with call.db.write() as tx:
+        row = thread = store.find_comment(tx, place, comment_id, lock=True)
+        if thread is not None and reply_id is not None:
+            row = store.find_comment(tx, place, reply_id, thread.id, lock=True)
+        if row is None:
+            return False
+        if not place.may_delete(row.posted_by):
+            raise Forbidden("Only who said it, or who may edit the content, may delete it.")
+        store.delete_comment(tx, row)
+        _tell(tx, "deleted", place, row)
+        return True

@@ -1,0 +1,314 @@
+"""SCIM 2.0 for an organization; a directory calls these with the token of a service account that administers it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..access import Can, OrgAccess, audit
+from ..kit.db import Transaction
+from ..kit.operation import Area, Call, Reply
+from . import discovery, provisioning, store, wire
+
+operation = Area("access").operation
+
+_BASE = "/orgs/{organizationId}/scim/v2"
+_USER = _BASE + "/Users/{scimUserId}"
+_GROUP = _BASE + "/Groups/{groupId}"
+_BODY_LIMIT = 1024 * 1024
+
+
+def _reply(value: Any, status: int = 200) -> Reply:
+    headers = {"content-type": "application/scim+json", "cache-control": "no-store"}
+    if status == 201:
+        headers["location"] = value.meta.location
+    return Reply(wire.encode(value), status, headers)
+
+
+def _user_state(row: store.UserRow) -> dict[str, Any]:
+    return {"email": row.email, "name": row.display_name, "active": row.active, "externalId": row.external_id}
+
+
+def _tell_user(
+    tx: Transaction, call: Call, org: OrgAccess, action: str, row: store.UserRow, **states: Any
+) -> None:
+    audit(tx, call, action, org.organization_id, ("user", row.id), **states)
+
+
+def _tell_change(
+    tx: Transaction, call: Call, org: OrgAccess, before: store.UserRow, after: store.UserRow
+) -> None:
+    was, is_now = _user_state(before), _user_state(after)
+    if was == is_now:
+        return
+    action = "member.updated"
+    if before.active != after.active:
+        action = "member.enabled" if after.active else "member.disabled"
+    _tell_user(tx, call, org, action, after, before=was, after=is_now)
+
+
+def _group_state(tx: Transaction, row: store.GroupRow) -> dict[str, Any]:
+    members = store.group_members(tx, [row.id])[row.id]
+    return {"title": row.title, "externalId": row.external_id, "members": [member[0] for member in members]}
+
+
+def _tell_group(
+    tx: Transaction, call: Call, org: OrgAccess, action: str, group_id: str, **states: Any
+) -> None:
+    if states.get("before") != states.get("after"):
+        audit(tx, call, action, org.organization_id, ("team", group_id), **states)
+
+
+def _config(call: Call, organization_id: str) -> dict[str, Any]:
+    unsupported = {"supported": False}
+    return {
+        "schemas": [wire.CONFIG],
+        "patch": {"supported": True},
+        "bulk": {"supported": False, "maxOperations": 0, "maxPayloadSize": 0},
+        "filter": {"supported": True, "maxResults": 1000},
+        "changePassword": unsupported,
+        "sort": unsupported,
+        "etag": unsupported,
+        "authenticationSchemes": [
+            {"type": "oauthbearertoken", "name": "Bearer token", "description": "Token of a service account"}
+        ],
+        "meta": {
+            "resourceType": "ServiceProviderConfig",
+            "location": wire.location(call, organization_id, "ServiceProviderConfig"),
+        },
+    }
+
+
+@operation(
+    "getScimConfiguration",
+    "GET",
+    _BASE + "/ServiceProviderConfig",
+    needs=Can.ADMIN,
+    returns=dict[str, Any],
+    extension=True,
+)
+def get_scim_configuration(call: Call, org: OrgAccess) -> Reply:
+    """What of SCIM is supported: users, groups, PATCH, and filters of the form `attribute eq "value"`."""
+    return _reply(_config(call, org.organization_id))
+
+
+@operation(
+    "listScimResourceTypes",
+    "GET",
+    _BASE + "/ResourceTypes",
+    needs=Can.ADMIN,
+    returns=dict[str, Any],
+    extension=True,
+)
+def list_scim_resource_types(call: Call, org: OrgAccess) -> Reply:
+    """The kinds of resources: users and groups."""
+    return _reply(discovery.listing(discovery.resource_types(call, org.organization_id)))
+
+
+@operation(
+    "getScimResourceType",
+    "GET",
+    _BASE + "/ResourceTypes/{resourceType}",
+    needs=Can.ADMIN,
+    returns=dict[str, Any],
+    extension=True,
+)
+def get_scim_resource_type(call: Call, org: OrgAccess, resource_type: str) -> Reply:
+    """One kind of resource: `User` or `Group`."""
+    return _reply(discovery.get(discovery.resource_types(call, org.organization_id), resource_type))
+
+
+@operation(
+    "listScimSchemas", "GET", _BASE + "/Schemas", needs=Can.ADMIN, returns=dict[str, Any], extension=True
+)
+def list_scim_schemas(call: Call, org: OrgAccess) -> Reply:
+    """What Octavo keeps of users and groups."""
+    return _reply(discovery.listing(discovery.schemas(call, org.organization_id)))
+
+
+@operation(
+    "getScimSchema",
+    "GET",
+    _BASE + "/Schemas/{schemaId}",
+    needs=Can.ADMIN,
+    returns=dict[str, Any],
+    extension=True,
+)
+def get_scim_schema(call: Call, org: OrgAccess, schema_id: str) -> Reply:
+    """One schema, by its URN."""
+    return _reply(discovery.get(discovery.schemas(call, org.organization_id), schema_id))
+
+
+@operation("listScimUsers", "GET", _BASE + "/Users", needs=Can.ADMIN, returns=wire.UserList, extension=True)
+def list_scim_users(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply:
+    """Members as SCIM users, from `startIndex` (1) on."""
+    column, value = provisioning.parse_filter(query.filter, store.USER_FILTERS)
+    start, count = max(query.start_index, 1), max(query.count, 0)
+    with call.db.read() as tx:
+        rows, total = store.list_users(tx, org.organization_id, column, value, start - 1, count)
+    shown = [wire.present_user(call, org.organization_id, row) for row in rows]
+    return _reply(wire.UserList(total, start, len(shown), shown))
+
+
+@operation(
+    "createScimUser",
+    "POST",
+    _BASE + "/Users",
+    needs=Can.ADMIN,
+    returns=wire.User,
+    status=201,
+    errors=(409,),
+    extension=True,
+    body_limit=_BODY_LIMIT,
+)
+def create_scim_user(call: Call, org: OrgAccess, body: wire.UserBody) -> Reply:
+    """A new member, with the organization's default role; an account is made when there is none."""
+    with call.db.write() as tx:
+        row = provisioning.create_user(tx, org.organization_id, body)
+        _tell_user(tx, call, org, "member.added", row, after=_user_state(row))
+    return _reply(wire.present_user(call, org.organization_id, row), 201)
+
+
+@operation("getScimUser", "GET", _USER, needs=Can.ADMIN, returns=wire.User, extension=True)
+def get_scim_user(call: Call, org: OrgAccess, scim_user_id: str) -> Reply:
+    """One member as a SCIM user."""
+    with call.db.read() as tx:
+        row = provisioning.get_user(tx, org.organization_id, scim_user_id)
+    return _reply(wire.present_user(call, org.organization_id, row))
+
+
+@operation(
+    "replaceScimUser",
+    "PUT",
+    _USER,
+    needs=Can.ADMIN,
+    returns=wire.User,
+    errors=(409,),
+    extension=True,
+    body_limit=_BODY_LIMIT,
+)
+def replace_scim_user(call: Call, org: OrgAccess, scim_user_id: str, body: wire.UserBody) -> Reply:
+    """Replaces a user. `active: false` disables the member and ends their sessions and tokens at once."""
+    with call.db.write() as tx:
+        before = provisioning.get_user(tx, org.organization_id, scim_user_id)
+        row = provisioning.replace_user(tx, org.organization_id, scim_user_id, body)
+        _tell_change(tx, call, org, before, row)
+    return _reply(wire.present_user(call, org.organization_id, row))
+
+
+@operation(
+    "patchScimUser",
+    "PATCH",
+    _USER,
+    needs=Can.ADMIN,
+    returns=wire.User,
+    errors=(409,),
+    extension=True,
+    body_limit=_BODY_LIMIT,
+)
+def patch_scim_user(call: Call, org: OrgAccess, scim_user_id: str, body: wire.PatchBody) -> Reply:
+    """Changes a user. `active: false` disables the member and ends their sessions and tokens at once."""
+    with call.db.write() as tx:
+        before = provisioning.get_user(tx, org.organization_id, scim_user_id)
+        row = provisioning.patch_user(tx, org.organization_id, scim_user_id, body)
+        _tell_change(tx, call, org, before, row)
+    return _reply(wire.present_user(call, org.organization_id, row))
+
+
+@operation("deleteScimUser", "DELETE", _USER, needs=Can.ADMIN, errors=(409,), extension=True)
+def delete_scim_user(call: Call, org: OrgAccess, scim_user_id: str) -> None:
+    """Ends a membership with its sessions, tokens, places in teams and grants, at once. 404 when there is none."""
+    with call.db.write() as tx:
+        before = provisioning.get_user(tx, org.organization_id, scim_user_id)
+        provisioning.delete_user(tx, org.organization_id, scim_user_id)
+        _tell_user(tx, call, org, "member.removed", before, before=_user_state(before))
+
+
+def _present_groups(call: Call, org: OrgAccess, rows: list[store.GroupRow]) -> list[wire.Group]:
+    with call.db.read() as tx:
+        members = store.group_members(tx, [row.id for row in rows])
+    return [wire.present_group(call, org.organization_id, row, members[row.id]) for row in rows]
+
+
+@operation(
+    "listScimGroups", "GET", _BASE + "/Groups", needs=Can.ADMIN, returns=wire.GroupList, extension=True
+)
+def list_scim_groups(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply:
+    """Teams as SCIM groups, from `startIndex` (1) on."""
+    column, value = provisioning.parse_filter(query.filter, store.GROUP_FILTERS)
+    start, count = max(query.start_index, 1), max(query.count, 0)
+    with call.db.read() as tx:
+        rows, total = store.list_groups(tx, org.organization_id, column, value, start - 1, count)
+    shown = _present_groups(call, org, rows)
+    return _reply(wire.GroupList(total, start, len(shown), shown))
+
+
+@operation(
+    "createScimGroup",
+    "POST",
+    _BASE + "/Groups",
+    needs=Can.ADMIN,
+    returns=wire.Group,
+    status=201,
+    errors=(409,),
+    extension=True,
+    body_limit=_BODY_LIMIT,
+)
+def create_scim_group(call: Call, org: OrgAccess, body: wire.GroupBody) -> Reply:
+    """A new team with these members, all of them of this organization."""
+    with call.db.write() as tx:
+        row = provisioning.create_group(tx, org.organization_id, body)
+        _tell_group(tx, call, org, "team.created", row.id, after=_group_state(tx, row))
+    return _reply(_present_groups(call, org, [row])[0], 201)
+
+
+@operation("getScimGroup", "GET", _GROUP, needs=Can.ADMIN, returns=wire.Group, extension=True)
+def get_scim_group(call: Call, org: OrgAccess, group_id: str) -> Reply:
+    """One team as a SCIM group."""
+    with call.db.read() as tx:
+        row = provisioning.get_group(tx, org.organization_id, group_id)
+    return _reply(_present_groups(call, org, [row])[0])
+
+
+@operation(
+    "replaceScimGroup",
+    "PUT",
+    _GROUP,
+    needs=Can.ADMIN,
+    returns=wire.Group,
+    extension=True,
+    body_limit=_BODY_LIMIT,
+)
+def replace_scim_group(call: Call, org: OrgAccess, group_id: str, body: wire.GroupBody) -> Reply:
+    """Replaces a team's title and members."""
+    with call.db.write() as tx:
+        was = _group_state(tx, provisioning.get_group(tx, org.organization_id, group_id))
+        row = provisioning.replace_group(tx, org.organization_id, group_id, body)
+        _tell_group(tx, call, org, "team.updated", group_id, before=was, after=_group_state(tx, row))
+    return _reply(_present_groups(call, org, [row])[0])
+
+
+@operation(
+    "patchScimGroup",
+    "PATCH",
+    _GROUP,
+    needs=Can.ADMIN,
+    returns=wire.Group,
+    extension=True,
+    body_limit=_BODY_LIMIT,
+)
+def patch_scim_group(call: Call, org: OrgAccess, group_id: str, body: wire.PatchBody) -> Reply:
+    """Adds and removes members, or renames the team."""
+    with call.db.write() as tx:
+        was = _group_state(tx, provisioning.get_group(tx, org.organization_id, group_id))
+        row = provisioning.patch_group(tx, org.organization_id, group_id, body)
+        _tell_group(tx, call, org, "team.updated", group_id, before=was, after=_group_state(tx, row))
+    return _reply(_present_groups(call, org, [row])[0])
+
+
+@operation("deleteScimGroup", "DELETE", _GROUP, needs=Can.ADMIN, extension=True)
+def delete_scim_group(call: Call, org: OrgAccess, group_id: str) -> None:
+    """Deletes a team and what was granted to it. 404 when there is none."""
+    with call.db.write() as tx:
+        was = _group_state(tx, provisioning.get_group(tx, org.organization_id, group_id))
+        provisioning.delete_group(tx, org.organization_id, group_id)
+        _tell_group(tx, call, org, "team.removed", group_id, before=was)

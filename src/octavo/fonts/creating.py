@@ -1,0 +1,71 @@
+"""Making fonts of uploads: one file for each weight, the regular one always among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ..access import OrgAccess
+from ..errors import NotFound, PreconditionFailed
+from ..kit.db import Transaction
+from ..kit.files import FileStore
+from ..spaces import keep
+from ..uploads import get_upload
+from . import store
+
+REGULAR = 400
+_FORMATS = {b"wOF2": "woff2", b"wOFF": "woff"}
+"""By the first four bytes."""
+
+
+def get_font(tx: Transaction, organization_id: str, font_id: str) -> store.FontRow:
+    found = store.find_font(tx, organization_id, font_id)
+    if found is None:
+        raise NotFound(f"There is no font {font_id!r} in this organization.")
+    return found
+
+
+def create(
+    tx: Transaction, files: FileStore, org: OrgAccess, family: str, faces: Mapping[int, str]
+) -> store.FontRow:
+    """A font of the caller's uploads by weight. Raises NotFound, BadRequest, PreconditionFailed."""
+    _require_regular(faces)
+    font_id = store.insert_font(tx, org.organization_id, family.strip())
+    for weight, key in faces.items():
+        store.put_face(tx, font_id, _face(tx, files, org, weight, key))
+    return get_font(tx, org.organization_id, font_id)
+
+
+def change(
+    tx: Transaction,
+    files: FileStore,
+    org: OrgAccess,
+    font: store.FontRow,
+    family: str | None,
+    faces: Mapping[int, str | None],
+) -> store.FontRow:
+    """Renames a font, adds and replaces weights, removes those without an upload."""
+    kept = {face.weight for face in font.faces} | {w for w, key in faces.items() if key is not None}
+    _require_regular(kept - {weight for weight, key in faces.items() if key is None})
+    if family is not None:
+        store.rename_font(tx, font.id, family.strip())
+    for weight, key in faces.items():
+        if key is None:
+            store.remove_face(tx, font.id, weight)
+        else:
+            store.put_face(tx, font.id, _face(tx, files, org, weight, key))
+    return get_font(tx, org.organization_id, font.id)
+
+
+def _require_regular(weights: Iterable[int]) -> None:
+    if REGULAR not in weights:
+        raise PreconditionFailed(f"fontFaces: a font has the weight {REGULAR}.")
+
+
+def _face(tx: Transaction, files: FileStore, org: OrgAccess, weight: int, key: str) -> store.Face:
+    upload = get_upload(tx, org.organization_id, org.user_id, "customization_font", key)
+    assert upload.hash is not None, "what get_upload gives has come"
+    form = _FORMATS.get(b"".join(files.open(upload.hash, 0, 4)))
+    if form is None:
+        raise PreconditionFailed(f"fontFaces: the file of the weight {weight} is neither woff2 nor woff.")
+    keep(tx, "file", [upload.hash])
+    return store.Face(weight, upload.hash, form)

@@ -1,0 +1,18 @@
+"""Sign-in: accounts, sessions, factors, OpenID Connect, SAML."""
+
+from .passwords import hash_password, require_good, set_password
+from .removal import disable_member, remove_member, require_another_admin
+from .routes import sign_in
+from .saml.store import list_active_providers
+from .sessions import agent_of as user_agent
+from .sessions import begin as begin_session
+from .sessions import end as end_session
+from .sessions import list_sessions
+from .store import list_tokens, revoke_token
+from .wire import SignedInResult, present_new_session
+
+__all__ = [
+    "SignedInResult", "begin_session", "disable_member", "end_session", "hash_password",
+    "list_active_providers", "list_sessions", "list_tokens", "present_new_session", "remove_member",
+    "require_another_admin", "require_good", "revoke_token", "set_password", "sign_in", "user_agent",
+]  # fmt: skip

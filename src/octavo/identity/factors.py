@@ -1,0 +1,129 @@
+"""The second factor: codes of an authenticator app (TOTP, RFC 6238), and recovery codes for when it is lost."""
+
+from __future__ import annotations
+
+import secrets
+
+import msgspec
+import pyotp
+from msgspec import Struct
+
+from ..access import hash_token
+from ..errors import BadRequest, Conflict
+from ..kit.clock import now
+from ..kit.db import Transaction
+
+_STEP = 30
+_DRIFT = 1
+"""Steps that a clock may be early or late."""
+_RECOVERY_CODES = 10
+
+
+class Factor(Struct, frozen=True):
+    secret: str
+    confirmed: bool
+    last_step: int
+    recovery_hashes: list[str]
+
+
+def find_factor(tx: Transaction, user_id: str) -> Factor | None:
+    row = tx.one(
+        f"""SELECT secret, confirmed, last_step, recovery_hashes FROM second_factors
+            WHERE user_id = :user{tx.for_update}""",
+        user=user_id,
+    )
+    return Factor(row[0], bool(row[1]), row[2], msgspec.json.decode(row[3])) if row else None
+
+
+def needs_code(tx: Transaction, user_id: str) -> bool:
+    """Whether this user's sign-in asks for a code."""
+    return status(tx, user_id) is not None
+
+
+def status(tx: Transaction, user_id: str) -> int | None:
+    """The number of recovery codes left; None without a second factor in force."""
+    row = tx.one(
+        "SELECT recovery_hashes FROM second_factors WHERE user_id = :user AND confirmed = 1", user=user_id
+    )
+    return len(msgspec.json.decode(row[0])) if row else None
+
+
+def start(tx: Transaction, user_id: str) -> str:
+    """A new secret, in force once ``confirm`` saw a code of it. Raises Conflict when one is in force."""
+    if needs_code(tx, user_id):
+        raise Conflict("There is a second factor already: end it first.")
+    secret = pyotp.random_base32(32)
+    tx.run(
+        """INSERT INTO second_factors (user_id, secret, created_at) VALUES (:user, :secret, :at)
+           ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at""",
+        user=user_id,
+        secret=secret,
+        at=now(),
+    )
+    return secret
+
+
+def provisioning_uri(secret: str, email: str) -> str:
+    """What authenticator apps read from a QR code."""
+    return pyotp.TOTP(secret).provisioning_uri(name=email, issuer_name="Octavo")
+
+
+def confirm(tx: Transaction, user_id: str, code: str) -> list[str]:
+    """Puts the started factor in force; the recovery codes, shown this once. Raises BadRequest, Conflict."""
+    factor = find_factor(tx, user_id)
+    if factor is None or factor.confirmed:
+        raise Conflict("There is no second factor that waits for its first code.")
+    step = _matching_step(factor, code)
+    if step is None:
+        raise BadRequest("code: this is not the code of just now")
+    tx.run(
+        "UPDATE second_factors SET confirmed = 1, last_step = :step WHERE user_id = :user",
+        step=step,
+        user=user_id,
+    )
+    return renew_recovery_codes(tx, user_id)
+
+
+def renew_recovery_codes(tx: Transaction, user_id: str) -> list[str]:
+    codes = [f"{secrets.token_hex(4)}-{secrets.token_hex(4)}" for _ in range(_RECOVERY_CODES)]
+    _keep_recovery(tx, user_id, [hash_token(code) for code in codes])
+    return codes
+
+
+def accept(tx: Transaction, user_id: str, code: str) -> bool:
+    """Whether the code is right now, or an unused recovery code; either is used up by this."""
+    factor = find_factor(tx, user_id)
+    if factor is None or not factor.confirmed:
+        return False
+    code = code.strip().lower().replace(" ", "")
+    step = _matching_step(factor, code)
+    if step is not None:
+        tx.run("UPDATE second_factors SET last_step = :step WHERE user_id = :user", step=step, user=user_id)
+        return True
+    hashed = hash_token(code)
+    if hashed in factor.recovery_hashes:
+        _keep_recovery(tx, user_id, [kept for kept in factor.recovery_hashes if kept != hashed])
+        return True
+    return False
+
+
+def end(tx: Transaction, user_id: str) -> bool:
+    return tx.run("DELETE FROM second_factors WHERE user_id = :user", user=user_id) > 0
+
+
+def _keep_recovery(tx: Transaction, user_id: str, hashes: list[str]) -> None:
+    tx.run(
+        "UPDATE second_factors SET recovery_hashes = :hashes WHERE user_id = :user",
+        hashes=msgspec.json.encode(hashes).decode(),
+        user=user_id,
+    )
+
+
+def _matching_step(factor: Factor, code: str) -> int | None:
+    """The time step the code is of, when it is later than the last one taken."""
+    totp = pyotp.TOTP(factor.secret)
+    present = now() // 1000 // _STEP
+    for step in range(present - _DRIFT, present + _DRIFT + 1):
+        if step > factor.last_step and secrets.compare_digest(totp.at(step * _STEP).encode(), code.encode()):
+            return step
+    return None

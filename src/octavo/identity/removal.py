@@ -1,0 +1,102 @@
+"""Somebody goes: what ends with it, in the same transaction."""
+
+from __future__ import annotations
+
+from ..errors import Conflict
+from ..kit.clock import now
+from ..kit.db import Transaction
+
+
+def require_another_admin(tx: Transaction, organization_id: str, user_id: str) -> None:
+    """Raises Conflict when the user is the last enabled person who administers the organization."""
+    admins = tx.all(
+        f"""SELECT m.user_id FROM members m JOIN users u ON u.id = m.user_id
+            WHERE m.organization_id = :org AND m.role = 'admin' AND m.disabled = 0
+              AND u.disabled = 0 AND u.kind = 'person'{tx.for_update}""",
+        org=organization_id,
+    )
+    if [admin for (admin,) in admins] == [user_id]:
+        raise Conflict("This is the last administrator of the organization.")
+
+
+def end_in_organization(tx: Transaction, organization_id: str, user_id: str) -> None:
+    """Ends the sessions and takes back the tokens that somebody has in an organization they leave.
+
+    Called by whatever disables or removes a member, after it did. Without any organization left, all sessions
+    and tokens of the person end; otherwise those that are not bound to this organization stay, and reach it no
+    more, since each request asks for the membership.
+    """
+    elsewhere = tx.one(
+        "SELECT 1 FROM members WHERE user_id = :user AND organization_id <> :org AND disabled = 0",
+        user=user_id,
+        org=organization_id,
+    )
+    if elsewhere is None:
+        end_everywhere(tx, user_id)
+        return
+    tx.run(
+        "DELETE FROM sessions WHERE user_id = :user AND organization_id = :org",
+        user=user_id,
+        org=organization_id,
+    )
+    tx.run(
+        """UPDATE tokens SET revoked_at = :at
+           WHERE user_id = :user AND organization_id = :org AND revoked_at IS NULL""",
+        at=now(),
+        user=user_id,
+        org=organization_id,
+    )
+
+
+def end_everywhere(tx: Transaction, user_id: str) -> None:
+    """Ends every session and takes back every token of a user."""
+    tx.run("DELETE FROM sessions WHERE user_id = :user", user=user_id)
+    tx.run(
+        "UPDATE tokens SET revoked_at = :at WHERE user_id = :user AND revoked_at IS NULL",
+        at=now(),
+        user=user_id,
+    )
+
+
+def disable_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
+    """Disables a member and ends what they have there; False when that was so already. Raises Conflict."""
+    require_another_admin(tx, organization_id, user_id)
+    changed = tx.run(
+        "UPDATE members SET disabled = 1 WHERE organization_id = :org AND user_id = :user AND disabled = 0",
+        org=organization_id,
+        user=user_id,
+    )
+    end_in_organization(tx, organization_id, user_id)
+    return changed > 0
+
+
+def remove_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
+    """Ends a membership and what hangs on it: places in teams, grants, what a directory calls them, sessions,
+    tokens. False when there was none. Raises Conflict for the last administrator."""
+    require_another_admin(tx, organization_id, user_id)
+    if not tx.run(
+        "DELETE FROM members WHERE organization_id = :org AND user_id = :user",
+        org=organization_id,
+        user=user_id,
+    ):
+        return False
+    tx.run(
+        """DELETE FROM team_members WHERE user_id = :user
+           AND team_id IN (SELECT id FROM teams WHERE organization_id = :org)""",
+        user=user_id,
+        org=organization_id,
+    )
+    for table, kind in (("spaces", "space"), ("collections", "collection")):
+        tx.run(
+            f"""DELETE FROM grants WHERE subject_type = 'user' AND subject_id = :user AND object_type = '{kind}'
+                AND object_id IN (SELECT id FROM {table} WHERE organization_id = :org)""",
+            user=user_id,
+            org=organization_id,
+        )
+    tx.run(
+        "DELETE FROM scim_resources WHERE organization_id = :org AND kind = 'user' AND id = :user",
+        org=organization_id,
+        user=user_id,
+    )
+    end_in_organization(tx, organization_id, user_id)
+    return True

@@ -1,0 +1,585 @@
+"""Signing in and out; sessions, tokens, password and second factor of the caller; service accounts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..access import (
+    Actor,
+    Can,
+    OrgAccess,
+    SignedIn,
+    audit,
+    audit_person,
+    cookie_header,
+    find_user,
+    require_same_origin,
+)
+from ..errors import Forbidden, NotFound
+from ..kit.clock import now
+from ..kit.db import Transaction
+from ..kit.operation import PUBLIC, Area, Call, Deletion, Reply
+from ..kit.pagination import Listing, PageQuery, present_slice
+from . import attempts, factors, oidc, passwords, removal, sessions, signing_in, store, wire
+from .saml.store import list_active_providers
+from .tokens import issue_token
+
+operation = Area("access").operation
+
+_FRESH = 15 * 60_000
+"""How long after its beginning a session from a mailed link may set a password without the old one."""
+
+_DISCOVERIES = 60
+
+
+def _answer(call: Call, outcome: signing_in.Outcome, cookie: bool) -> Reply:
+    headers = {"cache-control": "no-store"}
+    if cookie and isinstance(outcome, sessions.NewSession):
+        require_same_origin(call)
+        headers["set-cookie"] = session_cookie(call, outcome)
+    return Reply(wire.present_outcome(outcome), headers=headers)
+
+
+def session_cookie(call: Call, new: sessions.NewSession) -> str:
+    return cookie_header(call, new.secret, (new.expires_at - now()) // 1000)
+
+
+def _tell(
+    tx: Transaction,
+    call: Call,
+    action: str,
+    *,
+    only: str | None = None,
+    before: Any = None,
+    after: Any = None,
+) -> None:
+    """Records what the caller did with their own account, in their organizations."""
+    actor: Actor = call.actor
+    audit_person(
+        tx,
+        action,
+        actor.user_id,
+        client=call.client,
+        token=actor.token_id,
+        only=only if only is not None else actor.organization_id,
+        before=before,
+        after=after,
+    )
+
+
+# --- signing in and out -------------------------------------------------------------------------------
+
+
+@operation(
+    "signIn",
+    "POST",
+    "/sign-in",
+    needs=PUBLIC,
+    returns=wire.SignedInResult,
+    errors=(401, 403),
+    extension=True,
+    body_limit=16_384,
+)
+def sign_in(call: Call, body: wire.SignIn) -> Reply:
+    """Begins a session by password.
+
+    Where a second factor is needed and no code came along, the answer says so and carries a challenge. Wrong
+    address and wrong password answer alike: 401. After too many tries: 429.
+    """
+    return _answer(call, signing_in.with_password(call, body.email, body.password, body.code), body.cookie)
+
+
+@operation(
+    "signInWithCode",
+    "POST",
+    "/sign-in/code",
+    needs=PUBLIC,
+    returns=wire.SignedInResult,
+    errors=(401, 403),
+    extension=True,
+    body_limit=16_384,
+)
+def sign_in_with_code(call: Call, body: wire.SignInWithCode) -> Reply:
+    """Ends a sign-in that waits for the second factor; a recovery code does as well."""
+    return _answer(call, signing_in.with_code(call, body.challenge, body.code), body.cookie)
+
+
+@operation(
+    "requestSignInLink",
+    "POST",
+    "/sign-in/link",
+    needs=PUBLIC,
+    errors=(503,),
+    extension=True,
+    body_limit=16_384,
+)
+def request_sign_in_link(call: Call, body: wire.SignInLinkRequest) -> None:
+    """Mails a link that signs in once, within 15 minutes. Nobody with that address: the answer is the same."""
+    signing_in.request_link(call, body.email)
+
+
+@operation(
+    "signInWithLink",
+    "POST",
+    "/sign-in/link/use",
+    needs=PUBLIC,
+    returns=wire.SignedInResult,
+    errors=(401, 403),
+    extension=True,
+    body_limit=16_384,
+)
+def sign_in_with_link(call: Call, body: wire.SignInWithLink) -> Reply:
+    """Begins a session with the secret of a mailed link, which is used up by this."""
+    return _answer(call, signing_in.with_link(call, body.link, body.code), body.cookie)
+
+
+@operation(
+    "discoverSignIn",
+    "POST",
+    "/sign-in/discover",
+    needs=PUBLIC,
+    returns=wire.SignInWays,
+    extension=True,
+    body_limit=16_384,
+)
+def discover_sign_in(call: Call, body: wire.Discover) -> wire.SignInWays:
+    """How somebody with this address may sign in.
+
+    Read off the address's domain and the installation's settings: the answer says nothing about whether there is
+    such a person.
+    """
+    domain = body.email.strip().lower().rpartition("@")[2]
+    with call.db.write() as tx:
+        attempts.take(tx, attempts.counters("discover", domain, call.client, _DISCOVERIES * 100))
+    found: list[wire.SignInProvider] = []
+    with call.db.read() as tx:
+        for organization_id in store.list_domain_organizations(tx, domain):
+            found += [
+                wire.SignInProvider(row.id, row.label, call.url(f"/saml/{row.id}/start"))
+                for row in list_active_providers(tx, organization_id)
+            ]
+    if call.settings.oidc_issuer:
+        found.append(wire.SignInProvider("oidc", call.settings.oidc_label, call.url("/oidc/start")))
+    return wire.SignInWays(["password", "link"] if call.settings.smtp_url else ["password"], found)
+
+
+@operation("signOut", "POST", "/sign-out", needs=Can.OWN_TOKEN, extension=True)
+def sign_out(call: Call, caller: SignedIn) -> Reply:
+    """Ends the session, or takes back the token, that the request carries."""
+    actor: Actor = call.actor
+    with call.db.write() as tx:
+        if actor.session:
+            sessions.end(tx, actor.user_id, actor.token_id)
+            _tell(tx, call, "session.ended", before={"session": actor.token_id})
+        else:
+            store.revoke_token(tx, actor.user_id, actor.token_id)
+            _tell(tx, call, "token.revoked", before={"token": actor.token_id})
+    return Reply(status=204, headers={"set-cookie": cookie_header(call, "", 0)})
+
+
+# --- OpenID Connect -----------------------------------------------------------------------------------
+
+
+@operation(
+    "startOpenIdSignIn",
+    "GET",
+    "/oidc/start",
+    needs=PUBLIC,
+    status=303,
+    errors=(502, 503),
+    heavy=True,
+    extension=True,
+)
+def start_oidc(call: Call, query: oidc.StartQuery) -> Reply:
+    """Sends a browser to the installation's OpenID Connect provider."""
+    started = oidc.start(call, query.next)
+    return Reply(
+        status=303,
+        headers={
+            "location": started.url,
+            "cache-control": "no-store",
+            "set-cookie": cookie_header(call, started.binding, oidc.LIFETIME // 1000, oidc.cookie_name(call)),
+        },
+    )
+
+
+@operation(
+    "finishOpenIdSignIn",
+    "GET",
+    "/oidc/callback",
+    needs=PUBLIC,
+    status=303,
+    errors=(401, 502, 503),
+    heavy=True,
+    extension=True,
+)
+def finish_oidc(call: Call, query: oidc.CallbackQuery) -> Reply:
+    """Where the provider sends the browser back to: begins a session and goes on to the app."""
+    finished = oidc.finish(call, query)
+    return Reply(
+        status=303,
+        headers={
+            "location": f"{call.settings.url}{finished.next}",
+            "cache-control": "no-store",
+            "set-cookie": session_cookie(call, finished.session),
+        },
+    )
+
+
+# --- sessions -----------------------------------------------------------------------------------------
+
+
+@operation(
+    "listSessions", "GET", "/user/sessions", needs=Can.SIGN_IN, returns=Listing[wire.Session], extension=True
+)
+def list_sessions(call: Call, caller: SignedIn, query: PageQuery) -> Listing[wire.Session]:
+    """The caller's sessions, newest first."""
+    only = call.actor.organization_id
+    with call.db.read() as tx:
+        found = sessions.list_sessions(tx, caller.user_id, query.limit, query.page, only=only)
+    return present_slice(found, lambda row: wire.present_session(call, row))
+
+
+@operation(
+    "endSession", "DELETE", "/user/sessions/{sessionId}", needs=Can.SIGN_IN, returns=Deletion, extension=True
+)
+def end_session(call: Call, caller: SignedIn, session_id: str) -> bool:
+    """Ends one of the caller's sessions at once."""
+    only = call.actor.organization_id
+    with call.db.write() as tx:
+        found = sessions.find_session(tx, caller.user_id, session_id)
+        if found is None or (only is not None and found.organization_id != only):
+            return False
+        _tell(tx, call, "session.ended", only=found.organization_id, before={"session": session_id})
+        return sessions.end(tx, caller.user_id, session_id)
+
+
+@operation("endOtherSessions", "POST", "/user/sessions/end-others", needs=Can.OWN_ACCOUNT, extension=True)
+def end_other_sessions(call: Call, caller: SignedIn) -> None:
+    """Ends all of the caller's sessions but the one that asks."""
+    with call.db.write() as tx:
+        if ended := sessions.end_others(tx, caller.user_id, call.actor.token_id):
+            _tell(tx, call, "session.ended", before={"sessions": ended})
+
+
+# --- password and second factor -----------------------------------------------------------------------
+
+
+def _require_current_password(call: Call, user_id: str, given: str | None) -> None:
+    """Raises Forbidden unless the password is right, there is none, or a mailed link has just proved as much."""
+    with call.db.read() as tx:
+        stored = passwords.find_password(tx, user_id)
+        session = sessions.find_session(tx, user_id, call.actor.token_id) if call.actor.session else None
+    if stored is None:
+        return
+    if session is not None and session.method == "link" and now() - session.created_at < _FRESH:
+        return
+    counters = attempts.counters("current-password", user_id, call.client)
+    with call.db.write() as tx:
+        attempts.take(tx, counters)
+    if not passwords.verify_password(stored, given or ""):
+        raise Forbidden("currentPassword: missing or wrong")
+    with call.db.write() as tx:
+        attempts.give_back(tx, counters)
+
+
+@operation("setPassword", "PUT", "/user/password", needs=Can.OWN_ACCOUNT, extension=True, body_limit=16_384)
+def set_password(call: Call, caller: SignedIn, body: wire.SetPassword) -> None:
+    """Sets the caller's password, and ends their other sessions.
+
+    The current one is needed where there is one, but for the first 15 minutes after signing in by a mailed link.
+    """
+    with call.db.read() as tx:
+        user = find_user(tx, caller.user_id)
+    assert user is not None
+    passwords.require_good(body.password, user.email)
+    _require_current_password(call, caller.user_id, body.current_password)
+    hashed = passwords.hash_password(body.password)
+    with call.db.write() as tx:
+        passwords.set_password(tx, caller.user_id, hashed)
+        sessions.end_others(tx, caller.user_id, call.actor.token_id)
+        _tell(tx, call, "password.updated")
+
+
+@operation("getMfa", "GET", "/user/mfa", needs=Can.SIGN_IN, returns=wire.SecondFactor, extension=True)
+def get_mfa(call: Call, caller: SignedIn) -> wire.SecondFactor:
+    """Whether the caller's sign-in asks for a second factor."""
+    with call.db.read() as tx:
+        row = factors.status(tx, caller.user_id)
+    return wire.SecondFactor(row is not None, row or 0)
+
+
+@operation(
+    "startMfa",
+    "POST",
+    "/user/mfa",
+    needs=Can.OWN_ACCOUNT,
+    returns=wire.StartedSecondFactor,
+    errors=(409,),
+    extension=True,
+)
+def start_mfa(call: Call, caller: SignedIn, body: wire.StartSecondFactor) -> Reply:
+    """A secret for an authenticator app; in force once `confirmMfa` has seen a code of it."""
+    _require_current_password(call, caller.user_id, body.current_password)
+    with call.db.write() as tx:
+        user = find_user(tx, caller.user_id)
+        secret = factors.start(tx, caller.user_id)
+    assert user is not None
+    started = wire.StartedSecondFactor(secret, factors.provisioning_uri(secret, user.email))
+    return Reply(started, headers={"cache-control": "no-store"})
+
+
+@operation(
+    "confirmMfa",
+    "POST",
+    "/user/mfa/confirm",
+    needs=Can.OWN_ACCOUNT,
+    returns=wire.RecoveryCodes,
+    errors=(409,),
+    extension=True,
+)
+def confirm_mfa(call: Call, caller: SignedIn, body: wire.CodeBody) -> Reply:
+    """Puts the second factor in force; the answer holds recovery codes, shown this once."""
+    with call.db.write() as tx:
+        codes = factors.confirm(tx, caller.user_id, body.code)
+        sessions.end_others(tx, caller.user_id, call.actor.token_id)
+        _tell(tx, call, "second-factor.created")
+    return Reply(wire.RecoveryCodes(codes), headers={"cache-control": "no-store"})
+
+
+def _require_code(call: Call, user_id: str, code: str) -> None:
+    counters = attempts.counters("code", user_id, call.client, signing_in.CODE_TRIES)
+    with call.db.write() as tx:
+        attempts.take(tx, counters)
+    with call.db.write() as tx:
+        if not factors.accept(tx, user_id, code):
+            raise Forbidden("code: wrong, or used already")
+        attempts.give_back(tx, counters)
+
+
+@operation(
+    "renewMfaRecoveryCodes",
+    "POST",
+    "/user/mfa/recovery-codes",
+    needs=Can.OWN_ACCOUNT,
+    returns=wire.RecoveryCodes,
+    extension=True,
+)
+def renew_recovery_codes(call: Call, caller: SignedIn, body: wire.CodeBody) -> Reply:
+    """New recovery codes; the old ones are good no more."""
+    _require_code(call, caller.user_id, body.code)
+    with call.db.write() as tx:
+        codes = factors.renew_recovery_codes(tx, caller.user_id)
+        _tell(tx, call, "second-factor.updated", after={"recoveryCodes": len(codes)})
+    return Reply(wire.RecoveryCodes(codes), headers={"cache-control": "no-store"})
+
+
+@operation("endMfa", "POST", "/user/mfa/end", needs=Can.OWN_ACCOUNT, extension=True)
+def end_mfa(call: Call, caller: SignedIn, body: wire.CodeBody) -> None:
+    """Ends the second factor; takes a code of it, or a recovery code."""
+    _require_code(call, caller.user_id, body.code)
+    with call.db.write() as tx:
+        factors.end(tx, caller.user_id)
+        _tell(tx, call, "second-factor.removed")
+
+
+def _token_state(row: store.TokenRow) -> dict[str, Any]:
+    return {"token": row.id, "name": row.name, "scopes": row.scopes, "expiresAt": row.expires_at}
+
+
+# --- personal tokens ----------------------------------------------------------------------------------
+
+
+@operation(
+    "listPersonalTokens",
+    "GET",
+    "/user/tokens",
+    needs=Can.SIGN_IN,
+    returns=Listing[wire.Token],
+    extension=True,
+)
+def list_personal_tokens(call: Call, caller: SignedIn, query: PageQuery) -> Listing[wire.Token]:
+    """The caller's tokens, newest first, without their secrets."""
+    only = call.actor.organization_id
+    with call.db.read() as tx:
+        found = store.list_tokens(tx, caller.user_id, query.limit, query.page, only=only)
+    return present_slice(found, wire.present_token)
+
+
+@operation(
+    "createPersonalToken",
+    "POST",
+    "/user/tokens",
+    needs=Can.SIGN_IN,
+    returns=wire.Token,
+    status=201,
+    extension=True,
+    body_limit=16_384,
+)
+def create_personal_token(call: Call, caller: SignedIn, body: wire.CreateToken) -> Reply:
+    """A new token of the caller. Its secret is in this answer and cannot be had again.
+
+    Made in a session of one organization, it is good in that organization only.
+    """
+    actor: Actor = call.actor
+    with call.db.write() as tx:
+        row, secret = issue_token(
+            tx,
+            actor,
+            caller.user_id,
+            name=body.name,
+            scopes=body.scopes,
+            expires_at=body.expires_at,
+            organization_id=actor.organization_id,
+        )
+        _tell(tx, call, "token.created", after=_token_state(row))
+    return Reply(wire.present_token(row, secret), status=201, headers={"cache-control": "no-store"})
+
+
+@operation(
+    "revokePersonalToken",
+    "DELETE",
+    "/user/tokens/{tokenId}",
+    needs=Can.SIGN_IN,
+    returns=Deletion,
+    extension=True,
+)
+def revoke_personal_token(call: Call, caller: SignedIn, token_id: str) -> bool:
+    """Takes back one of the caller's tokens at once."""
+    with call.db.write() as tx:
+        if not store.revoke_token(tx, caller.user_id, token_id, only=call.actor.organization_id):
+            return False
+        _tell(tx, call, "token.revoked", before={"token": token_id})
+    return True
+
+
+# --- service accounts ---------------------------------------------------------------------------------
+
+_ACCOUNTS = "/orgs/{organizationId}/service-accounts"
+
+
+@operation(
+    "listServiceAccounts",
+    "GET",
+    _ACCOUNTS,
+    needs=Can.ADMIN,
+    returns=Listing[wire.ServiceAccount],
+    extension=True,
+)
+def list_service_accounts(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.ServiceAccount]:
+    """The organization's service accounts, newest first."""
+    with call.db.read() as tx:
+        found = store.list_service_accounts(tx, org.organization_id, query.limit, query.page)
+    return present_slice(found, wire.present_service_account)
+
+
+@operation(
+    "createServiceAccount",
+    "POST",
+    _ACCOUNTS,
+    needs=Can.ADMIN,
+    returns=wire.ServiceAccount,
+    status=201,
+    extension=True,
+)
+def create_service_account(
+    call: Call, org: OrgAccess, body: wire.CreateServiceAccount
+) -> wire.ServiceAccount:
+    """A member that is no person: it acts through its tokens, in this organization only."""
+    with call.db.write() as tx:
+        row = store.insert_service_account(tx, org.organization_id, body.name.strip(), body.role)
+        state = {"name": row.name, "role": body.role}
+        target = ("service-account", row.id)
+        audit(tx, call, "service-account.created", org.organization_id, target, after=state)
+    return wire.present_service_account(row)
+
+
+@operation(
+    "deleteServiceAccount",
+    "DELETE",
+    _ACCOUNTS + "/{serviceAccountId}",
+    needs=Can.ADMIN,
+    returns=Deletion,
+    extension=True,
+)
+def delete_service_account(call: Call, org: OrgAccess, service_account_id: str) -> bool:
+    """Ends a service account and its tokens at once; what it made stays."""
+    with call.db.write() as tx:
+        if not store.is_service_account(tx, org.organization_id, service_account_id):
+            return False
+        removal.end_everywhere(tx, service_account_id)
+        store.disable_service_account(tx, service_account_id)
+        target = ("service-account", service_account_id)
+        audit(tx, call, "service-account.removed", org.organization_id, target)
+    return True
+
+
+def _require_service_account(tx: Transaction, org: OrgAccess, account_id: str) -> None:
+    if not store.is_service_account(tx, org.organization_id, account_id):
+        raise NotFound(f"There is no service account {account_id!r} in this organization.")
+
+
+@operation(
+    "listServiceAccountTokens",
+    "GET",
+    _ACCOUNTS + "/{serviceAccountId}/tokens",
+    needs=Can.ADMIN,
+    returns=Listing[wire.Token],
+    extension=True,
+)
+def list_service_account_tokens(
+    call: Call, org: OrgAccess, service_account_id: str, query: PageQuery
+) -> Listing[wire.Token]:
+    """The tokens of a service account, without their secrets."""
+    with call.db.read() as tx:
+        _require_service_account(tx, org, service_account_id)
+        found = store.list_tokens(tx, service_account_id, query.limit, query.page)
+    return present_slice(found, wire.present_token)
+
+
+@operation(
+    "createServiceAccountToken",
+    "POST",
+    _ACCOUNTS + "/{serviceAccountId}/tokens",
+    needs=Can.ADMIN,
+    returns=wire.Token,
+    status=201,
+    extension=True,
+)
+def create_service_account_token(
+    call: Call, org: OrgAccess, service_account_id: str, body: wire.CreateToken
+) -> Reply:
+    """A token of a service account, good in this organization only. Its secret is in this answer alone."""
+    with call.db.write() as tx:
+        _require_service_account(tx, org, service_account_id)
+        row, secret = issue_token(
+            tx,
+            call.actor,
+            service_account_id,
+            name=body.name,
+            scopes=body.scopes,
+            expires_at=body.expires_at,
+            organization_id=org.organization_id,
+        )
+        target = ("service-account", service_account_id)
+        audit(tx, call, "token.created", org.organization_id, target, after=_token_state(row))
+    return Reply(wire.present_token(row, secret), status=201, headers={"cache-control": "no-store"})
+
+
+@operation(
+    "revokeServiceAccountToken",
+    "DELETE",
+    _ACCOUNTS + "/{serviceAccountId}/tokens/{tokenId}",
+    needs=Can.ADMIN,
+    returns=Deletion,
+    extension=True,
+)
+def revoke_service_account_token(call: Call, org: OrgAccess, service_account_id: str, token_id: str) -> bool:
+    """Takes back a token of a service account at once."""
+    with call.db.write() as tx:
+        _require_service_account(tx, org, service_account_id)
+        if not store.revoke_token(tx, service_account_id, token_id):
+            return False
+        target = ("service-account", service_account_id)
+        audit(tx, call, "token.revoked", org.organization_id, target, before={"token": token_id})
+    return True

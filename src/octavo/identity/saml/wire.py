@@ -1,0 +1,110 @@
+"""SAML providers on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from ...access import Role, Team, TeamRow, present_team
+from ...kit.clock import iso
+from ...kit.operation import Call
+from .store import ProviderRow
+
+Label = Annotated[str, Meta(min_length=1, max_length=30, pattern=r"\S")]
+EntityId = Annotated[str, Meta(max_length=1024)]
+Certificate = Annotated[str, Meta(max_length=10_000)]
+Url = Annotated[str, Meta(max_length=2048)]
+
+_NAMES = {
+    "sso_url": "ssoURL",
+    "entity_id": "entityID",
+    "acs_url": "acsURL",
+    "start_url": "startURL",
+    "default_team": "defaultTeam",
+    "default_role": "defaultRole",
+    "created_at": "createdAt",
+}
+
+
+class CreateProvider(Struct, rename=_NAMES):
+    label: Label
+    entity_id: EntityId = ""
+    certificate: Certificate = ""
+    sso_url: Url = ""
+    default_team: str | None = None
+    default_role: Role | None = "read"
+
+
+class UpdateProvider(Struct, rename=_NAMES):
+    """What is absent stays."""
+
+    label: Label | UnsetType = UNSET
+    entity_id: EntityId | UnsetType = UNSET
+    certificate: Certificate | UnsetType = UNSET
+    sso_url: Url | UnsetType = UNSET
+    default_team: str | None | UnsetType = UNSET
+    default_role: Role | None | UnsetType = UNSET
+
+
+class Service(Struct, rename=_NAMES):
+    """What the identity provider must be told: POST answers to ``acsURL``, for the audience ``entityID``."""
+
+    acs_url: str
+    start_url: str
+    entity_id: str
+
+
+class ProviderUrls(Struct):
+    location: str
+
+
+class Provider(Struct, rename=_NAMES):
+    id: str
+    label: str
+    sso_url: str
+    entity_id: str
+    certificate: str
+    default_role: str | None
+    created_at: str
+    status: Literal["active", "pending"]
+    service: Service
+    urls: ProviderUrls
+    object: Literal["saml-provider"] = "saml-provider"
+    default_team: Team | UnsetType = UNSET
+
+
+class ProviderLogin(Struct, rename=_NAMES):
+    id: str
+    label: str
+    start_url: str
+
+
+class ProviderLogins(Struct):
+    items: list[ProviderLogin]
+
+
+def service(call: Call, provider_id: str) -> Service:
+    base = call.url(f"/saml/{provider_id}")
+    return Service(acs_url=f"{base}/acs", start_url=f"{base}/start", entity_id=f"{base}/metadata")
+
+
+def present_provider(call: Call, row: ProviderRow, team: TeamRow | None) -> Provider:
+    return Provider(
+        id=row.id,
+        label=row.label,
+        sso_url=row.sso_url,
+        entity_id=row.entity_id,
+        certificate=row.certificate,
+        default_role=row.default_role,
+        created_at=iso(row.created_at),
+        status="active" if row.active else "pending",
+        service=service(call, row.id),
+        urls=ProviderUrls(call.url(f"/orgs/{row.organization_id}/saml/{row.id}")),
+        # Whoever sees a provider administers the organization, and so its teams.
+        default_team=present_team(team, admin=True) if team else UNSET,
+    )
+
+
+def present_login(call: Call, row: ProviderRow) -> ProviderLogin:
+    return ProviderLogin(row.id, row.label, service(call, row.id).start_url)

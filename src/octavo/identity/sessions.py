@@ -1,0 +1,120 @@
+"""Sessions: begun by a sign-in, listed, ended."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Literal
+
+from msgspec import Struct
+
+from ..access import SESSION_IDLE, SESSION_PREFIX, audit_person, hash_token
+from ..kit import ids
+from ..kit.clock import now
+from ..kit.db import Transaction
+from ..kit.operation import Call
+from ..kit.pagination import Slice, decode_token, slice_rows
+
+Method = Literal["password", "link", "oidc", "saml"]
+
+LIFETIME = 30 * 24 * 3_600_000
+PROVIDER_LIFETIME = 12 * 3_600_000
+"""Of sessions that an identity provider vouched for: it is asked again twice a day. Milliseconds."""
+
+
+class SessionRow(Struct, frozen=True):
+    id: str
+    organization_id: str | None
+    method: str
+    client: str
+    agent: str
+    created_at: int
+    expires_at: int
+    last_used_at: int
+
+
+class NewSession(Struct, frozen=True):
+    id: str
+    secret: str
+    expires_at: int
+
+
+_COLUMNS = "id, organization_id, method, client, agent, created_at, expires_at, last_used_at"
+
+
+def agent_of(call: Call) -> str:
+    """What the request calls the program that made it."""
+    return call.headers.get(b"user-agent", b"").decode("latin-1")
+
+
+def begin(
+    tx: Transaction,
+    user_id: str,
+    method: Method,
+    *,
+    client: str,
+    agent: str,
+    organization_id: str | None = None,
+) -> NewSession:
+    """A new session; ``organization_id``: the only one it reaches. The secret cannot be had again."""
+    moment = now()
+    lifetime = PROVIDER_LIFETIME if method in ("saml", "oidc") else LIFETIME
+    new = NewSession(ids.new_id(), SESSION_PREFIX + secrets.token_urlsafe(32), moment + lifetime)
+    tx.run(
+        f"""INSERT INTO sessions (user_id, hash, {_COLUMNS})
+            VALUES (:user, :hash, :id, :org, :method, :client, :agent, :at, :expires, :at)""",
+        user=user_id,
+        hash=hash_token(new.secret),
+        id=new.id,
+        org=organization_id,
+        method=method,
+        client=client[:64],
+        agent=agent[:256],
+        at=moment,
+        expires=new.expires_at,
+    )
+    audit_person(
+        tx,
+        "session.begun",
+        user_id,
+        client=client or None,
+        token=new.id,
+        only=organization_id,
+        after={"method": method},
+    )
+    return new
+
+
+def list_sessions(
+    tx: Transaction, user_id: str, limit: int, page: str | None, *, only: str | None = None
+) -> Slice[SessionRow]:
+    """The sessions of a user that are not over, newest first; ``only``: those of one organization."""
+    after = decode_token(page, str)
+    alive = "FROM sessions WHERE user_id = :user AND expires_at > :now AND last_used_at > :used"
+    if only is not None:
+        alive += " AND organization_id = :only"
+    parameters = {"user": user_id, "now": now(), "used": now() - SESSION_IDLE, "only": only}
+    rows = tx.all(
+        f"SELECT {_COLUMNS} {alive} AND id < :after ORDER BY id DESC LIMIT :limit",
+        after=after[0] if after else "~",
+        limit=limit + 1,
+        **parameters,
+    )
+    count = tx.value(f"SELECT count(*) {alive}", **parameters)
+    return slice_rows([SessionRow(*row) for row in rows], limit, count, lambda row: (row.id,))
+
+
+def find_session(tx: Transaction, user_id: str, session_id: str) -> SessionRow | None:
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM sessions WHERE id = :id AND user_id = :user", id=session_id, user=user_id
+    )
+    return SessionRow(*row) if row else None
+
+
+def end(tx: Transaction, user_id: str, session_id: str) -> bool:
+    """Ends a session of the user; False when there was none."""
+    return tx.run("DELETE FROM sessions WHERE id = :id AND user_id = :user", id=session_id, user=user_id) > 0
+
+
+def end_others(tx: Transaction, user_id: str, kept: str | None) -> int:
+    """Ends all sessions of the user but one; how many."""
+    return tx.run("DELETE FROM sessions WHERE user_id = :user AND id <> :kept", user=user_id, kept=kept or "")

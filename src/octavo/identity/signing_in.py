@@ -1,0 +1,186 @@
+"""Signing in by password, by a link in a mail, and with a second factor.
+
+An address without an account is answered like one with another password, after the same work; a link that
+nobody gets is answered like one that was sent, since the job that sends it looks the person up.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ..access import audit_person
+from ..errors import Unauthorized, Unavailable
+from ..kit import jobs, mail
+from ..kit.clock import now
+from ..kit.context import Context
+from ..kit.db import Transaction
+from ..kit.operation import Call
+from . import attempts, factors, one_time, passwords, sessions
+from .verification import verify_address
+
+LINK_LIFETIME = 15 * 60_000
+CHALLENGE_LIFETIME = 5 * 60_000
+CODE_TRIES = 10
+_LINK_TRIES = 5
+_SWEEP_EVERY = 3600
+
+
+class _Person(Struct, frozen=True):
+    id: str
+    password_hash: str | None
+
+
+class _Link(Struct, frozen=True):
+    user_id: str
+
+
+class SecondFactorNeeded(Struct, frozen=True):
+    """The first factor was right; ``challenge`` and a code finish the sign-in."""
+
+    challenge: str
+    expires_at: int
+
+
+Outcome = sessions.NewSession | SecondFactorNeeded
+
+
+def _find_person(tx: Transaction, email: str) -> _Person | None:
+    """Somebody who may sign in: not disabled, and no service account."""
+    row = tx.one(
+        "SELECT id, password_hash FROM users WHERE email = :email AND disabled = 0 AND kind = 'person'",
+        email=email.strip().lower(),
+    )
+    return _Person(*row) if row else None
+
+
+def with_password(call: Call, email: str, password: str, code: str | None) -> Outcome:
+    """Raises Unauthorized when something does not fit, TooManyRequests after too many tries."""
+    counters = attempts.counters("password", email.strip().lower(), call.client)
+    with call.db.write() as tx:
+        attempts.take(tx, counters)
+    with call.db.read() as tx:
+        person = _find_person(tx, email)
+    fits = passwords.verify_password(person.password_hash if person else None, password)
+    if person is None or not fits:
+        _note_failure(call, email, "password")
+        raise Unauthorized("The address or the password is wrong.")
+    with call.db.write() as tx:
+        attempts.give_back(tx, counters)
+    return _first_factor_done(call, person.id, "password", code)
+
+
+def _first_factor_done(call: Call, user_id: str, method: sessions.Method, code: str | None) -> Outcome:
+    with call.db.write() as tx:
+        if not factors.needs_code(tx, user_id):
+            return sessions.begin(tx, user_id, method, client=call.client, agent=sessions.agent_of(call))
+    if code is not None:
+        return _with_code(call, user_id, method, code)
+    expires = now() + CHALLENGE_LIFETIME
+    challenge = call.context.signer.sign("second-factor", f"{method} {user_id}", expires)
+    return SecondFactorNeeded(challenge, expires)
+
+
+def with_code(call: Call, challenge: str, code: str) -> sessions.NewSession:
+    """The second step. Raises Unauthorized, TooManyRequests."""
+    payload = call.context.signer.verify("second-factor", challenge)
+    if payload is None:
+        raise Unauthorized("challenge: unknown or expired. Sign in again.")
+    method, _, user_id = payload.partition(" ")
+    return _with_code(call, user_id, method, code)
+
+
+def _with_code(call: Call, user_id: str, method: sessions.Method, code: str) -> sessions.NewSession:
+    counters = attempts.counters("code", user_id, call.client, CODE_TRIES)
+    with call.db.write() as tx:
+        attempts.take(tx, counters)
+    with call.db.write() as tx:
+        # Asked anew: the account may have been disabled since the first factor.
+        enabled = tx.one("SELECT 1 FROM users WHERE id = :id AND disabled = 0", id=user_id)
+        if enabled and factors.accept(tx, user_id, code):
+            attempts.give_back(tx, counters)
+            return sessions.begin(tx, user_id, method, client=call.client, agent=sessions.agent_of(call))
+        audit_person(
+            tx,
+            "sign-in.failed",
+            user_id,
+            client=call.client,
+            actor="",
+            after={"method": f"{method} and code"},
+        )
+    raise Unauthorized("code: wrong, or used already")
+
+
+def _note_failure(call: Call, email: str, method: str) -> None:
+    """Has a failed try put into the log. The same work whether or not there is such a person."""
+    with call.db.write() as tx:
+        jobs.enqueue(
+            tx, "logFailedSignIn", email=email.strip().lower()[:320], method=method, client=call.client
+        )
+
+
+@jobs.job("logFailedSignIn", attempts=3)
+def log_failed_sign_in(context: Context, email: str, method: str, client: str) -> None:
+    with context.db.write() as tx:
+        person = _find_person(tx, email)
+        if person is not None:
+            state = {"method": method}
+            audit_person(tx, "sign-in.failed", person.id, client=client, actor="", after=state)
+
+
+# --- links in a mail ----------------------------------------------------------------------------------
+
+
+def request_link(call: Call, email: str) -> None:
+    """Has a link mailed to the person with this address, if there is one. Raises TooManyRequests, Unavailable."""
+    if not call.settings.smtp_url:
+        raise Unavailable("This installation sends no mail (OCTAVO_SMTP_URL).")
+    email = email.strip().lower()
+    counters = attempts.counters("link", email, call.client, _LINK_TRIES)
+    with call.db.write() as tx:
+        attempts.take(tx, counters)
+        jobs.enqueue(tx, "mailSignInLink", email=email)
+
+
+@jobs.job("mailSignInLink", attempts=3)
+def mail_link(context: Context, email: str) -> None:
+    with context.db.write() as tx:
+        person = _find_person(tx, email)
+        if person is None:
+            return
+        secret = one_time.issue(tx, "link", _Link(person.id), LINK_LIFETIME)
+    mail.send(
+        context.settings.smtp_url,
+        sender=context.settings.mail_from,
+        to=email,
+        subject="Your sign-in link",
+        text=f"Sign in here within 15 minutes:\n\n{context.settings.url}/sign-in?link={secret}\n\n"
+        "If you did not ask for this, ignore it: nobody is signed in until the link is opened.\n",
+    )
+
+
+def with_link(call: Call, secret: str, code: str | None) -> Outcome:
+    """Takes a link's secret, which is used up by this. Raises Unauthorized."""
+    with call.db.write() as tx:
+        link = one_time.take(tx, "link", secret, _Link)
+        # Who opens the link reads the address's mail.
+        known = link is not None and verify_address(tx, link.user_id)
+    if link is None or not known:
+        raise Unauthorized("link: unknown, used or expired. Ask for another one.")
+    return _first_factor_done(call, link.user_id, "link", code)
+
+
+# --- what is over is forgotten ------------------------------------------------------------------------
+
+
+@jobs.job("forgetExpiredSignIns")
+def forget_expired(context: Context) -> None:
+    moment = now()
+    with context.db.write() as tx:
+        tx.run("DELETE FROM sessions WHERE expires_at < :now OR last_used_at < :idle", now=moment,
+               idle=moment - sessions.SESSION_IDLE)  # fmt: skip
+        tx.run("DELETE FROM one_time_secrets WHERE expires_at < :now", now=moment)
+        tx.run("DELETE FROM saml_assertions WHERE expires_at < :now", now=moment)
+        tx.run("DELETE FROM attempts WHERE window_start < :before", before=moment - attempts.WINDOW)
+
+
+jobs.schedule("forgetExpiredSignIns", _SWEEP_EVERY, "forgetExpiredSignIns")

@@ -1,0 +1,137 @@
+"""Tokens and service accounts: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..kit import ids
+from ..kit.clock import now
+from ..kit.db import Transaction
+from ..kit.pagination import Slice, decode_token, slice_rows
+
+
+class TokenRow(Struct, frozen=True):
+    id: str
+    organization_id: str | None
+    name: str
+    hint: str
+    scopes: list[str] | None
+    created_at: int
+    expires_at: int | None
+    last_used_at: int | None
+
+
+class ServiceAccountRow(Struct, frozen=True):
+    id: str
+    name: str
+    role: str | None
+    created_at: int
+
+
+_TOKEN = "id, organization_id, name, hint, scopes, created_at, expires_at, last_used_at"  # noqa: S105
+_SERVICE = """FROM users u JOIN members m ON m.user_id = u.id AND m.organization_id = u.managed_by
+              WHERE u.managed_by = :org AND u.kind = 'service'"""
+
+
+def _token(row: tuple[Any, ...]) -> TokenRow:
+    id, organization_id, name, hint, scopes, *times = row
+    return TokenRow(id, organization_id, name, hint, msgspec.json.decode(scopes) if scopes else None, *times)
+
+
+def list_tokens(
+    tx: Transaction, user_id: str, limit: int, page: str | None, *, only: str | None = None
+) -> Slice[TokenRow]:
+    """The tokens of a user that were not taken back, newest first; ``only``: those of one organization."""
+    after = decode_token(page, str)
+    alive = "FROM tokens WHERE user_id = :user AND revoked_at IS NULL"
+    if only is not None:
+        alive += " AND organization_id = :only"
+    rows = tx.all(
+        f"SELECT {_TOKEN} {alive} AND id < :after ORDER BY id DESC LIMIT :limit",
+        user=user_id,
+        after=after[0] if after else "~",
+        limit=limit + 1,
+        only=only,
+    )
+    count = tx.value(f"SELECT count(*) {alive}", user=user_id, only=only)
+    return slice_rows([_token(row) for row in rows], limit, count, lambda row: (row.id,))
+
+
+def find_token_by_secret(tx: Transaction, hashed: str) -> TokenRow | None:
+    row = tx.one(f"SELECT {_TOKEN} FROM tokens WHERE hash = :hash", hash=hashed)
+    return _token(row) if row else None
+
+
+def revoke_token(tx: Transaction, user_id: str, token_id: str, *, only: str | None = None) -> bool:
+    """Takes back a token of the user; False when there was none that was good."""
+    bound = "" if only is None else " AND organization_id = :only"
+    return (
+        tx.run(
+            f"""UPDATE tokens SET revoked_at = :at
+                WHERE id = :id AND user_id = :user AND revoked_at IS NULL{bound}""",
+            at=now(),
+            id=token_id,
+            user=user_id,
+            only=only,
+        )
+        > 0
+    )
+
+
+def insert_service_account(tx: Transaction, organization_id: str, name: str, role: str) -> ServiceAccountRow:
+    """A user that is no person, and a member of the organization. Nobody can sign in as one."""
+    row = ServiceAccountRow(ids.new_id(), name, role, now())
+    tx.run(
+        """INSERT INTO users (id, email, display_name, kind, managed_by, created_at)
+           VALUES (:id, :email, :name, 'service', :org, :at)""",
+        id=row.id,
+        email=f"{row.id.lower()}@service.invalid",
+        name=name,
+        org=organization_id,
+        at=row.created_at,
+    )
+    tx.run(
+        "INSERT INTO members (organization_id, user_id, role, joined_at) VALUES (:org, :id, :role, :at)",
+        org=organization_id,
+        id=row.id,
+        role=role,
+        at=row.created_at,
+    )
+    return row
+
+
+def list_service_accounts(
+    tx: Transaction, organization_id: str, limit: int, page: str | None
+) -> Slice[ServiceAccountRow]:
+    after = decode_token(page, str)
+    rows = tx.all(
+        f"""SELECT u.id, u.display_name, m.role, u.created_at {_SERVICE}
+            AND u.id < :after ORDER BY u.id DESC LIMIT :limit""",
+        org=organization_id,
+        after=after[0] if after else "~",
+        limit=limit + 1,
+    )
+    count = tx.value(f"SELECT count(*) {_SERVICE}", org=organization_id)
+    return slice_rows([ServiceAccountRow(*row) for row in rows], limit, count, lambda row: (row.id,))
+
+
+def is_service_account(tx: Transaction, organization_id: str, account_id: str) -> bool:
+    return tx.one(f"SELECT 1 {_SERVICE} AND u.id = :id", org=organization_id, id=account_id) is not None
+
+
+def disable_service_account(tx: Transaction, account_id: str) -> None:
+    """It stays as the author of what it made; its membership goes."""
+    tx.run("UPDATE users SET disabled = 1 WHERE id = :id", id=account_id)
+    tx.run("DELETE FROM members WHERE user_id = :id", id=account_id)
+
+
+def list_domain_organizations(tx: Transaction, domain: str) -> list[str]:
+    """The organizations that name this e-mail domain as theirs."""
+    rows = tx.all(
+        "SELECT id, email_domains FROM organizations WHERE email_domains LIKE :needle ORDER BY id",
+        needle=f"%{domain}%",
+    )
+    return [id for id, domains in rows if domain in {d.lower() for d in msgspec.json.decode(domains)}]

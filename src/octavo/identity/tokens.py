@@ -1,0 +1,41 @@
+"""Making tokens: never with more reach than what asks for them has."""
+
+from __future__ import annotations
+
+from ..access import Actor, create_token, hash_token, narrower
+from ..errors import BadRequest, Forbidden
+from ..kit.clock import parse_iso
+from ..kit.db import Transaction
+from .store import TokenRow, find_token_by_secret
+
+
+def issue_token(
+    tx: Transaction,
+    actor: Actor,
+    owner_id: str,
+    *,
+    name: str,
+    scopes: list[str] | None,
+    expires_at: str | None,
+    organization_id: str | None,
+) -> tuple[TokenRow, str]:
+    """A token of ``owner_id`` and its secret. ``organization_id``: the only organization it is good for.
+
+    Raises BadRequest, and Forbidden for scopes that the actor's own token lacks.
+    """
+    if not narrower(scopes, actor.scopes):
+        raise Forbidden("scopes: a token cannot make one that may do more than itself.")
+    expires = None
+    if expires_at is not None:
+        try:
+            expires = parse_iso(expires_at)
+        except ValueError:
+            raise BadRequest(
+                "expiresAt: expected a moment as ISO 8601, such as 2030-01-31T00:00:00Z"
+            ) from None
+    secret = create_token(
+        tx, owner_id, name=name.strip(), scopes=scopes, expires_at=expires, organization_id=organization_id
+    )
+    row = find_token_by_secret(tx, hash_token(secret))
+    assert row is not None, "the token was just made"
+    return row, secret

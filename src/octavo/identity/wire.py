@@ -1,0 +1,191 @@
+"""Sign-in, sessions, tokens and second factors on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from ..kit.clock import iso
+from ..kit.operation import Call
+from .sessions import NewSession, SessionRow
+from .signing_in import Outcome, SecondFactorNeeded
+from .store import ServiceAccountRow, TokenRow
+
+Email = Annotated[str, Meta(min_length=3, max_length=320, pattern="@")]
+Password = Annotated[str, Meta(max_length=4096)]
+Code = Annotated[str, Meta(min_length=6, max_length=32)]
+Secret = Annotated[str, Meta(min_length=1, max_length=4096)]
+Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
+
+
+class SignIn(Struct):
+    """``code``: of the second factor, when there is one. ``cookie``: keep the session in a cookie as well."""
+
+    email: Email
+    password: Password
+    code: Code | None = None
+    cookie: bool = False
+
+
+class SignInWithCode(Struct):
+    challenge: Secret
+    code: Code
+    cookie: bool = False
+
+
+class SignInWithLink(Struct):
+    link: Secret
+    code: Code | None = None
+    cookie: bool = False
+
+
+class SignInLinkRequest(Struct):
+    email: Email
+
+
+class Discover(Struct):
+    email: Email
+
+
+class SignedInResult(Struct, rename="camel"):
+    """``token`` goes into ``Authorization: Bearer``; ``challenge`` with a code into `POST /sign-in/code`."""
+
+    status: Literal["signed-in", "code-needed"]
+    expires_at: str
+    session: str | UnsetType = UNSET
+    token: str | UnsetType = UNSET
+    challenge: str | UnsetType = UNSET
+
+
+class SignInProvider(Struct, rename={"start_url": "startURL"}):
+    id: str
+    label: str
+    start_url: str
+
+
+class SignInWays(Struct):
+    """How somebody with this address may sign in: read off the address alone, whether or not they exist."""
+
+    methods: list[Literal["password", "link"]]
+    sso: list[SignInProvider]
+
+
+class Session(Struct, rename="camel"):
+    id: str
+    method: str
+    client: str
+    agent: str
+    created_at: str
+    expires_at: str
+    last_used_at: str
+    current: bool
+    organization: str | UnsetType = UNSET
+    object: Literal["session"] = "session"
+
+
+class SetPassword(Struct, rename="camel"):
+    password: Password
+    current_password: Password | None = None
+
+
+class SecondFactor(Struct, rename="camel"):
+    enabled: bool
+    recovery_codes_left: int
+
+
+class StartSecondFactor(Struct, rename="camel"):
+    """``currentPassword`` is needed where there is one."""
+
+    current_password: Password | None = None
+
+
+class StartedSecondFactor(Struct):
+    secret: str
+    uri: str
+
+
+class CodeBody(Struct):
+    code: Code
+
+
+class RecoveryCodes(Struct, rename="camel"):
+    recovery_codes: list[str]
+
+
+class CreateToken(Struct, rename="camel"):
+    """``scopes`` absent: all that the owner may do. ``expiresAt``: ISO 8601; absent: never."""
+
+    name: Name
+    scopes: Annotated[list[str], Meta(min_length=1, max_length=50)] | None = None
+    expires_at: Annotated[str, Meta(max_length=40)] | None = None
+
+
+class CreateServiceAccount(Struct):
+    name: Name
+    role: Literal["read", "comment", "edit", "review", "create", "admin"] = "read"
+
+
+class Token(Struct, rename="camel"):
+    """``token``, the secret, is in the answer that makes it and never again."""
+
+    id: str
+    name: str
+    hint: str
+    scopes: list[str] | None
+    created_at: str
+    expires_at: str | None
+    last_used_at: str | None
+    token: str | UnsetType = UNSET
+    organization: str | UnsetType = UNSET
+    object: Literal["token"] = "token"
+
+
+class ServiceAccount(Struct, rename="camel"):
+    id: str
+    name: str
+    role: str | None
+    created_at: str
+    object: Literal["service-account"] = "service-account"
+
+
+def present_outcome(outcome: Outcome) -> SignedInResult:
+    if isinstance(outcome, SecondFactorNeeded):
+        return SignedInResult("code-needed", iso(outcome.expires_at), challenge=outcome.challenge)
+    return present_new_session(outcome)
+
+
+def present_new_session(new: NewSession) -> SignedInResult:
+    return SignedInResult("signed-in", iso(new.expires_at), session=new.id, token=new.secret)
+
+
+def present_session(call: Call, row: SessionRow) -> Session:
+    return Session(
+        id=row.id,
+        method=row.method,
+        client=row.client,
+        agent=row.agent,
+        created_at=iso(row.created_at),
+        expires_at=iso(row.expires_at),
+        last_used_at=iso(row.last_used_at),
+        current=row.id == call.actor.token_id,
+        organization=row.organization_id or UNSET,
+    )
+
+
+def present_token(row: TokenRow, secret: str | UnsetType = UNSET) -> Token:
+    return Token(
+        id=row.id,
+        name=row.name,
+        hint=row.hint,
+        scopes=row.scopes,
+        created_at=iso(row.created_at),
+        expires_at=iso(row.expires_at) if row.expires_at else None,
+        last_used_at=iso(row.last_used_at) if row.last_used_at else None,
+        token=secret,
+        organization=row.organization_id or UNSET,
+    )
+
+
+def present_service_account(row: ServiceAccountRow) -> ServiceAccount:
+    return ServiceAccount(row.id, row.name, row.role, iso(row.created_at))

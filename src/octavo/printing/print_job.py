@@ -1,0 +1,118 @@
+"""Prints are made by a job, once for each state, by a process of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import msgspec
+import structlog
+
+from ..content import revision_base, store_file
+from ..errors import NotFound
+from ..kit import jobs
+from ..kit.clock import now
+from ..kit.context import Context
+from ..kit.db import Transaction
+from . import store
+from .inputs import gather
+from .order import Order, Result
+from .store import PrintRow, Wanted
+
+log = structlog.get_logger()
+
+SECONDS = 120
+"""How long a print may take, waiting for the processor included."""
+KEPT = 7 * 86_400_000
+_SWEEP_EVERY = 6 * 3600.0
+_TOO_MUCH = "This space could not be printed: it asks for more memory or time than a print is given."
+
+
+class CannotPrint(Exception):
+    """Even the plain text could not be set; the message says why, for a reader."""
+
+
+def order_print(tx: Transaction, wanted: Wanted) -> PrintRow | None:
+    """The print as it stands; one that nobody asked for yet is now on its way. None: the space is gone.
+
+    Needs a write transaction.
+    """
+    if store.insert_print(tx, wanted):
+        jobs.enqueue(tx, "makePrint", print_id=wanted.id)
+    return store.find_print(tx, wanted.id)
+
+
+@jobs.job("makePrint", attempts=3)
+def make_print(context: Context, print_id: str) -> None:
+    """Makes the PDF of a row of ``prints``."""
+    with context.db.read() as tx:
+        row = store.find_print(tx, print_id)
+    if row is None or row.file is not None:
+        return
+    with tempfile.TemporaryDirectory(prefix="octavo-print-") as name:
+        folder = Path(name)
+        try:
+            with context.db.read() as tx:
+                base = revision_base(tx, row.wanted.space_id, row.wanted.revision_id)
+                order = gather(context, tx, base, row.wanted, folder)
+            result = compile_order(order, folder)
+        except (CannotPrint, NotFound) as error:
+            with context.db.write() as tx:
+                store.fail_print(tx, print_id, str(error))
+                jobs.finish(tx)
+            return
+        if result.plain or result.broken:
+            log.warning("printed with losses", print=print_id, plain=result.plain, broken=result.broken)
+        blob = store_file(context, (folder / "print.pdf").read_bytes())
+    with context.db.write() as tx:
+        store.finish_print(tx, print_id, blob.hash, blob.size)
+        jobs.finish(tx)
+
+
+def compile_order(order: Order, folder: Path) -> Result:
+    """Leaves ``print.pdf`` in the folder, where the images of the order are. Raises CannotPrint.
+
+    What does not end in time, or takes all memory, is tried once more as plain text.
+    """
+    (folder / "order.json").write_bytes(msgspec.json.encode(order))
+    for arguments in ([], ["plain"]):
+        if _run(folder, arguments):
+            return msgspec.json.decode((folder / "result.json").read_bytes(), type=Result)
+    raise CannotPrint(_TOO_MUCH)
+
+
+def _run(folder: Path, arguments: list[str]) -> bool:
+    # Nothing of the service's environment goes along: no address of a database, no key.
+    environment = {
+        "PATH": os.defpath,
+        "HOME": str(folder),
+        "TMPDIR": str(folder),
+        "LC_ALL": "C.UTF-8",
+        "RAYON_NUM_THREADS": "2",
+        "HTTPS_PROXY": "http://127.0.0.1:9",
+    }
+    command = [sys.executable, "-P", "-m", "octavo.printing.compiling", str(folder), *arguments]
+    try:
+        done = subprocess.run(  # noqa: S603 - our own program and a folder of ours
+            command, cwd=folder, env=environment, timeout=SECONDS, capture_output=True, check=False
+        )
+    except subprocess.TimeoutExpired:
+        log.warning("print took too long", seconds=SECONDS)
+        return False
+    if done.returncode:
+        log.warning("print failed", code=done.returncode, error=done.stderr[-2000:].decode(errors="replace"))
+    return done.returncode == 0
+
+
+@jobs.job("forgetOldPrints")
+def forget_old_prints(context: Context) -> None:
+    """Deletes prints after a week; whoever opens a link to one then has it made again."""
+    with context.db.write() as tx:
+        store.forget_prints(tx, now() - KEPT)
+        jobs.finish(tx)
+
+
+jobs.schedule("forgetOldPrints", _SWEEP_EVERY, "forgetOldPrints")

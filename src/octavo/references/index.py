@@ -1,0 +1,339 @@
+"""What every reference of a space means, kept true by each revision of main at the cost of what it changes.
+
+``derive`` compares main with a state that differs from it by some changes, and says which rows of references are
+no more and which are new. A revision of main writes that; a change request is read as main's rows with it laid
+over them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+
+from ..content import (
+    Base,
+    Changes,
+    Item,
+    LineMoved,
+    find_items,
+    find_pages,
+    get_body,
+    list_changed,
+    list_held,
+)
+from ..core.document import assign_keys, read, references, split_page
+from ..core.pages import Page
+from ..kit.db import Transaction
+from .resolving import Meaning, Owner, Question, Resolver, State, question, refs_of
+
+Place = tuple[str, str, int]
+"""Space, owner, and which of its references."""
+
+_BATCH = 400
+_DEPENDS = frozenset({"reusable-content", "openapi"})
+_MAX_KEY = 160
+
+
+class Row(Struct, frozen=True):
+    """One reference, as it is kept."""
+
+    space_id: str
+    owner_id: str
+    place: int
+    owner_kind: str
+    node: str | None
+    type: str
+    relation: str
+    written: str
+    kind: str
+    target_space: str | None
+    target: str | None
+    anchor: str | None
+    status: str
+    target_key: str
+    asked: str
+
+    @property
+    def at(self) -> Place:
+        return self.space_id, self.owner_id, self.place
+
+
+COLUMNS = Row.__struct_fields__
+
+
+class Delta(Struct):
+    """What differs from the rows of main. ``seen``: revisions of other spaces that meanings were found in."""
+
+    old: dict[Place, Row] = field(default_factory=dict)
+    new: list[Row] = field(default_factory=list)
+    seen: dict[str, str] = field(default_factory=dict)
+
+
+# --- rows ---------------------------------------------------------------------------------------------
+
+
+def _row(
+    resolver: Resolver, space_id: str, owner: Owner, place: int, node: str | None, type: str, ref: Any
+) -> Row:
+    meaning, asked = resolver.resolve(space_id, owner, ref, type)
+    relation = "dependsOn" if meaning.kind in _DEPENDS or type == "reusable-content" else "reference"
+    written = msgspec.json.encode(ref).decode()
+    return Row(
+        space_id,
+        owner.id,
+        place,
+        owner.kind,
+        node,
+        type,
+        relation,
+        written,
+        meaning.kind,
+        meaning.space,
+        meaning.target,
+        meaning.anchor,
+        meaning.status,
+        _key(meaning, relation, ref),
+        msgspec.json.encode(asked).decode(),
+    )
+
+
+def _key(meaning: Meaning, relation: str, ref: Any) -> str:
+    """The same for all references that mean one thing; what means nothing is what is written."""
+    if meaning.target is None:
+        parts = [relation, meaning.kind, meaning.status, str(ref.get("url", ref))]
+    else:
+        parts = [relation, meaning.kind, meaning.space or "", meaning.target, meaning.anchor or ""]
+    key = " ".join(parts)
+    if len(key) <= _MAX_KEY:
+        return key
+    return f"{relation} {meaning.kind} {hashlib.sha256(key.encode()).hexdigest()}"
+
+
+def _rows_of(tx: Transaction, resolver: Resolver, space_id: str, thing: Page | Item) -> Iterator[Row]:
+    if isinstance(thing, Page):
+        owner, body = Owner(thing.id, "page", thing.file_path), thing.body
+        beside = list(refs_of(thing))
+    else:
+        owner, body, beside = Owner(thing.id, "reusable-content", thing.path), thing.content, []
+    place = 0
+    for ref, type in beside:
+        yield _row(resolver, space_id, owner, place, None, type, ref)
+        place += 1
+    if body is None:
+        return
+    document = read(split_page(get_body(tx, body))[2])
+    if not references(document):
+        return
+    for found in references(assign_keys(document)):
+        yield _row(resolver, space_id, owner, place, found.key, found.type, found.ref)
+        place += 1
+
+
+def _again(resolver: Resolver, row: Row) -> Row | None:
+    """The same reference with what it means now; None where it no longer stands."""
+    state = resolver.state(row.space_id)
+    owner = state.owner(row.owner_id, row.owner_kind) if state is not None else None
+    if owner is None:
+        return None
+    ref = msgspec.json.decode(row.written)
+    return _row(resolver, row.space_id, owner, row.place, row.node, row.type, ref)
+
+
+# --- what a change changes ----------------------------------------------------------------------------
+
+
+class _Stale:
+    """Questions that may have another answer now."""
+
+    def __init__(self) -> None:
+        self.exact: set[str] = set()
+        self.spans: list[tuple[str, str]] = []
+
+    def add(self, kind: str, what: str | None) -> None:
+        if what is not None:
+            self.exact.add(question(kind, what))
+
+    def below(self, kind: str, what: str, mark: str) -> None:
+        """All that begin with ``what`` and ``mark``."""
+        low = question(kind, what + mark)
+        self.spans.append((low, low[:-1] + chr(ord(low[-1]) + 1)))
+
+
+def _stale(tx: Transaction, base: Base, changes: Changes, state: State) -> _Stale:
+    stale = _Stale()
+    before = State(tx, base)
+    old_pages = find_pages(tx, base, changes.pages)
+    for page_id, new in changes.pages.items():
+        old = old_pages.get(page_id)
+        if (old is None) != (new is None):
+            stale.add("page", page_id)
+        if (old and old.file_path) != (new and new.file_path) or (old is None) != (new is None):
+            stale.add("file", old.file_path if old else None)
+            stale.add("file", new.file_path if new else None)
+        if (old and (old.parent, old.slug)) != (new and (new.parent, new.slug)):
+            for there, page in ((before, old), (state, new)):
+                if page is not None:
+                    path = there.path(page)
+                    stale.add("path", path)
+                    stale.below("path", path, "/")
+        if old is not None and new is not None and old.body != new.body:
+            stale.below("anchor", page_id, "#")
+    old_items = find_items(tx, base, changes.items)
+    for item_id, item in changes.items.items():
+        was = old_items.get(item_id)
+        if (was is None) != (item is None):
+            stale.add("id", item_id)
+        if (was and was.path) != (item and item.path) or (was is None) != (item is None):
+            for thing in (was, item):
+                kind = "include" if thing is not None and thing.kind == "reusable-content" else "item"
+                stale.add(kind, thing.path if thing else None)
+        if was is not None and item is not None and was.content != item.content:
+            stale.below("anchor", item_id, "#")
+    return stale
+
+
+def derive(tx: Transaction, base: Base, changes: Changes) -> Delta:
+    """What ``changes`` of the head of main, ``base``, change in what references mean."""
+    state = State(tx, base, changes)
+    resolver = Resolver(tx, state)
+    delta = Delta()
+    things: dict[str, Page | Item | None] = dict(changes.pages)
+    things |= {
+        id: item for id, item in changes.items.items() if item is None or item.kind == "reusable-content"
+    }
+    old = _rows_where(tx, "r.space_id = :space AND r.owner_id IN :given", things, space=base.space_id)
+    new: dict[Place, Row] = {}
+    for thing in things.values():
+        if thing is not None:
+            new.update((row.at, row) for row in _rows_of(tx, resolver, base.space_id, thing))
+    for row in _rows_asking(tx, base, changes, state):
+        if row.at not in old and not (row.space_id == base.space_id and row.owner_id in things):
+            old[row.at] = row
+            if (again := _again(resolver, row)) is not None:
+                new[again.at] = again
+    delta.old = {at: row for at, row in old.items() if new.get(at) != row}
+    delta.new = [row for at, row in new.items() if old.get(at) != row]
+    delta.seen = resolver.seen
+    return delta
+
+
+def difference(tx: Transaction, head: Base, there: Base) -> Changes:
+    """What must change in the head of main to become the state of a change request, or an earlier one of main."""
+    *over, below = there.layers
+    moved = list_changed(tx, head.layers[0], after=below.sequence)
+    pages, items = set(moved.pages), set(moved.items)
+    for layer in over:
+        held = list_held(tx, layer)
+        pages |= held.pages
+        items |= held.items
+    found_pages, found_items = find_pages(tx, there, pages), find_items(tx, there, items)
+    return Changes({id: found_pages.get(id) for id in pages}, {id: found_items.get(id) for id in items})
+
+
+# --- following main -----------------------------------------------------------------------------------
+
+
+def prepare(tx: Transaction, base: Base, changes: Changes) -> Delta:
+    """What a revision of main changes in the rows, found before its transaction begins."""
+    return derive(tx, base, changes)
+
+
+def apply(tx: Transaction, space_id: str, delta: Delta) -> None:
+    """Writes it. Raises LineMoved when a space that was looked into has changed since."""
+    if delta.seen:
+        rows = tx.all(
+            f"SELECT id, main_revision FROM spaces WHERE id IN :seen ORDER BY id{tx.for_update}",
+            seen=delta.seen,
+        )
+        if dict(rows) != delta.seen:
+            raise LineMoved
+    gone = [{"space": space, "owner": owner, "place": place} for space, owner, place in delta.old]
+    for table in ("content_references", "reference_questions"):
+        tx.run_many(
+            f"DELETE FROM {table} WHERE space_id = :space AND owner_id = :owner AND place = :place", gone
+        )
+    tx.run_many(
+        f"""INSERT INTO content_references ({", ".join(COLUMNS)})
+            VALUES ({", ".join(f":{name}" for name in COLUMNS)})""",
+        [msgspec.structs.asdict(row) for row in delta.new],
+    )
+    tx.run_many(
+        """INSERT INTO reference_questions (asked_in, question, space_id, owner_id, place)
+           VALUES (:asked_in, :question, :space, :owner, :place)""",
+        [
+            {
+                "asked_in": there,
+                "question": what,
+                "space": row.space_id,
+                "owner": row.owner_id,
+                "place": row.place,
+            }
+            for row in delta.new
+            for there, what in msgspec.json.decode(row.asked, type=list[Question])
+        ],
+    )
+
+
+def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters: Any) -> dict[Place, Row]:
+    """Rows for which ``where`` holds, which has ``IN :given``."""
+    picked = ", ".join(f"r.{name}" for name in COLUMNS)
+    values = list(given)
+    found: dict[Place, Row] = {}
+    for start in range(0, len(values), _BATCH):
+        rows = tx.all(
+            f"SELECT {picked} FROM content_references r WHERE {where}",
+            given=values[start : start + _BATCH],
+            **parameters,
+        )
+        found.update((row.at, row) for row in (Row(*row) for row in rows))
+    return found
+
+
+def _rows_asking(tx: Transaction, base: Base, changes: Changes, state: State) -> list[Row]:
+    """The references, in whichever space, that asked something that may have another answer now."""
+    space_id = base.space_id
+    if tx.one("SELECT 1 FROM reference_questions WHERE asked_in = :space LIMIT 1", space=space_id) is None:
+        return []
+    picked = ", ".join(f"r.{name}" for name in COLUMNS)
+    joined = f"""SELECT DISTINCT {picked} FROM reference_questions q JOIN content_references r
+                   ON r.space_id = q.space_id AND r.owner_id = q.owner_id AND r.place = q.place
+                 WHERE q.asked_in = :space AND """
+    stale = _stale(tx, base, changes, state)
+    found: dict[Place, Row] = {}
+    exact = sorted(stale.exact)
+    for start in range(0, len(exact), _BATCH):
+        rows = tx.all(f"{joined} q.question IN :given", space=space_id, given=exact[start : start + _BATCH])
+        found.update((row.at, row) for row in (Row(*row) for row in rows))
+    for low, high in stale.spans:
+        rows = tx.all(
+            f"{joined} q.question >= :low AND q.question < :high", space=space_id, low=low, high=high
+        )
+        found.update((row.at, row) for row in (Row(*row) for row in rows))
+    return list(found.values())
+
+
+def copy_references(tx: Transaction, source_id: str, copy_id: str) -> None:
+    """What a copy of a space refers to: what the original referred to in itself, the copy refers to in itself.
+    References that name the original by its address still lead there."""
+    kept = [c for c in COLUMNS if c not in ("space_id", "target_space", "target_key", "asked")]
+    own = "CASE WHEN r.written LIKE :named THEN {0} ELSE replace({0}, :source, :copy) END"
+    given = {"source": source_id, "copy": copy_id, "named": f"%{source_id}%"}
+    tx.run(
+        f"""INSERT INTO content_references (space_id, target_space, target_key, asked, {", ".join(kept)})
+            SELECT :copy, {own.format("r.target_space")}, {own.format("r.target_key")}, {own.format("r.asked")},
+                   {", ".join(f"r.{column}" for column in kept)}
+            FROM content_references r WHERE r.space_id = :source""",
+        **given,
+    )
+    tx.run(
+        f"""INSERT INTO reference_questions (asked_in, question, space_id, owner_id, place)
+            SELECT {own.format("q.asked_in")}, q.question, :copy, q.owner_id, q.place
+            FROM reference_questions q JOIN content_references r
+              ON r.space_id = q.space_id AND r.owner_id = q.owner_id AND r.place = q.place
+            WHERE q.space_id = :source""",
+        **given,
+    )

@@ -1,0 +1,10 @@
+"""Everything that brings content in and takes it out: folders, archives, Git, HTML, Word, websites."""
+
+from .entering import RunAccess
+from .exporting import export_files
+from .importing import ImportOutcome, import_files
+from .sources import Source, SourceError, open_source
+
+__all__ = [
+    "ImportOutcome", "RunAccess", "Source", "SourceError", "export_files", "import_files", "open_source",
+]  # fmt: skip

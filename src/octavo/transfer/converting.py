@@ -1,0 +1,279 @@
+"""Uploaded files as one source of Markdown: archives opened, HTML and Word documents converted."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import posixpath
+import re
+import zipfile
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import unquote, unquote_to_bytes
+
+from ..core.document import DocumentError
+from ..core.links import relative_href
+from ..kit.files import FileStore, detect_type
+from ..transfer import Source, SourceError, open_source
+from ..uploads import UploadRow
+
+MAX_PAGE = 20 * 1024 * 1024
+"""Bytes of HTML, or of the text of a Word document, that become one page."""
+MAX_INLINE_IMAGE = 10 * 1024 * 1024
+ASSETS = ".gitbook/assets"
+RASTER = {
+    "image/png": ".png",
+    "image/jpeg": ".jpg",
+    "image/gif": ".gif",
+    "image/webp": ".webp",
+    "image/avif": ".avif",
+}
+_HTML = (".html", ".htm", ".xhtml")
+_MARKDOWN = (".md", ".markdown")
+_JUNK = frozenset([".ds_store", "thumbs.db", "desktop.ini"])
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_DATA_URL = re.compile(r"data:([\w.+/-]*)(?:;[\w=-]+)*?(;base64)?,(.*)", re.DOTALL | re.IGNORECASE)
+
+Tick = Callable[[], None]
+"""Called between files; raises when the run is over."""
+
+
+class Folder:
+    """Temporary files of a run, named by number."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._count = 0
+
+    def new(self, ending: str = "") -> Path:
+        self._count += 1
+        return self.path / f"{self._count}{ending}"
+
+    def add(self, source: Source, path: str, data: bytes) -> None:
+        """Puts bytes into a source, by way of a file."""
+        place = self.new()
+        place.write_bytes(data)
+        source.add(path, len(data), _opening(place))
+
+
+def _opening(place: Path) -> Callable[[], IO[bytes]]:
+    return lambda: place.open("rb")
+
+
+def gather_uploads(
+    uploads: Iterable[UploadRow], files: FileStore, folder: Folder, stack: ExitStack, tick: Tick
+) -> Source:
+    """The uploaded files as one source, each archive in a folder of its own where there are several files.
+
+    Raises SourceError for an archive that cannot be read or looks like an attack.
+    """
+    uploads = list(uploads)
+    raw = Source(posixpath.splitext(uploads[0].name)[0])
+    for upload in uploads:
+        tick()
+        place = folder.new(".zip")
+        with place.open("wb") as out:
+            for piece in files.open(upload.hash or ""):
+                out.write(piece)
+        stem, ending = posixpath.splitext(upload.name)
+        if ending.lower() == ".zip":
+            archive = stack.enter_context(open_source(str(place), allow_url=_refuse, local=True))
+            prefix = "" if len(uploads) == 1 else f"{stem}/"
+            raw.problems += archive.problems
+            for path in archive.paths():
+                raw.add(prefix + path, archive.size(path), _entry_opening(archive, path, folder))
+        elif ending.lower() in (*_HTML, *_MARKDOWN, ".docx"):
+            raw.add(upload.name, upload.size, _opening(place))
+        else:
+            message = "left out: of files only Markdown, HTML, .docx and .zip are read"
+            raw.problem(upload.name, "unknown_format", message)
+    return _Conversion(raw, folder, tick).convert()
+
+
+def _refuse(url: str) -> str:
+    raise ValueError("uploads are local")
+
+
+def _entry_opening(archive: Source, path: str, folder: Folder) -> Callable[[], IO[bytes]]:
+    def opening() -> IO[bytes]:
+        # Through the archive, which measures what really comes out.
+        place = folder.new()
+        with place.open("wb") as out:
+            for piece in archive.pieces(path):
+                out.write(piece)
+        return place.open("rb")
+
+    return opening
+
+
+class _Conversion:
+    """A source in which pages of other formats are Markdown files, and the links between them follow."""
+
+    def __init__(self, raw: Source, folder: Folder, tick: Tick) -> None:
+        self.raw = raw
+        self.folder = folder
+        self.tick = tick
+        self.made = Source(raw.name)
+        self.made.problems = raw.problems
+        self.paths = [path for path in raw.paths() if posixpath.basename(path).lower() not in _JUNK]
+        self.known = set(self.paths)
+        self.becomes: dict[str, str] = {}
+        self.assets: set[str] = set()
+
+    def convert(self) -> Source:
+        taken = {path.casefold() for path in self.paths}
+        for path in self.paths:
+            stem, ending = posixpath.splitext(path)
+            if ending.lower() in (*_HTML, ".docx"):
+                folder, name = posixpath.split(stem)
+                wanted = posixpath.join(folder, "README") if name.lower() == "index" else stem
+                self.becomes[path] = _free(f"{wanted}.md", taken)
+        for path in self.paths:
+            self.tick()
+            if path not in self.becomes:
+                self.made.add(path, self.raw.size(path), self._raw_opening(path))
+            elif path.lower().endswith(".docx"):
+                self._word(path)
+            else:
+                self._html(path, self.raw.read(path))
+        return self.made
+
+    def _raw_opening(self, path: str) -> Callable[[], IO[bytes]]:
+        return self.raw.opening(path)
+
+    def _as_it_is(self, path: str, code: str, message: str) -> None:
+        self.made.add(path, self.raw.size(path), self._raw_opening(path))
+        self.made.problem(path, code, f"kept as a file: {message}")
+
+    def _html(self, path: str, data: bytes | str) -> None:
+        # Loaded where it is used: it takes long to load.
+        from .html import convert, parse_html
+
+        if len(data) > MAX_PAGE:
+            self._as_it_is(path, "too_large", f"a page of more than {MAX_PAGE // 1024**2} MB")
+            return
+        tree = parse_html(data)
+        new = self.becomes[path]
+        name = posixpath.splitext(posixpath.basename(path))[0]
+        try:
+            if tree is None:
+                raise DocumentError("there is nothing in it")
+            page = convert(
+                tree,
+                link=lambda href: self._link(path, new, href),
+                image=lambda source: self._image(path, new, source),
+                fallback_title=re.sub(r"[-_]+", " ", name),
+            )
+        except DocumentError as error:
+            self._as_it_is(path, "not_converted", str(error)[:200])
+            return
+        self.folder.add(self.made, new, page.text.encode())
+
+    def _word(self, path: str) -> None:
+        import mammoth
+
+        try:
+            place = self.folder.new(".zip")
+            place.write_bytes(self.raw.read(path))
+            _check_word(place)
+            with place.open("rb") as file:
+                keep = mammoth.images.img_element(lambda image: self._word_image(path, image))
+                found = mammoth.convert_to_html(file, convert_image=keep)
+        except SourceError as error:
+            self._as_it_is(path, "not_converted", str(error))
+            return
+        except Exception as error:  # whatever a damaged document makes the library raise
+            self._as_it_is(path, "not_converted", f"it cannot be read ({type(error).__name__})")
+            return
+        for message in dict.fromkeys(str(entry.message) for entry in found.messages):
+            # A style of its own is read as plain text, as it should be.
+            if " style" not in message:
+                self.made.problem(path, "word", message[:300])
+        self._html(path, f"<body>{found.value}</body>")
+
+    def _word_image(self, path: str, image: Any) -> dict[str, str]:
+        with image.open() as stream:
+            data = stream.read(MAX_INLINE_IMAGE + 1)
+        asset = self._asset(path, data)
+        return {"src": asset or "", **({"alt": image.alt_text} if image.alt_text else {})}
+
+    def _asset(self, path: str, data: bytes) -> str | None:
+        """Where the bytes of an image inside a page are kept: from the root, with a leading slash."""
+        ending = RASTER.get(detect_type(data[:64], ""))
+        if ending is None or len(data) > MAX_INLINE_IMAGE:
+            self.made.problem(
+                path, "image_left_out", "an image inside the page is too large or of no known format"
+            )
+            return None
+        asset = f"{ASSETS}/{hashlib.sha256(data).hexdigest()[:20]}{ending}"
+        if asset not in self.assets and asset not in self.known:
+            self.assets.add(asset)
+            self.folder.add(self.made, asset, data)
+        return f"/{asset}"
+
+    def _find(self, path: str, href: str) -> str | None:
+        name = unquote(re.split(r"[?#]", href, maxsplit=1)[0])
+        folder = "" if name.startswith("/") else posixpath.dirname(path)
+        found = posixpath.normpath(posixpath.join(folder, name.lstrip("/"))) if name else path
+        candidates = (found, f"{found}/index.html", f"{found}/index.htm", f"{found}.html")
+        return next((each for each in candidates if each in self.known or each in self.assets), None)
+
+    def _link(self, path: str, new: str, href: str) -> str | None:
+        if _SCHEME.match(href):
+            return href
+        found = self._find(path, href)
+        anchor = unquote(href.partition("#")[2]) or None
+        if found is None:
+            return href
+        if found == path and anchor:
+            return f"#{anchor}"
+        return relative_href(self.becomes.get(found, found), new, anchor)
+
+    def _image(self, path: str, new: str, source: str) -> str | None:
+        if source.lower().startswith("data:"):
+            data = _inline_bytes(source)
+            source = (self._asset(path, data) if data else None) or ""
+            if not source:
+                return None
+        if _SCHEME.match(source):
+            return source if re.match(r"https?:|//", source, re.IGNORECASE) else None
+        found = self._find(path, source)
+        if found is None:
+            self.made.problem(path, "missing_image", f"{source[:200]} is not there")
+            return source
+        return relative_href(found, new)
+
+
+def _free(path: str, taken: set[str]) -> str:
+    stem, ending = posixpath.splitext(path)
+    number = 0
+    while path.casefold() in taken:
+        number += 1
+        path = f"{stem}-{number}{ending}"
+    taken.add(path.casefold())
+    return path
+
+
+def _inline_bytes(url: str) -> bytes | None:
+    found = _DATA_URL.fullmatch(url) if len(url) < MAX_INLINE_IMAGE * 3 // 2 else None
+    if found is None:
+        return None
+    try:
+        return base64.b64decode(unquote(found[3])) if found[2] else unquote_to_bytes(found[3])
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _check_word(place: Path) -> None:
+    """Raises SourceError for an archive that grows beyond measure, or XML with a document type of its own."""
+    with open_source(str(place), allow_url=_refuse, local=True), zipfile.ZipFile(place) as archive:
+        for info in archive.infolist():
+            if not info.filename.lower().endswith((".xml", ".rels")):
+                continue
+            if info.file_size > MAX_PAGE:
+                raise SourceError(f"more than {MAX_PAGE // 1024**2} MB of text")
+            if b"<!DOCTYPE" in archive.read(info).replace(b"\0", b""):
+                raise SourceError("its XML has a document type")

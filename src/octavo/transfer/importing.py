@@ -1,0 +1,395 @@
+"""Import: the files of a source become one revision of a space.
+
+Bodies and bytes are stored first, in small transactions; nothing refers to them until the last, short one
+makes the revision. A process killed at any point leaves the whole revision or none of it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..content import (
+    ITEM_KINDS,
+    MAX_FILE,
+    Base,
+    Changes,
+    Item,
+    LineMoved,
+    body_hash,
+    dimensions,
+    get_body,
+    list_items,
+    list_pages,
+    main_base,
+    prepare_main,
+    put_bodies,
+    revise_main,
+    store_file,
+)
+from ..core.document import PageHead, read_head
+from ..core.import_plan import ImportPlan, PageText, head_fields, page_of, plan_import, read_pages, read_text
+from ..core.pages import Page, rank_between
+from ..core.problems import Problem
+from ..core.space_config import CONFIG_PATH, TAGS_PATH, VARIABLES_PATH
+from ..kit import ids
+from ..kit.context import Context
+from ..kit.db import Database
+from ..kit.files import detect_type
+from .sources import Source
+
+_BATCH = 100
+_ALIKE = 0.6
+_MAX_COMPARISONS = 20_000
+
+Progress = Callable[[int, int], None]
+
+
+class ImportOutcome(Struct, rename="camel"):
+    """``pages`` and ``files`` count what the source has; ``changed`` what this revision writes."""
+
+    space: str
+    revision: str
+    pages: int
+    files: int
+    changed: int
+    problems: list[Problem]
+
+
+class StagedFiles(Struct, frozen=True):
+    """A source that was read: each page with what its front matter says and the hash of its text; ``items``
+    without their final ids."""
+
+    plan: ImportPlan
+    reads: list[tuple[PageText, PageHead | None, str | None]]
+    items: list[Item]
+    problems: list[Problem]
+
+    def pages(self, ids: Sequence[str], file_ids: Mapping[str, str]) -> list[Page]:
+        """The pages, parents first, with these ids by place; links to files lead to ``file_ids`` by path."""
+        found = []
+        for read, head, body in self.reads:
+            page = page_of(read, ids, file_ids)
+            if head is not None:
+                page = msgspec.structs.replace(page, body=body, **head_fields(head))
+            found.append(page)
+        return found
+
+
+class _BodyWriter:
+    """Stores texts in batches, each in a transaction of its own."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._waiting: list[str] = []
+        self._size = 0
+
+    def add(self, text: str) -> str:
+        self._waiting.append(text)
+        self._size += len(text)
+        if len(self._waiting) >= _BATCH or self._size > 4_000_000:
+            self.flush()
+        return body_hash(text)
+
+    def flush(self) -> None:
+        if self._waiting:
+            with self._db.write() as tx:
+                put_bodies(tx, self._waiting)
+        self._waiting, self._size = [], 0
+
+
+def import_files(
+    context: Context,
+    source: Source,
+    space_id: str,
+    *,
+    author: str | None,
+    message: str | None = None,
+    git: dict[str, Any] | None = None,
+    progress: Progress = lambda done, total: None,
+) -> ImportOutcome:
+    """Makes the source's files the content of main, as one revision; pages that persist keep their ids.
+
+    When nothing differs from what is there, no revision is made.
+    """
+    staged = stage_files(context, source, progress=progress)
+    for _ in range(3):
+        try:
+            base, changed = _commit(context, space_id, staged, author=author, message=message, git=git)
+            break
+        except LineMoved:
+            continue
+    else:
+        raise LineMoved
+    files = sum(item.kind == "file" for item in staged.items)
+    return ImportOutcome(space_id, base.revision_id, len(staged.plan.pages), files, changed, staged.problems)
+
+
+def stage_files(
+    context: Context, source: Source, *, progress: Progress = lambda done, total: None
+) -> StagedFiles:
+    """Reads a source and stores its texts and bytes, which nobody refers to yet."""
+    plan = plan_import(source)
+    total = len(plan.pages) + len(plan.includes) + len(plan.files)
+    done = 0
+
+    def tick() -> None:
+        nonlocal done
+        done += 1
+        progress(done, total)
+
+    bodies = _BodyWriter(context.db)
+    reads: list[tuple[PageText, PageHead | None, str | None]] = []
+    kept_as_files: list[str] = []
+    for read in read_pages(plan, source):
+        head, body = None, None
+        if read.text is not None:
+            head = read_head(read.text)
+            plan.problems += [
+                Problem(read.planned.file_path or "", p.line, "front_matter", p.reason) for p in head.problems
+            ]
+            body = bodies.add(read.text)
+            read.text = None
+        elif read.keep_as_file and read.planned.file_path:
+            kept_as_files.append(read.planned.file_path)
+        reads.append((read, head, body))
+        tick()
+    items = list(_read_items(context, plan, source, bodies, kept_as_files, tick))
+    bodies.flush()
+    return StagedFiles(plan, reads, items, source.problems + plan.problems)
+
+
+def _read_items(
+    context: Context,
+    plan: ImportPlan,
+    source: Source,
+    bodies: _BodyWriter,
+    kept_as_files: Iterable[str],
+    tick: Callable[[], None],
+) -> Iterator[Item]:
+    """Files, reusable contents, variables and configuration sources, without their final ids."""
+    root = plan.config.root
+    for path in plan.includes:
+        text = read_text(plan, source, path)
+        if text is not None:
+            head = read_head(text)
+            name = head.title or path.rpartition("/")[2].removesuffix(".md")
+            yield Item(
+                id="", kind="reusable-content", name=name, path=path, content=bodies.add(text), size=len(text)
+            )
+        tick()
+    for name, value in plan.variables.items():
+        yield Item(id="", kind="variable", name=name, content=msgspec.json.encode(value).decode())
+    present = set(source.paths())
+    for path in (CONFIG_PATH, plan.summary_path, root + VARIABLES_PATH, root + TAGS_PATH):
+        if path in present:
+            text = source.read(path).decode("utf-8", "surrogateescape")
+            if body := _as_text(text):
+                yield Item(
+                    id="", kind="source", name=path.rpartition("/")[2], path=path, content=bodies.add(body)
+                )
+    for path in [*plan.files, *kept_as_files]:
+        item = _store_file(context, source, path, plan)
+        if item is not None:
+            yield item
+        tick()
+
+
+def _as_text(text: str) -> str | None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return None
+    return text
+
+
+def _store_file(context: Context, source: Source, path: str, plan: ImportPlan) -> Item | None:
+    data = source.read(path)
+    if len(data) > MAX_FILE:
+        plan.problems.append(Problem(path, 0, "too_large", "files over 100 MB are left out"))
+        return None
+    blob = store_file(context, data)
+    size = dimensions(data)
+    return Item(
+        id="",
+        kind="file",
+        name=path.rpartition("/")[2],
+        path=path,
+        content=blob.hash,
+        size=blob.size,
+        content_type=detect_type(data[:64], path),
+        width=size[0] if size else None,
+        height=size[1] if size else None,
+    )
+
+
+# --- against what is there ----------------------------------------------------------------------------
+
+
+def _commit(
+    context: Context,
+    space_id: str,
+    staged: StagedFiles,
+    *,
+    author: str | None,
+    message: str | None,
+    git: dict[str, Any] | None,
+) -> tuple[Base, int]:
+    reads, items = staged.reads, staged.items
+    with context.db.read() as tx:
+        base = main_base(tx, space_id)
+        old_pages = {page.id: page for page in list_pages(tx, base)}
+        old_items = {item.id: item for kind in ITEM_KINDS for item in list_items(tx, base, kind)}
+        page_ids = _match_pages(reads, old_pages, lambda digest: get_body(tx, digest))
+    changes = Changes(items=_item_changes(items, old_items))
+    by_path = {
+        (item.path or ""): item_id
+        for item_id, item in ({**old_items, **changes.items}).items()
+        if item is not None and item.kind == "file"
+    }
+    kept = set()
+    for page in staged.pages(page_ids, by_path):
+        old = old_pages.get(page.id)
+        kept.add(page.id)
+        if old is None:
+            changes.pages[page.id] = page
+            continue
+        page = msgspec.structs.replace(page, created_at=old.created_at, updated_at=old.updated_at)
+        if not _same_page(page, old):
+            changes.pages[page.id] = page
+    changes.pages |= {page_id: None for page_id in old_pages if page_id not in kept}
+    _keep_order(changes, old_pages, reads, page_ids)
+    if not changes:
+        return base, 0
+    with context.db.read() as tx:
+        prepared = prepare_main(tx, base, changes)
+    with context.db.write() as tx:
+        made = revise_main(tx, base, changes, prepared, author=author, message=message, git=git)
+    return made, len(changes.pages) + len(changes.items)
+
+
+def _same_page(one: Page, two: Page) -> bool:
+    return msgspec.structs.replace(one, rank="") == msgspec.structs.replace(two, rank="")
+
+
+def _keep_order(
+    changes: Changes,
+    old: dict[str, Page],
+    reads: list[tuple[PageText, PageHead | None, str | None]],
+    page_ids: list[str],
+) -> None:
+    """Pages whose only difference is the rank are written only where the order of siblings really changed."""
+    siblings: dict[str | None, list[str]] = {}
+    for read, _, _ in reads:
+        parent = read.planned.parent
+        siblings.setdefault(None if parent is None else page_ids[parent], []).append(page_ids[read.place])
+    for above, order in siblings.items():
+        before = sorted(
+            (p for p in order if p in old and old[p].parent == above), key=lambda p: (old[p].rank, p)
+        )
+        stay = _longest_in_order([p for p in order if p in old and old[p].parent == above], before)
+        _rank_around(changes, old, order, stay)
+
+
+def _longest_in_order(order: list[str], before: list[str]) -> set[str]:
+    matcher = difflib.SequenceMatcher(None, order, before, autojunk=False)
+    return {order[i] for block in matcher.get_matching_blocks() for i in range(block.a, block.a + block.size)}
+
+
+def _rank_around(changes: Changes, old: dict[str, Page], order: list[str], stay: set[str]) -> None:
+    """Gives every page of ``order`` that does not stay a rank between its neighbours that do."""
+    if len(stay) == len(order):
+        for page_id in order:
+            if (page := changes.pages.get(page_id)) is not None:
+                changes.pages[page_id] = msgspec.structs.replace(page, rank=old[page_id].rank)
+        return
+    low: str | None = None
+    for n, page_id in enumerate(order):
+        if page_id in stay:
+            rank = old[page_id].rank
+        else:
+            high = next((old[p].rank for p in order[n + 1 :] if p in stay), None)
+            rank = rank_between(low, high)
+        page = changes.pages.get(page_id) or old.get(page_id)
+        assert page is not None
+        if page_id in changes.pages or page.rank != rank:
+            changes.pages[page_id] = msgspec.structs.replace(page, rank=rank)
+        low = rank
+
+
+def _match_pages(
+    reads: list[tuple[PageText, PageHead | None, str | None]],
+    old: dict[str, Page],
+    text_of: Callable[[str], str],
+) -> list[str]:
+    """The id of each page by place: of the page with the same file, else of the most alike, else a new one."""
+    free = dict(old)
+    by_file = {page.file_path: page.id for page in old.values() if page.file_path}
+    by_place = {(page.parent, page.kind, page.title): page.id for page in old.values() if not page.file_path}
+    found: list[str | None] = []
+    for read, _, _ in reads:
+        planned = read.planned
+        if planned.file_path is not None:
+            match = by_file.get(planned.file_path)
+        else:
+            above = None if planned.parent is None else found[planned.parent]
+            match = by_place.get((above, planned.kind, read.title))
+        match = match if match in free else None
+        if match is not None:
+            del free[match]
+        found.append(match)
+    _match_alike(reads, found, free, text_of)
+    return [match or ids.new_id() for match in found]
+
+
+def _match_alike(
+    reads: list[tuple[PageText, PageHead | None, str | None]],
+    found: list[str | None],
+    free: dict[str, Page],
+    text_of: Callable[[str], str],
+) -> None:
+    """Pages whose file moved: first those of the same text, then those with most words in common."""
+    by_body = {page.body: page.id for page in free.values() if page.body}
+    open_places = [n for n, match in enumerate(found) if match is None and reads[n][2] is not None]
+    for n in open_places:
+        same = by_body.get(reads[n][2] or "")
+        if same in free:
+            found[n] = same
+            del free[same]
+    open_places = [n for n in open_places if found[n] is None]
+    candidates = {page.id: set(text_of(page.body).split()) for page in free.values() if page.body}
+    if not candidates or len(open_places) * len(candidates) > _MAX_COMPARISONS:
+        return
+    for place in open_places:
+        words = set(text_of(reads[place][2] or "").split())
+        scored = [
+            (len(words & other) / (len(words | other) or 1), page_id) for page_id, other in candidates.items()
+        ]
+        score, page_id = max(scored, default=(0.0, ""))
+        if score >= _ALIKE:
+            found[place] = page_id
+            del candidates[page_id]
+
+
+def _item_changes(items: list[Item], old: dict[str, Item]) -> dict[str, Item | None]:
+    by_key = {_item_key(item): item for item in old.values()}
+    changes: dict[str, Item | None] = {}
+    for item in items:
+        before = by_key.pop(_item_key(item), None)
+        if before is None:
+            item_id = ids.new_id()
+            changes[item_id] = msgspec.structs.replace(item, id=item_id)
+        else:
+            after = msgspec.structs.replace(item, id=before.id, created_at=before.created_at)
+            if after != before:
+                changes[before.id] = after
+    changes |= {item.id: None for item in by_key.values()}
+    return changes
+
+
+def _item_key(item: Item) -> tuple[str, str]:
+    return (item.kind, item.path or item.name)

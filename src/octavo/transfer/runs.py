@@ -1,0 +1,219 @@
+"""The job of an import run: gather, convert, store, and at the end one revision together with the run's end.
+
+A process killed at any point leaves nothing but texts and bytes that nobody refers to; the next attempt begins
+anew. Whoever cancels a run wins up to the very transaction that makes the revision.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from ..access import Can, space_access
+from ..changes import (
+    ChangeAccess,
+    Material,
+    adopt,
+    edit_live,
+    find_change,
+    require_editable,
+    require_live,
+    revise_change,
+)
+from ..content import Base, get_body, get_page, list_items, list_pages, main_base
+from ..core.pages import Page, slugify
+from ..core.problems import Problem
+from ..errors import NotFound, OctavoError, Unavailable
+from ..kit import ids
+from ..kit.context import Context
+from ..kit.db import Transaction
+from ..kit.fetch import Fetcher
+from ..kit.jobs import LeaseLost, finish, job
+from ..uploads import get_uploads
+from . import store, wire
+from .converting import Folder, gather_uploads
+from .importing import StagedFiles, stage_files
+from .sources import Source, SourceError
+from .store import RunRow
+
+ATTEMPTS = 3
+_TELL_EVERY = 0.5
+_OWN_PROBLEMS = frozenset(["no_readme"])
+"""What says nothing here: pages that come below others need no home page."""
+
+
+class Cancelled(Exception):
+    """The run was cancelled, or ended by another worker: whatever it did is to be dropped."""
+
+
+class Progress:
+    """Tells the database how far a run is, at most twice a second; raises Cancelled when the run is over."""
+
+    def __init__(self, context: Context, run_id: str) -> None:
+        self._context = context
+        self._run_id = run_id
+        self._told = 0.0
+        self._gathered = 0
+
+    def tick(self) -> None:
+        """One more piece was fetched or converted."""
+        self._gathered += 1
+        self.tell(0, self._gathered)
+
+    def tell(self, done: int, total: int) -> None:
+        moment = time.monotonic()
+        if moment - self._told < _TELL_EVERY:
+            return
+        self._told = moment
+        with self._context.db.write() as tx:
+            if not store.set_progress(tx, self._run_id, done, total):
+                raise Cancelled
+
+
+@job("runImport", attempts=ATTEMPTS + 1)
+def run_import(context: Context, run: str) -> None:
+    """Runs an import to its end. Errors that are the source's end it; others are tried again."""
+    with context.db.write() as tx:
+        begun = store.begin_run(tx, run)
+        if begun is None:
+            return
+        if begun.attempts > ATTEMPTS:
+            store.end_run(tx, run, "failed", error="The server was stopped in the middle, again and again.")
+            finish(tx)
+            return
+    try:
+        _import(context, begun)
+    except Cancelled:
+        return
+    except LeaseLost:
+        raise
+    except (SourceError, OctavoError) as error:
+        if isinstance(error, Unavailable) and begun.attempts < ATTEMPTS:
+            raise
+        with context.db.write() as tx:
+            store.end_run(tx, run, "failed", error=str(error))
+            finish(tx)
+    except Exception:
+        if begun.attempts < ATTEMPTS:
+            raise
+        with context.db.write() as tx:
+            store.end_run(tx, run, "failed", error="Something went wrong on our side.")
+        raise
+
+
+def _import(context: Context, run: RunRow) -> None:
+    progress = Progress(context, run.id)
+    with ExitStack() as stack:
+        path = stack.enter_context(tempfile.TemporaryDirectory(prefix="octavo-import-"))
+        source, urls = _gather(context, run, Folder(Path(path)), stack, progress)
+        staged = stage_files(context, source, progress=progress.tell)
+    problems = [problem for problem in staged.problems if problem.code not in _OWN_PROBLEMS]
+    if not staged.plan.pages:
+        with context.db.write() as tx:
+            message = "There is no page in it."
+            if not store.end_run(tx, run.id, "failed", problems=problems, error=message):
+                raise Cancelled
+            finish(tx)
+        return
+    _place(context, run, staged, urls, problems)
+
+
+def _gather(
+    context: Context, run: RunRow, folder: Folder, stack: ExitStack, progress: Progress
+) -> tuple[Source, dict[str, str] | None]:
+    """The source, and for a website where each page came from."""
+    wanted: Any = msgspec.json.decode(run.source, type=wire.Source)
+    if isinstance(wanted, wire.WebsiteSource):
+        # Loaded where they are used: parsers take long to load.
+        from .website import crawl
+
+        fetcher = Fetcher(context.settings.allow_private_fetch)
+        crawled = crawl(wanted.url, fetcher, folder, progress.tick)
+        return crawled.source, crawled.urls
+    with context.db.read() as tx:
+        uploads = get_uploads(tx, run.organization_id, run.user_id, "import_file", wanted.files)
+    return gather_uploads(uploads, context.files, folder, stack, progress.tick), None
+
+
+def _place(
+    context: Context,
+    run: RunRow,
+    staged: StagedFiles,
+    urls: dict[str, str] | None,
+    problems: list[Problem],
+) -> None:
+    """Makes the revision, with what its owner may do now, and ends the run with it."""
+    plan_ids = [ids.new_id() for _ in staged.reads]
+    item_ids = [ids.new_id() for _ in staged.items]
+    items = [replace(item, id=item_id) for item, item_id in zip(staged.items, item_ids, strict=True)]
+    by_path = {item.path or "": item.id for item in items if item.kind == "file"}
+    pages = staged.pages(plan_ids, by_path)
+    made: list[Page] = []
+
+    def material(tx: Transaction, base: Base) -> Material:
+        # How an empty space's tree was written is kept with it; elsewhere it would say too little.
+        whole = urls is None and run.page_id is None and not list_pages(tx, base)
+        whole = whole and not list_items(tx, base, "source")
+        kept = [item for item in items if whole or item.kind != "source"]
+        return Material(pages, kept, get_body, True, _folder_name(run), verbatim=True, into=run.page_id)
+
+    def make(tx: Transaction, base: Base, _: Base | None) -> Any:
+        edited = adopt(tx, base, material(tx, base), {})
+        made[:] = [page for page in edited.changes.pages.values() if page is not None]
+        return edited
+
+    def end(tx: Transaction, base: Base) -> None:
+        told = [
+            wire.ImportedPage(new.id, urls[old.file_path])
+            if urls and old.file_path in urls
+            else wire.ImportedPage(new.id)
+            for old, new in zip(pages, made, strict=True)
+            if new.kind == "document"
+        ]
+        ended = store.end_run(
+            tx, run.id, "completed", problems=problems, pages=told, revision=base.revision_id
+        )
+        if not ended:
+            raise Cancelled
+        finish(tx)
+
+    with context.db.read() as tx:
+        space = space_access(tx, run.user_id, Can.EDIT, run.space_id)
+        change = find_change(tx, run.space_id, run.change_id) if run.change_id else None
+    if run.change_id is None:
+        edit_live(context, space, make, end)
+    elif change is None:
+        raise NotFound(f"There is no change request {run.change_id!r}.")
+    else:
+        revise_change(context, ChangeAccess(space, change.id), make, end)
+
+
+def _folder_name(run: RunRow) -> str:
+    wanted: Any = msgspec.json.decode(run.source)
+    return slugify(f"import-{wanted.get('url', '').partition('://')[2].partition('/')[0]}") or "import"
+
+
+def check_target(
+    tx: Transaction, user_id: str, space_id: str, target: wire.Target
+) -> tuple[str | None, str | None]:
+    """The ids of the change request and of the page a run goes into. Raises NotFound, Conflict, Forbidden."""
+    space = space_access(tx, user_id, Can.EDIT, space_id)
+    change_id = None
+    base = main_base(tx, space_id)
+    if target.change_request is not msgspec.UNSET:
+        change = find_change(tx, space_id, target.change_request)
+        if change is None:
+            raise NotFound(f"target.changeRequest: there is no change request {target.change_request!r}.")
+        require_editable(change)
+        change_id, base = change.id, change.base
+    else:
+        require_live(space)
+    if target.page is msgspec.UNSET:
+        return change_id, None
+    return change_id, get_page(tx, base, target.page).id

@@ -1,0 +1,270 @@
+"""Where an import comes from: a folder, a ZIP archive, or a Git repository.
+
+Whatever the kind, a source is a list of safe relative paths and their bytes. Single bad entries are left out
+and reported; a source that cannot be used at all, or looks like an attack, raises ``SourceError``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import IO
+
+from ..content import MAX_FILE
+from ..core.problems import Problem
+
+MAX_TOTAL = 4 * 1024**3
+MAX_ENTRIES = 100_000
+MAX_RATIO = 200
+MAX_PATH = 1000
+MAX_DEPTH = 64
+_MAX_DIRECTORY = 16 * 1024 * 1024
+_PIECE = 64 * 1024
+
+AllowUrl = Callable[[str], str]
+"""Answers with the IP address to connect to for a URL, or raises ``ValueError`` when it may not be fetched."""
+
+
+class SourceError(ValueError):
+    """The source as a whole cannot be read; the message is for whoever named it."""
+
+
+class Source:
+    """The files of a source: ``paths()``, ``size(path)``, ``read(path)``, ``pieces(path)``; ``problems`` tells
+    what was left out. ``commit`` is the id of the commit read, for Git."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.commit: str | None = None
+        self.problems: list[Problem] = []
+        self._files: dict[str, tuple[int, Callable[[], IO[bytes]]]] = {}
+        self._total = 0
+        self._seen = 0
+
+    def paths(self) -> list[str]:
+        return list(self._files)
+
+    def size(self, path: str) -> int:
+        """In bytes, as the source declares it."""
+        return self._files[path][0]
+
+    def opening(self, path: str) -> Callable[[], IO[bytes]]:
+        """How the bytes are opened, for another source that holds the same file."""
+        return self._files[path][1]
+
+    def read(self, path: str) -> bytes:
+        return b"".join(self.pieces(path))
+
+    def pieces(self, path: str) -> Iterator[bytes]:
+        """The bytes, some at a time. Raises ``SourceError`` if the entry is damaged or longer than it said."""
+        size, opening = self._files[path]
+        left = size
+        try:
+            with opening() as stream:
+                while piece := stream.read(_PIECE):
+                    left -= len(piece)
+                    if left < 0:
+                        raise SourceError(f"{path} is longer than it said")
+                    yield piece
+        except (
+            OSError,
+            zipfile.BadZipFile,
+            zlib.error,
+            EOFError,
+            NotImplementedError,
+            RuntimeError,
+        ) as error:
+            raise SourceError(f"{path} cannot be read: {error}") from error
+
+    def problem(self, path: str, code: str, message: str) -> None:
+        self.problems.append(Problem(path, 0, code, message))
+
+    def count(self) -> None:
+        """To be called for every entry looked at, whatever becomes of it."""
+        self._seen += 1
+        if self._seen > MAX_ENTRIES:
+            raise SourceError(f"more than {MAX_ENTRIES} entries")
+
+    def add(self, path: str, size: int, opening: Callable[[], IO[bytes]]) -> None:
+        """One file, if its path is safe and free and its size is within the limits."""
+        if wrong := unsafe_path(path):
+            self.problem(printable(path), "unsafe_path", f"left out: {wrong}")
+        elif path in self._files:
+            self.problem(path, "duplicate_name", "left out: a second entry of this name")
+        elif size > MAX_FILE:
+            self.problem(path, "too_large", f"left out: larger than {MAX_FILE // 1024**2} MB")
+        else:
+            self._total += size
+            if self._total > MAX_TOTAL:
+                raise SourceError(f"more than {MAX_TOTAL // 1024**3} GB of files")
+            self._files[path] = (size, opening)
+
+    def descend(self, folder: str) -> None:
+        """From here on the source is what lies in ``folder``."""
+        prefix = folder.strip("/") + "/"
+        self._files = {
+            path[len(prefix) :]: entry for path, entry in self._files.items() if path.startswith(prefix)
+        }
+        self.problems = [
+            Problem(problem.path.removeprefix(prefix), problem.line, problem.code, problem.message)
+            for problem in self.problems
+            if problem.path.startswith(prefix) or problem.code == "unsafe_path"
+        ]
+        if not self._files:
+            raise SourceError(f"there is no folder {folder} in the source")
+
+
+@contextmanager
+def open_source(where: str, *, allow_url: AllowUrl, local: bool = False) -> Iterator[Source]:
+    """``where`` is ``https://host/repository.git``, if wanted with ``//subfolder`` and ``#ref`` (a branch, tag
+    or commit); if ``local``, also ``file://`` with the same, or the path of a folder or ZIP archive.
+
+    ``allow_url`` is asked before every connection, redirects included, and the connection goes to the
+    address it answers with. Raises ``SourceError``.
+    """
+    if not where or re.search(r"[\x00-\x1f\x7f]", where):
+        raise SourceError("a source must be named without control characters")
+    with ExitStack() as stack:
+        if re.match(r"https?://", where, re.IGNORECASE):
+            # Loaded only where it is used: Git takes long to load.
+            from .repositories import open_remote
+
+            yield open_remote(where, allow_url, stack)
+        elif not local:
+            raise SourceError("a source must be an http or https URL of a Git repository")
+        elif where.startswith("file://"):
+            from .repositories import open_local
+
+            yield open_local(where, stack)
+        elif re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", where):
+            raise SourceError("of URLs only https, http and file are read")
+        elif os.path.isdir(where):
+            yield _open_folder(where)
+        elif os.path.isfile(where):
+            yield _open_zip(where, stack)
+        else:
+            raise SourceError(f"{where} does not exist")
+
+
+def unsafe_path(path: str) -> str | None:
+    """What is wrong with the path of an entry; ``None`` if nothing is."""
+    if not path or path.startswith("/") or re.match(r"[A-Za-z]:", path):
+        return "the path is not relative"
+    if "\\" in path:
+        return "a backslash in the path"
+    if re.search(r"[\x00-\x1f\x7f\ud800-\udfff]", path):
+        return "characters in the path that no file name should hold"
+    parts = path.split("/")
+    if any(part in ("", ".", "..") for part in parts):
+        return "the path has empty parts, or leads elsewhere"
+    return "the path is too long" if len(path) > MAX_PATH or len(parts) > MAX_DEPTH else None
+
+
+def printable(path: str) -> str:
+    return path.encode("unicode_escape", "replace").decode()[:MAX_PATH] if unsafe_path(path) else path
+
+
+def is_git_path(path: str) -> bool:
+    return any(part.lower() == ".git" for part in path.split("/"))
+
+
+# Folders
+
+
+def _open_folder(where: str) -> Source:
+    source = Source(os.path.basename(os.path.abspath(where)))
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            entries = sorted(os.scandir(os.path.join(where, folder)), key=lambda entry: entry.name)
+        except OSError as error:
+            if not folder:
+                raise SourceError(f"{where} cannot be read: {error.strerror}") from error
+            source.problem(folder, "unreadable", f"left out: {error.strerror}")
+            continue
+        for entry in entries:
+            source.count()
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            if is_git_path(entry.name):
+                continue
+            if entry.is_symlink():
+                source.problem(printable(path), "symlink", "left out: a symbolic link")
+            elif entry.is_dir(follow_symlinks=False):
+                if wrong := unsafe_path(path):
+                    source.problem(printable(path), "unsafe_path", f"left out: {wrong}")
+                else:
+                    waiting.append(path)
+            elif entry.is_file(follow_symlinks=False):
+                source.add(path, entry.stat(follow_symlinks=False).st_size, _file_opening(entry.path))
+            else:
+                source.problem(printable(path), "special_file", "left out: neither a file nor a folder")
+    return source
+
+
+def _file_opening(path: str) -> Callable[[], IO[bytes]]:
+    return lambda: os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb")
+
+
+# Archives
+
+
+class _Measured:
+    """An archive that gives no more than ``_MAX_DIRECTORY`` bytes at once, so that its directory is bounded."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+
+    def read(self, size: int = -1) -> bytes:
+        if size > _MAX_DIRECTORY:
+            raise SourceError("the directory of the archive is too large")
+        return self.file.read(_MAX_DIRECTORY if size < 0 else size)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self.file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self.file.tell()
+
+    def seekable(self) -> bool:
+        return True
+
+
+def _open_zip(where: str, stack: ExitStack) -> Source:
+    source = Source(os.path.splitext(os.path.basename(where))[0])
+    try:
+        file = stack.enter_context(open(where, "rb"))  # noqa: SIM115
+        archive = stack.enter_context(zipfile.ZipFile(_Measured(file)))
+    except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+        if isinstance(error, SourceError):
+            raise
+        raise SourceError(f"{where} is no readable ZIP archive: {error}") from error
+    for info in archive.infolist():
+        source.count()
+        path = info.orig_filename
+        if path.endswith("/") or path.startswith("__MACOSX/") or is_git_path(path):
+            continue
+        if stat.S_ISLNK(info.external_attr >> 16):
+            source.problem(printable(path), "symlink", "left out: a symbolic link")
+        elif info.flag_bits & 1:
+            source.problem(printable(path), "encrypted", "left out: encrypted")
+        elif info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            source.problem(printable(path), "unknown_compression", "left out: neither stored nor deflated")
+        elif info.file_size > 1024**2 and info.file_size > info.compress_size * MAX_RATIO:
+            raise SourceError(f"{printable(path)} would grow more than {MAX_RATIO}-fold; not unpacked")
+        else:
+            source.add(path, info.file_size, _zip_opening(archive, info))
+    tops = {path.partition("/")[0] for path in source.paths()}
+    if len(tops) == 1 and all("/" in path for path in source.paths()):
+        # Archives of repositories hold one folder that is named for the repository.
+        source.descend(tops.pop())
+    return source
+
+
+def _zip_opening(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
+    return lambda: archive.open(info)

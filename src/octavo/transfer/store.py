@@ -1,0 +1,159 @@
+"""Import runs: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..core.problems import Problem
+from ..errors import NotFound
+from ..kit import ids
+from ..kit.clock import now
+from ..kit.db import Transaction
+from ..kit.pagination import Slice, decode_token, slice_rows
+
+MAX_PROBLEMS = 1000
+
+
+class RunRow(Struct, frozen=True):
+    """An import run. ``source``, ``pages`` and ``problems`` are JSON."""
+
+    id: str
+    organization_id: str
+    space_id: str
+    change_id: str | None
+    page_id: str | None
+    user_id: str
+    source: str
+    status: str
+    attempts: int
+    done: int
+    total: int
+    pages: str
+    problems: str
+    error: str | None
+    revision: str | None
+    created_at: int
+    started_at: int | None
+    completed_at: int | None
+
+
+_RUN = ", ".join(RunRow.__struct_fields__)
+
+
+def insert_run(
+    tx: Transaction,
+    *,
+    organization_id: str,
+    space_id: str,
+    change_id: str | None,
+    page_id: str | None,
+    user_id: str,
+    source: Any,
+) -> RunRow:
+    run_id = ids.new_id()
+    tx.run(
+        """INSERT INTO import_runs (id, organization_id, space_id, change_id, page_id, user_id, source, status,
+                                    created_at)
+           VALUES (:id, :org, :space, :change, :page, :user, :source, 'pending', :at)""",
+        id=run_id,
+        org=organization_id,
+        space=space_id,
+        change=change_id,
+        page=page_id,
+        user=user_id,
+        source=msgspec.json.encode(source).decode(),
+        at=now(),
+    )
+    return get_run(tx, run_id)
+
+
+def find_run(tx: Transaction, run_id: str) -> RunRow | None:
+    row = tx.one(f"SELECT {_RUN} FROM import_runs WHERE id = :id", id=run_id)
+    return RunRow(*row) if row else None
+
+
+def get_run(tx: Transaction, run_id: str) -> RunRow:
+    run = find_run(tx, run_id)
+    if run is None:
+        raise NotFound(f"There is no import run {run_id!r}.")
+    return run
+
+
+def list_runs(
+    tx: Transaction, organization_id: str, user_id: str | None, limit: int, page: str | None
+) -> Slice[RunRow]:
+    """Those that somebody started (None: anybody), newest first."""
+    after = decode_token(page, str)
+    where, given = "organization_id = :org", {"org": organization_id}
+    if user_id is not None:
+        where, given = f"{where} AND user_id = :user", {**given, "user": user_id}
+    rows = tx.all(
+        f"SELECT {_RUN} FROM import_runs WHERE {where} AND id < :after ORDER BY id DESC LIMIT :limit",
+        after=after[0] if after else "~",
+        limit=limit + 1,
+        **given,
+    )
+    count = tx.value(f"SELECT count(*) FROM import_runs WHERE {where}", **given)
+    return slice_rows([RunRow(*row) for row in rows], limit, count, lambda run: (run.id,))
+
+
+def begin_run(tx: Transaction, run_id: str) -> RunRow | None:
+    """Marks that an attempt begins; None when the run is over, or never was."""
+    begun = tx.run(
+        """UPDATE import_runs SET status = 'in-progress', attempts = attempts + 1, done = 0, total = 0,
+                                  started_at = coalesce(started_at, :at)
+           WHERE id = :id AND status IN ('pending', 'in-progress')""",
+        id=run_id,
+        at=now(),
+    )
+    return get_run(tx, run_id) if begun else None
+
+
+def set_progress(tx: Transaction, run_id: str, done: int, total: int) -> bool:
+    """False when the run is no longer in progress: it was cancelled."""
+    return bool(
+        tx.run(
+            "UPDATE import_runs SET done = :done, total = :total WHERE id = :id AND status = 'in-progress'",
+            id=run_id,
+            done=done,
+            total=total,
+        )
+    )
+
+
+def end_run(
+    tx: Transaction,
+    run_id: str,
+    status: str,
+    *,
+    problems: Sequence[Problem] = (),
+    pages: Sequence[Any] = (),
+    error: str | None = None,
+    revision: str | None = None,
+) -> bool:
+    """Ends a run that is not over; False for one that is. Past ``MAX_PROBLEMS`` only their number is kept."""
+    kept = list(problems[:MAX_PROBLEMS])
+    if len(problems) > len(kept):
+        more = len(problems) - len(kept)
+        kept.append(Problem("", 0, "more_problems", f"{more} more problems are not listed"))
+    return bool(
+        tx.run(
+            """UPDATE import_runs SET status = :status, completed_at = :at, problems = :problems, pages = :pages,
+                 error = :error, revision = :revision,
+                 done = CASE WHEN :status = 'completed' THEN :made ELSE done END,
+                 total = CASE WHEN :status = 'completed' THEN :made ELSE total END
+               WHERE id = :id AND status IN ('pending', 'in-progress')""",
+            id=run_id,
+            status=status,
+            at=now(),
+            problems=msgspec.json.encode(kept).decode(),
+            pages=msgspec.json.encode(pages).decode(),
+            made=len(pages),
+            error=error,
+            revision=revision,
+        )
+    )

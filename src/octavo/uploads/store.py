@@ -1,0 +1,89 @@
+"""Uploads: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+
+from ..errors import BadRequest, NotFound
+from ..kit.clock import now
+from ..kit.db import Transaction
+
+
+class UploadRow(Struct, frozen=True):
+    """``hash`` is None until the bytes came."""
+
+    id: str
+    organization_id: str
+    user_id: str
+    kind: str
+    name: str
+    content_type: str
+    size: int
+    hash: str | None
+    expires_at: int
+
+
+_UPLOAD = ", ".join(UploadRow.__struct_fields__)
+
+
+def insert_upload(tx: Transaction, row: UploadRow) -> None:
+    values = ", ".join(f":{name}" for name in UploadRow.__struct_fields__)
+    tx.run(f"INSERT INTO uploads ({_UPLOAD}) VALUES ({values})", **msgspec.structs.asdict(row))
+
+
+def find_upload(tx: Transaction, upload_id: str) -> UploadRow | None:
+    """None for one that is not there, or no more."""
+    row = tx.one(
+        f"SELECT {_UPLOAD} FROM uploads WHERE id = :id AND expires_at > :now", id=upload_id, now=now()
+    )
+    return UploadRow(*row) if row else None
+
+
+def get_uploads(
+    tx: Transaction, organization_id: str, user_id: str, kind: str, keys: Sequence[str]
+) -> list[UploadRow]:
+    """What somebody uploaded under these keys, in their order. Raises NotFound for keys that are not theirs,
+    BadRequest where the bytes did not come yet."""
+    found = []
+    for number, key in enumerate(keys):
+        upload = find_upload(tx, key)
+        if (
+            upload is None
+            or (upload.organization_id, upload.user_id) != (organization_id, user_id)
+            or upload.kind != kind
+        ):
+            raise NotFound(f"files[{number}]: there is no uploaded file {key!r}.")
+        if upload.hash is None:
+            raise BadRequest(f"files[{number}]: nothing was uploaded to the URL of {key!r} yet.")
+        found.append(upload)
+    return found
+
+
+def count_waiting_uploads(tx: Transaction, organization_id: str, user_id: str) -> int:
+    count: int = tx.value(
+        "SELECT count(*) FROM uploads WHERE user_id = :user AND organization_id = :org AND expires_at > :now"
+        " AND hash IS NULL",
+        user=user_id,
+        org=organization_id,
+        now=now(),
+    )
+    return count
+
+
+def set_uploaded(tx: Transaction, upload_id: str, hash: str) -> bool:
+    """False when other bytes came first, or the time is over."""
+    return bool(
+        tx.run(
+            "UPDATE uploads SET hash = :hash WHERE id = :id AND expires_at > :now AND (hash IS NULL OR hash = :hash)",
+            hash=hash,
+            id=upload_id,
+            now=now(),
+        )
+    )
+
+
+def delete_expired_uploads(tx: Transaction, before: int) -> int:
+    return tx.run("DELETE FROM uploads WHERE expires_at <= :before", before=before)

@@ -1,0 +1,338 @@
+"""Uploaded files become pages: each format, archives, bad ones, and what happens on the way."""
+
+import hashlib
+import time
+
+import pytest
+
+from octavo.kit import clock
+from octavo.kit.jobs import Worker, list_parked
+from octavo.transfer import runs, store
+from octavo.uploads import receiving
+from octavo.uploads import store as upload_store
+from transfer.bringing_in import PNG, archive, word
+
+
+def problems(run):
+    return {(problem["path"], problem["code"]) for problem in run["problems"]}
+
+
+# --- formats ------------------------------------------------------------------------------------------
+
+
+def test_markdown_html_and_word_come_into_an_empty_space(imports):
+    run = imports.files(
+        ("guide.md", "# Guide\n\nAs it *is*.\n"),
+        ("setup.html", "<body><h1>Set up</h1><p>Say <b>yes</b>.<ul><li>one<li>two</ul></body>"),
+        ("letter.docx", word(("Heading1", "A letter"), ("Heading2", "Part"), ("Normal", "Dear &amp; near"))),
+    )
+    assert (run["status"], run.get("error"), run["problems"]) == ("completed", None, [])
+    assert set(imports.tree()) == {"Guide", "Set up", "A letter"}
+    assert imports.text("Guide") == "# Guide\n\nAs it *is*.\n"
+    assert imports.text("Set up") == "# Set up\n\nSay **yes**.\n\n* one\n* two\n"
+    assert imports.text("A letter") == "# A letter\n\n## Part\n\nDear & near\n"
+    assert len(run["pages"]) == 3
+    assert run["progress"]["total"] >= 0
+
+
+def test_images_of_a_word_document_are_files(imports):
+    run = imports.files(("report.docx", word(("Heading1", "Report"), image=PNG)))
+    assert run["problems"] == []
+    (name,) = imports.stored_files()
+    assert f'<img src=".gitbook/assets/{name}" alt="A picture">' in imports.text("Report")
+    document = imports.page("Report", "document")["document"]
+    (images,) = [node for node in document["nodes"] if node["type"] == "images"]
+    assert images["nodes"][0]["data"]["ref"]["kind"] == "file"
+
+
+def test_a_word_document_with_a_document_type_is_not_read(imports):
+    bomb = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
+    run = imports.files(("bomb.docx", word(("Normal", "&b;"), head=bomb)))
+    assert run["status"] == "failed"
+    assert ("bomb.docx", "not_converted") in problems(run)
+
+
+TREE = {
+    "site/index.html": "<body><h1>Start</h1><p><a href='guide/install.html#linux'>Install</a>"
+    " <a href='guide/'>Guide</a> <a href='files/terms.pdf'>Terms</a> <a href='https://example.org/x'>out</a>"
+    " <a href='nowhere.html'>lost</a></p><p><img src='img/a.png' alt='A'></p></body>",
+    "site/guide/index.html": "<body><h1>Guide</h1><p>Up: <a href='../index.html'>start</a></p></body>",
+    "site/guide/install.html": "<body><h1>Install</h1><h2 id='linux'>On Linux</h2><p>Do."
+    " <a href='/files/terms.pdf'>Terms</a> <a href='#linux'>above</a></p></body>",
+    "site/img/a.png": PNG,
+    "site/files/terms.pdf": b"%PDF-1.4 terms",
+    "site/notes.md": "# Notes\n",
+    "__MACOSX/site/._index.html": "x",
+}
+
+
+def test_a_tree_of_html_keeps_its_links_images_and_attachments(imports):
+    run = imports.files(("export.zip", archive(TREE)))
+    assert (run["status"], run["problems"]) == ("completed", [])
+    assert imports.tree() == {"Start": {}, "Guide": {"Install": {}}, "Notes": {}}
+    start = imports.text("Start")
+    assert "[Install](guide/install.md#linux)" in start
+    assert "[Guide](guide/README.md)" in start
+    assert "[Terms](files/terms.pdf)" in start
+    assert "(nowhere.html)" in start
+    assert '<img src="img/a.png" alt="A">' in start
+    assert "[Terms](../files/terms.pdf) [above](#linux)" in imports.text("Install")
+    assert imports.stored_files() == ["a.png", "terms.pdf"]
+    links = [
+        inline["data"]["ref"]["kind"]
+        for node in imports.page("Start", "document")["document"]["nodes"]
+        for inline in node.get("nodes", [])
+        if inline.get("type") == "link"
+    ]
+    assert links[:4] == ["anchor", "page", "file", "url"]
+
+
+def test_a_repository_in_an_archive_is_imported_as_it_is(imports):
+    files = {
+        "r/.gitbook.yaml": "root: ./docs/\n",
+        "r/docs/SUMMARY.md": "# S\n\n* [Home](README.md)\n* [Two](b/two.md)\n",
+        "r/docs/README.md": "# Home\n",
+        "r/docs/b/two.md": "# Two\n\n[home](../README.md)\n",
+        "r/docs/.gitbook/vars.yaml": "name: Octavo\n",
+    }
+    run = imports.files(("r.zip", archive(files)))
+    assert run["status"] == "completed"
+    assert imports.tree() == {"Home": {}, "Two": {}}
+    from octavo.content import list_items, main_base
+
+    with imports.world.context.db.read() as tx:
+        base = main_base(tx, imports.space)
+        sources = {item.path for item in list_items(tx, base, "source")}
+        variables = [item.name for item in list_items(tx, base, "variable")]
+    assert sources == {".gitbook.yaml", "docs/SUMMARY.md", "docs/.gitbook/vars.yaml"}
+    assert variables == ["name"]
+
+
+def test_what_is_there_stays_and_new_pages_come_behind(imports):
+    imports.files(("guide.md", "# Guide\n\nFirst.\n"))
+    imports.files(("guide.md", "# Guide two\n\n[other](more.md)\n"), ("more.md", "# More\n"))
+    assert imports.tree() == {"Guide": {}, "Guide two": {}, "More": {}}
+    assert imports.text("Guide") == "# Guide\n\nFirst.\n"
+    (paragraph,) = imports.page("Guide two", "document")["document"]["nodes"]
+    (link,) = [inline for inline in paragraph["nodes"] if inline.get("type") == "link"]
+    more = next(page for page in imports.pages() if page["title"] == "More")
+    assert link["data"]["ref"] == {"kind": "page", "page": more["id"]}
+
+
+def test_below_a_page_of_a_change_request(imports):
+    world = imports.world
+    imports.files(("guide.md", "# Guide\n"))
+    (guide,) = imports.pages()
+    change = world.post("editor", f"/spaces/{imports.space}/change-requests", {"subject": "More"})["id"]
+    run = imports.files(
+        ("a.html", "<h1>A</h1>text"), ("b.md", "# B\n"), changeRequest=change, page=guide["id"]
+    )
+    assert run["status"] == "completed"
+    assert run["target"] == {"space": imports.space, "changeRequest": change, "page": guide["id"]}
+    assert imports.tree(change) == {"Guide": {"A": {}, "B": {}}}
+    assert imports.tree() == {"Guide": {}}
+    made = {page["id"] for page in imports.pages(change)[0]["pages"]}
+    assert {page["id"] for page in run["pages"]} == made
+
+
+# --- bad input ----------------------------------------------------------------------------------------
+
+
+HOSTILE = """<body onload=alert(1)><h1>Hostile<script>alert(1)</script></h1>
+<p onclick=alert(1)>{% if true %} <a href="java&#9;script:alert(1)">x</a> <a href="vbscript:x">y</a>
+<a href="data:text/html,<script>alert(1)</script>">z</a></p>
+<img src="x.png" onerror="alert(1)"><svg onload=alert(1)></svg><iframe src="javascript:alert(1)"></iframe>
+<math><mi xlink:href="javascript:alert(1)">m</mi></math><object data="x.swf"></object><form action="javascript:x"><button>b</button></form>
+<p>{% embed url="javascript:alert(1)" %}</p><p>&lt;img src=x onerror=alert(1)&gt;</p><p>[c](javascript:alert(1))</p>
+<style>@import 'x'</style><meta http-equiv=refresh content="0;url=javascript:alert(1)"></body>"""
+
+
+def test_hostile_html_becomes_inert_nodes(imports):
+    run = imports.files(("hostile.html", HOSTILE))
+    assert run["status"] == "completed"
+    document = imports.page("Hostile", "document")["document"]
+    kinds = {node["type"] for node in _walk(document) if "type" in node}
+    assert kinds <= {"paragraph", "images", "image"}
+    refs = [node["data"]["ref"] for node in _walk(document) if "ref" in node.get("data", {})]
+    assert [ref["url"] for ref in refs] == ["x.png"]
+
+
+def _walk(node):
+    yield node
+    for key in ("nodes", "fragments"):
+        for child in node.get(key, []):
+            yield from _walk(child)
+
+
+@pytest.mark.parametrize(
+    "piece", ["<div>", "<ul><li>", "<table><tr><td>", "<b><i>", "<blockquote>", "<a href=x>"]
+)
+def test_depth_and_breadth_are_bounded(piece):
+    from octavo.transfer.html import convert, parse_html
+
+    began = time.process_time()
+    deep = convert(parse_html(piece * 500 + "deep"), link=str, image=str)
+    assert "deep" in deep.text
+    convert(parse_html((piece + "wide") * 300 + "<p>x" * 5000), link=str, image=str)
+    assert time.process_time() - began < 10
+
+
+def test_archives_that_attack_are_refused_or_cleaned(imports):
+    bomb = archive({"bomb.html": b"a" * 30_000_000})
+    run = imports.files(("bomb.zip", bomb))
+    assert run["status"] == "failed" and "grow" in run["error"]
+    slip = archive({"../../evil.md": "# Evil\n", "/abs.md": "# Abs\n", "good.html": "<h1>Good</h1>x"})
+    run = imports.files(("slip.zip", slip))
+    assert run["status"] == "completed"
+    assert imports.tree() == {"Good": {}}
+    assert problems(run) == {("../../evil.md", "unsafe_path"), ("/abs.md", "unsafe_path")}
+
+
+def test_what_cannot_be_read_is_told(imports):
+    run = imports.files(("a.md", "# A\n"), ("sheet.xlsx", b"PK\x03\x04"), ("broken.docx", b"not a zip"))
+    assert run["status"] == "completed"
+    assert problems(run) == {("sheet.xlsx", "unknown_format"), ("broken.docx", "not_converted")}
+    run = imports.files(("broken.zip", b"not a zip"))
+    assert (run["status"], imports.tree()) == ("failed", {"A": {}})
+    assert "no readable ZIP" in run["error"]
+
+
+# --- uploads ------------------------------------------------------------------------------------------
+
+
+def test_uploads_are_limited_signed_and_bound(imports, monkeypatch):
+    assert imports.ask_for_url("a.zip", receiving.LARGEST["import_file"] + 1).status_code == 400
+    assert imports.ask_for_url("../a.zip", 5).status_code == 400
+    given = imports.ask_for_url("a.md", 5).json()
+    assert imports.put(given["url"], b"123456").status_code == 413
+    assert imports.put(given["url"], b"1234").status_code == 400
+    assert imports.put(given["url"], b"", "GET").status_code == 405
+    assert imports.put(given["url"][:-1] + "x", b"12345").status_code == 404
+    # Nothing came yet.
+    assert imports.try_start({"type": "file", "files": [given["key"]]}).status_code == 400
+    assert imports.put(given["url"], b"12345").status_code == 200
+    assert imports.put(given["url"], b"12345").status_code == 200
+    assert imports.put(given["url"], b"54321").status_code == 409
+    # Others cannot use it, neither can it be used as something else.
+    source = {"type": "file", "files": [given["key"]]}
+    assert imports.try_start(source, "admin").status_code == 404
+    font = imports.ask_for_url("f.woff2", 5, kind="customization_font").json()
+    imports.put(font["url"], b"wOF2x")
+    assert imports.try_start({"type": "file", "files": [font["key"]]}).status_code == 404
+    late = imports.ask_for_url("late.md", 5).json()
+    monkeypatch.setattr("octavo.kit.signing.now", lambda: 10**14)
+    assert imports.put(late["url"], b"12345").status_code == 404
+
+
+def test_old_uploads_are_forgotten(imports, monkeypatch):
+    key = imports.upload("a.md", "# A\n")
+    moment = clock.now()
+    for module in (upload_store, receiving):
+        monkeypatch.setattr(module, "now", lambda: moment + receiving.KEPT_FOR + 1)
+    assert imports.try_start({"type": "file", "files": [key]}).status_code == 404
+    receiving.forget_uploads(imports.world.context)
+    with imports.world.context.db.read() as tx:
+        assert tx.value("SELECT count(*) FROM uploads") == 0
+        # Its bytes are swept away later, unless something uses them by then.
+        left = tx.all("SELECT hash FROM leftovers WHERE kind = 'file'")
+        assert hashlib.sha256(b"# A\n").hexdigest() in [row[0] for row in left]
+
+
+# --- runs ---------------------------------------------------------------------------------------------
+
+
+def test_who_may_import_where(imports):
+    world = imports.world
+    source = {"type": "file", "files": [imports.upload("a.md", "# A\n", "commenter")]}
+    assert imports.try_start(source, "commenter").status_code == 403
+    foreign = {"source": source, "target": {"space": world.away["spaceId"]}}
+    assert world.call("commenter", "POST", imports.runs, json=foreign).status_code == 404
+    world.call("admin", "PATCH", f"/spaces/{imports.space}", json={"editMode": "locked"})
+    source = {"type": "file", "files": [imports.upload("a.md", "# A\n")]}
+    locked = world.context.db
+    with locked.write() as tx:
+        tx.run("UPDATE spaces SET edit_mode = 'locked' WHERE id = :id", id=imports.space)
+    assert imports.try_start(source).status_code == 403
+    change = world.post("editor", f"/spaces/{imports.space}/change-requests", {})["id"]
+    run = imports.start(source, changeRequest=change)
+    assert world.call("commenter", "GET", f"{imports.runs}/{run}").status_code == 403
+    assert world.call("stranger", "GET", f"{imports.runs}/{run}").status_code == 404
+    listed = world.get("editor", imports.runs)
+    assert [each["id"] for each in listed["items"]] == [run]
+    assert world.get("commenter", imports.runs)["items"] == []
+    assert run in [each["id"] for each in world.get("admin", imports.runs)["items"]]
+
+
+def test_rights_that_are_lost_meanwhile_count(imports):
+    world = imports.world
+    run = imports.start({"type": "file", "files": [imports.upload("a.md", "# A\n")]})
+    with world.context.db.write() as tx:
+        tx.run("UPDATE members SET role = 'read' WHERE user_id = :user", user=world.users["editor"])
+    imports.work()
+    ended = imports.run(run, "admin")
+    assert (ended["status"], imports.tree()) == ("failed", {})
+
+
+def test_a_cancelled_run_leaves_nothing(imports):
+    world = imports.world
+    run = imports.start({"type": "file", "files": [imports.upload("a.md", "# A\n")]})
+    answer = world.call("editor", "POST", f"{imports.runs}/{run}/cancel")
+    assert (answer.status_code, answer.json()["status"]) == (201, "cancelled")
+    assert world.call("editor", "POST", f"{imports.runs}/{run}/cancel").status_code == 201
+    imports.work()
+    assert (imports.run(run)["status"], imports.tree()) == ("cancelled", {})
+    done = imports.files(("a.md", "# A\n"))
+    assert world.call("editor", "POST", f"{imports.runs}/{done['id']}/cancel").status_code == 400
+
+
+def test_cancelling_in_the_last_moment_wins(imports, monkeypatch):
+    world = imports.world
+    run = imports.start({"type": "file", "files": [imports.upload("a.md", "# A\n")]})
+    adopt = runs.adopt
+
+    def late(*given):
+        # The answer of a cancelling request that comes between reading and writing.
+        with world.context.db.write() as tx:
+            assert store.end_run(tx, run, "cancelled")
+        return adopt(*given)
+
+    monkeypatch.setattr(runs, "adopt", late)
+    imports.work()
+    assert (imports.run(run)["status"], imports.tree()) == ("cancelled", {})
+    with world.context.db.read() as tx:
+        assert list_parked(tx) == []
+
+
+def test_a_run_of_a_dead_worker_is_run_again_and_given_up_in_the_end(imports, monkeypatch):
+    world = imports.world
+    run = imports.start({"type": "file", "files": [imports.upload("a.md", "# A\n")]})
+    with world.context.db.write() as tx:
+        # As a worker leaves it that is killed in the middle: begun, and its lease run out.
+        assert store.begin_run(tx, run) is not None
+        tx.run("UPDATE jobs SET attempts = 1, lease_owner = 'dead', lease_until = 1 WHERE kind = 'runImport'")
+    assert imports.run(run)["status"] == "in-progress"
+    imports.work()
+    assert (imports.run(run)["status"], imports.tree()) == ("completed", {"A": {}})
+    run = imports.start({"type": "file", "files": [imports.upload("b.md", "# B\n")]})
+    with world.context.db.write() as tx:
+        for _ in range(runs.ATTEMPTS):
+            store.begin_run(tx, run)
+    imports.work()
+    assert (imports.run(run)["status"], imports.tree()) == ("failed", {"A": {}})
+
+
+def test_a_failure_of_ours_is_tried_again_then_told(imports, monkeypatch):
+    world = imports.world
+    run = imports.start({"type": "file", "files": [imports.upload("a.md", "# A\n")]})
+
+    def broken(*_, **__):
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(runs, "stage_files", broken)
+    for _ in range(runs.ATTEMPTS):
+        with world.context.db.write() as tx:
+            tx.run("UPDATE jobs SET run_at = 0")
+        Worker(world.context.db, world.context).run_pending()
+    ended = imports.run(run)
+    assert ended["status"] == "failed"
+    assert "bug" not in ended["error"]

@@ -1,0 +1,75 @@
+"""A worker that is killed in the middle of an import: the next one brings the run to its end, once."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from octavo.access import find_user_by_email
+from octavo.admin.first_start import token_for
+from octavo.content import list_pages, main_base
+from octavo.installation import close_context, load_packages, open_context
+from octavo.kit.jobs import Worker, enqueue
+from octavo.orgs import create_organization
+from octavo.settings import load
+from octavo.spaces import insert_space
+from octavo.transfer import store
+from transfer.bringing_in import html, website
+
+load_packages()
+
+OCTAVO = Path(sys.executable).with_name("octavo")
+
+
+def test_a_killed_run_is_run_again(database_url, tmp_path):
+    pages = {f"/p{n}": html(f"Page {n}", f"<p><a href='/p{n + 1}'>on</a></p>") for n in range(20)}
+    with website({**pages, "/": html("Home", "<a href='/p0'>on</a>")}) as site:
+        environ = {
+            "OCTAVO_DATA": str(tmp_path),
+            "OCTAVO_DATABASE_URL": database_url,
+            "OCTAVO_ALLOW_PRIVATE_FETCH": site.address,
+        }
+        context = open_context(load(environ=environ))
+        token_for(context, email="a@example.com")
+        with context.db.write() as tx:
+            user = find_user_by_email(tx, "a@example.com")
+            assert user is not None
+            org = create_organization(tx, user.id, "Acme").id
+            space = insert_space(tx, organization_id=org, collection_id=None, title="S", created_by=None).id
+            run = store.insert_run(
+                tx,
+                organization_id=org,
+                space_id=space,
+                change_id=None,
+                page_id=None,
+                user_id=user.id,
+                source={"type": "website", "url": f"{site.url}/"},
+            ).id
+            enqueue(tx, "runImport", run=run)
+
+        def slow():
+            time.sleep(0.3)
+            return pages["/p5"]
+
+        site.answers["/p5"] = slow
+        worker = subprocess.Popen([str(OCTAVO), "worker"], env={**os.environ, **environ})
+        deadline = time.monotonic() + 20
+        while "/p5" not in site.asked and time.monotonic() < deadline:
+            time.sleep(0.01)
+        os.kill(worker.pid, signal.SIGKILL)
+        worker.wait()
+        with context.db.write() as tx:
+            left = store.get_run(tx, run)
+            assert (left.status, left.attempts) == ("in-progress", 1)
+            assert list_pages(tx, main_base(tx, space)) == []
+            # A minute later.
+            tx.run("UPDATE jobs SET lease_until = 1")
+        Worker(context.db, context).run_pending()
+        with context.db.read() as tx:
+            done = store.get_run(tx, run)
+            assert (done.status, done.attempts) == ("completed", 2)
+            assert len(list_pages(tx, main_base(tx, space))) == 21
+            assert tx.value("SELECT count(*) FROM jobs WHERE kind = 'runImport'") == 0
+        close_context(context)
