@@ -64,7 +64,7 @@ def furnish(context: Context) -> dict[str, str]:
             spaces = [ids.new_id() for _ in range(SPACES)]
             for n, space in enumerate(spaces):
                 tx.run(
-                    """INSERT INTO spaces (id, organization_id, collection_id, rank, title, default_level, main_line,
+                    """INSERT INTO spaces (id, organization_id, collection_id, rank, title, default_level, main_branch,
                          main_revision, created_at, updated_at)
                        VALUES (:id, :org, :collection, :rank, 'S', 'inherit', 'l', 'r', 0, 0)""",
                     id=space,

@@ -37,9 +37,9 @@ class Bench:
         source = make_source(folder / str(size), size)
         space = bring(self.context, str(source), organization_id=self.org).outcome.space
         with self.context.db.read() as tx:
-            line = tx.value("SELECT main_line FROM spaces WHERE id = :id", id=space)
+            line = tx.value("SELECT main_branch FROM spaces WHERE id = :id", id=space)
             rows = tx.all(
-                "SELECT page_id FROM page_versions WHERE line_id = :line AND parent_id <> '' ORDER BY page_id",
+                "SELECT page_id FROM page_versions WHERE branch_id = :line AND parent_id <> '' ORDER BY page_id",
                 line=line,
             )
         return space, [row[0] for row in rows]

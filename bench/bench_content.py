@@ -103,11 +103,11 @@ async def compare(app: Any, spaces: dict[int, str], token: str, context: Any) ->
     places: dict[int, list[tuple[str, str]]] = {}
     for size, space in spaces.items():
         with context.db.read() as tx:
-            line = tx.value("SELECT main_line FROM spaces WHERE id = :id", id=space)
+            line = tx.value("SELECT main_branch FROM spaces WHERE id = :id", id=space)
             rows = tx.all(
                 """SELECT p.page_id, s.slug, p.slug FROM page_versions p JOIN page_versions s
-                   ON s.line_id = p.line_id AND s.page_id = p.parent_id
-                   WHERE p.line_id = :line AND p.parent_id <> '' ORDER BY p.page_id""",
+                   ON s.branch_id = p.branch_id AND s.page_id = p.parent_id
+                   WHERE p.branch_id = :line AND p.parent_id <> '' ORDER BY p.page_id""",
                 line=line,
             )
         places[size] = [(row[0], f"{row[1]}/{row[2]}") for row in rows]

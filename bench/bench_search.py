@@ -28,7 +28,7 @@ from snowballstemmer import stemmer
 
 from octavo.access import insert_user
 from octavo.admin.import_export import bring
-from octavo.content import get_page, main_base
+from octavo.content import get_page, main_state
 from octavo.installation import close_context, load_packages, open_context
 from octavo.kit.context import Context
 from octavo.orgs import create_organization
@@ -263,8 +263,8 @@ class Octavo:
             self.spaces.append(space)
             with context.db.read() as tx:
                 rows = tx.all(
-                    """SELECT p.page_id, p.parent_id, p.slug FROM page_versions p JOIN lines l ON l.id = p.line_id
-                       WHERE l.space_id = :space AND l.base_line IS NULL AND p.to_seq > l.sequence""",
+                    """SELECT p.page_id, p.parent_id, p.slug FROM page_versions p JOIN branches l ON l.id = p.branch_id
+                       WHERE l.space_id = :space AND l.base_branch IS NULL AND p.to_seq > l.sequence""",
                     space=space,
                 )
             above = {row[0]: (row[1], row[2]) for row in rows}
@@ -284,7 +284,7 @@ class Octavo:
             ):
                 key = self.keys[space, page]
                 if key not in found:
-                    shown = get_page(tx, main_base(tx, space), page)
+                    shown = get_page(tx, main_state(tx, space), page)
                     found[key] = Page(key, shown.link_title or shown.title, [])
                 found[key].sections.append((heading, body))
         return list(found.values())

@@ -125,7 +125,7 @@ def test_what_is_gone_or_damaged_is_found(sqlite_world: World, tmp_path: Path) -
             [
                 f"file {file} is gone",
                 f"text {text} is damaged",
-                f"space without its main line: {sqlite_world.home['spaceId']}",
+                f"space without its main branch: {sqlite_world.home['spaceId']}",
             ]
         )
         assert back_up(context, tmp_path / "b.zip").missing == [file]

@@ -12,7 +12,7 @@ import pytest
 
 from octavo.access import find_user_by_email
 from octavo.admin.first_start import token_for
-from octavo.content import list_items, list_pages, main_base
+from octavo.content import list_items, list_pages, main_state
 from octavo.installation import close_context, open_context
 from octavo.orgs import create_organization
 from octavo.settings import load
@@ -64,12 +64,12 @@ def test_killed_import_is_whole_or_nothing(database_url, tmp_path, source):
         process.wait()
         context = open_context(settings)
         with context.db.read() as tx:
-            base = main_base(tx, space)
+            base = main_state(tx, space)
             pages = list_pages(tx, base)
             bodies = {tx.value("SELECT count(*) FROM bodies WHERE hash = :h", h=page.body) for page in pages}
             versions = tx.value(
-                "SELECT count(DISTINCT from_seq) FROM page_versions WHERE line_id = :line AND to_seq > :seq",
-                line=base.layers[0].line_id,
+                "SELECT count(DISTINCT from_seq) FROM page_versions WHERE branch_id = :branch AND to_seq > :seq",
+                branch=base.layers[0].branch_id,
                 seq=base.layers[0].sequence,
             )
             assert len(list_items(tx, base, "source")) == 1

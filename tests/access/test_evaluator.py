@@ -81,7 +81,7 @@ def write(tx: Transaction, world: RightsWorld) -> None:
             )
         else:
             tx.run(
-                """INSERT INTO spaces (id, organization_id, collection_id, rank, title, default_level, main_line,
+                """INSERT INTO spaces (id, organization_id, collection_id, rank, title, default_level, main_branch,
                      main_revision, created_at, updated_at)
                    VALUES (:id, 'o', :parent, 'a', 'S', :level, 'l', 'r', 0, 0)""",
                 **given,

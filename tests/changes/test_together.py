@@ -25,14 +25,14 @@ import pytest
 
 from octavo.changes import get_change
 from octavo.content import (
-    Base,
     Layer,
+    State,
     find_page,
     get_body,
     list_changed,
     list_revisions,
-    main_base,
-    revision_base,
+    main_state,
+    revision_state,
 )
 from octavo.installation import close_context, load_packages, open_context
 from octavo.settings import load
@@ -197,20 +197,20 @@ class Checker:
             self.check_change(change)
         return self.problems
 
-    def tokens(self, base: Base, page: str) -> dict[int, str]:
-        found = find_page(self.tx, base, page)
+    def tokens(self, state: State, page: str) -> dict[int, str]:
+        found = find_page(self.tx, state, page)
         return tokens_of(get_body(self.tx, found.body)) if found and found.body else {}
 
     def check_main(self) -> None:
         """Each step of main replaces only what its author saw or decided about."""
-        head = main_base(self.tx, self.session.space)
-        line, last = head.layers[0].line_id, head.layers[0].sequence
+        head = main_state(self.tx, self.session.space)
+        line, last = head.layers[0].branch_id, head.layers[0].sequence
         for row in list_revisions(self.tx, self.session.space, 100_000, None).rows:
-            now = revision_base(self.tx, self.session.space, row.id)
+            now = revision_state(self.tx, self.session.space, row.id)
             sequence = now.layers[0].sequence
             if sequence <= 2:
                 continue  # empty, and the pages as they began
-            before = Base(self.session.space, "", (Layer(line, sequence - 1),))
+            before = State(self.session.space, "", (Layer(line, sequence - 1),))
             for page in list_changed(self.tx, now.layers[0], sequence - 1).pages:
                 old, new = self.tokens(before, page), self.tokens(now, page)
                 for paragraph in range(PARAGRAPHS):
@@ -238,7 +238,7 @@ class Checker:
         if change_id in self.log.merged and change.status != "merged":
             self.problems.append(f"{change_id} was merged and is {change.status}")
         merged = change.revision_merged
-        base = revision_base(self.tx, self.session.space, merged) if merged else change.base
+        state = revision_state(self.tx, self.session.space, merged) if merged else change.state
         in_conflict = " ".join(f"{c.ours} {c.theirs}" for c in change.open_conflicts).split()
         decided = " ".join(self.log.decided[change_id]).split()
         for (page, paragraph), edits in self.log.edits[change_id].items():
@@ -246,7 +246,7 @@ class Checker:
             if not acknowledged:
                 continue
             fine = {edit[1] for edit in edits[acknowledged[-1] :]}
-            if self.tokens(base, page).get(paragraph) not in fine and not fine.intersection(
+            if self.tokens(state, page).get(paragraph) not in fine and not fine.intersection(
                 in_conflict + decided
             ):
                 self.problems.append(f"{change_id} ({change.status}) lost {fine} of {page} p{paragraph}")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from octavo.admin.import_export import bring, export_space
-from octavo.content import list_items, list_pages, main_base
+from octavo.content import list_items, list_pages, main_state
 from octavo.errors import BadRequest, NotFound
 
 
@@ -40,9 +40,9 @@ def folder(tmp_path):
     return write(tmp_path / "source", HANDBOOK)
 
 
-def state(world, space):
+def state_of(world, space):
     with world.context.db.read() as tx:
-        base = main_base(tx, space)
+        base = main_state(tx, space)
         return base, {page.title: page for page in list_pages(tx, base)}
 
 
@@ -57,7 +57,7 @@ def rows(world, table):
 
 def test_everything_is_there_and_comes_back_byte_for_byte(world, folder, tmp_path):
     outcome = bring_in(world, folder)
-    base, pages = state(world, outcome.space)
+    base, pages = state_of(world, outcome.space)
     assert list(pages) == ["Home", "Guide", "Part", "Last", "Deep"] or set(pages) == {
         "Home", "Guide", "Part", "Last", "Deep",
     }  # fmt: skip
@@ -93,7 +93,7 @@ def test_one_changed_page_writes_one_row(world, folder):
 
 def test_pages_that_persist_keep_their_ids(world, folder):
     first = bring_in(world, folder)
-    _, before = state(world, first.space)
+    _, before = state_of(world, first.space)
     text = "Without a title, but with many more words than before, so that it is known again by them.\n"
     write(folder, {"last.md": text})
     bring_in(world, folder, space_id=first.space)
@@ -104,7 +104,7 @@ def test_pages_that_persist_keep_their_ids(world, folder):
         "SUMMARY.md": "# Contents\n\n- [Home](README.md)\n- [Guide](manual.md)\n  - [Deep](guide/deep.md)\n- [Last](moved.md)\n",
     })  # fmt: skip
     bring_in(world, folder, space_id=first.space)
-    _, after = state(world, first.space)
+    _, after = state_of(world, first.space)
     for title in ("Home", "Guide", "Deep", "Last"):
         assert after[title].id == before[title].id, title
     assert after["Guide"].file_path == "manual.md"
@@ -117,7 +117,7 @@ def test_a_new_order_moves_only_what_moved(world, folder):
     write(folder, {"SUMMARY.md": summary.replace("## Part", "- [Home](README.md)\n\n## Part")})
     before = rows(world, "page_versions")
     bring_in(world, folder, space_id=first.space)
-    base, _ = state(world, first.space)
+    base, _ = state_of(world, first.space)
     with world.context.db.read() as tx:
         top = [page.title for page in list_pages(tx, base) if page.parent is None]
     assert top == ["Guide", "Home", "Part"]
@@ -128,7 +128,7 @@ def test_a_page_taken_out_is_gone_and_its_old_revision_still_has_it(world, folde
     first = bring_in(world, folder)
     write(folder, {"SUMMARY.md": "* [Home](README.md)\n"})
     bring_in(world, folder, space_id=first.space)
-    _, pages = state(world, first.space)
+    _, pages = state_of(world, first.space)
     assert list(pages) == ["Home"]
     space = f"/spaces/{first.space}"
     assert len(world.get("admin", f"{space}/revisions/{first.revision}/pages")["pages"]) == 3

@@ -4,7 +4,7 @@ import pytest
 
 from changes.working import insert, update
 from octavo.admin.import_export import bring
-from octavo.content import Changes, list_pages, main_base
+from octavo.content import Changes, list_pages, main_state
 from octavo.references import derive
 
 FILES = {
@@ -395,7 +395,7 @@ def test_rows_are_those_that_a_fresh_import_makes(world, linked):
     linked.edit(update(linked.page("Guide"), slug="manual"))
     linked.edit({"operation": "delete_page", "page": linked.page("Start")})
     with world.context.db.read() as tx:
-        head = main_base(tx, linked.id)
+        head = main_state(tx, linked.id)
         everything = Changes({p.id: p for p in list_pages(tx, head)})
         delta = derive(tx, head, everything)
     assert (delta.old, delta.new) == ({}, [])

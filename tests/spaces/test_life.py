@@ -259,19 +259,19 @@ def test_purging_leaves_no_orphan_and_no_file(world: World, monkeypatch: pytest.
     )["id"]
 
     ids = {copy, change}
-    for table in ("lines", "change_requests"):
+    for table in ("branches", "change_requests"):
         ids |= {row[0] for row in rows_of(world, f"SELECT id FROM {table} WHERE space_id = :s", s=copy)}
     ids |= {
         row[0]
         for row in rows_of(
             world,
-            "SELECT id FROM revisions WHERE line_id IN (SELECT id FROM lines WHERE space_id = :s)",
+            "SELECT id FROM revisions WHERE branch_id IN (SELECT id FROM branches WHERE space_id = :s)",
             s=copy,
         )
     }
     lonely = rows_of(
         world,
-        """SELECT DISTINCT i.content FROM item_versions i JOIN lines l ON l.id = i.line_id
+        """SELECT DISTINCT i.content FROM item_versions i JOIN branches l ON l.id = i.branch_id
            WHERE l.space_id = :s AND i.kind = 'file' AND i.name = 'only.txt'""",
         s=copy,
     )[0][0]
@@ -279,7 +279,7 @@ def test_purging_leaves_no_orphan_and_no_file(world: World, monkeypatch: pytest.
         row[0]
         for row in rows_of(
             world,
-            """SELECT i.content FROM item_versions i JOIN lines l ON l.id = i.line_id
+            """SELECT i.content FROM item_versions i JOIN branches l ON l.id = i.branch_id
                WHERE l.space_id = :s AND i.kind = 'file'""",
             s=home["spaceId"],
         )

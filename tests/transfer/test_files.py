@@ -98,10 +98,10 @@ def test_a_repository_in_an_archive_is_imported_as_it_is(imports):
     run = imports.files(("r.zip", archive(files)))
     assert run["status"] == "completed"
     assert imports.tree() == {"Home": {}, "Two": {}}
-    from octavo.content import list_items, main_base
+    from octavo.content import list_items, main_state
 
     with imports.world.context.db.read() as tx:
-        base = main_base(tx, imports.space)
+        base = main_state(tx, imports.space)
         sources = {item.path for item in list_items(tx, base, "source")}
         variables = [item.name for item in list_items(tx, base, "variable")]
     assert sources == {".gitbook.yaml", "docs/SUMMARY.md", "docs/.gitbook/vars.yaml"}

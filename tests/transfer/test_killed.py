@@ -9,7 +9,7 @@ from pathlib import Path
 
 from octavo.access import find_user_by_email
 from octavo.admin.first_start import token_for
-from octavo.content import list_pages, main_base
+from octavo.content import list_pages, main_state
 from octavo.installation import close_context, load_packages, open_context
 from octavo.kit.jobs import Worker, enqueue
 from octavo.orgs import create_organization
@@ -63,13 +63,13 @@ def test_a_killed_run_is_run_again(database_url, tmp_path):
         with context.db.write() as tx:
             left = store.get_run(tx, run)
             assert (left.status, left.attempts) == ("in-progress", 1)
-            assert list_pages(tx, main_base(tx, space)) == []
+            assert list_pages(tx, main_state(tx, space)) == []
             # A minute later.
             tx.run("UPDATE jobs SET lease_until = 1")
         Worker(context.db, context).run_pending()
         with context.db.read() as tx:
             done = store.get_run(tx, run)
             assert (done.status, done.attempts) == ("completed", 2)
-            assert len(list_pages(tx, main_base(tx, space))) == 21
+            assert len(list_pages(tx, main_state(tx, space))) == 21
             assert tx.value("SELECT count(*) FROM jobs WHERE kind = 'runImport'") == 0
         close_context(context)

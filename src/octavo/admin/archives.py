@@ -27,7 +27,7 @@ from ..content import (
     get_body,
     list_items,
     list_pages,
-    main_base,
+    main_state,
     prepare_main,
     put_bodies,
     store_file,
@@ -56,7 +56,7 @@ class _Taken(NamedTuple):
 
 
 _IN_SPACES = "IN (SELECT id FROM spaces WHERE organization_id = :org)"
-_LINES = f"(SELECT id FROM lines WHERE space_id {_IN_SPACES})"
+_BRANCHES = f"(SELECT id FROM branches WHERE space_id {_IN_SPACES})"
 _CHANGES = f"(SELECT id FROM change_requests WHERE space_id {_IN_SPACES})"
 _OWN = "organization_id = :org"
 
@@ -71,13 +71,13 @@ TABLES: dict[str, _Taken] = {
     "font_faces": _Taken("font_id IN (SELECT id FROM fonts WHERE organization_id = :org)"),
     "collections": _Taken(_OWN),
     "spaces": _Taken(_OWN, ("created_by",)),
-    "lines": _Taken(f"space_id {_IN_SPACES}"),
-    "revisions": _Taken(f"line_id IN {_LINES}", ("author",)),
-    "page_versions": _Taken(f"line_id IN {_LINES}"),
-    "item_versions": _Taken(f"line_id IN {_LINES}"),
+    "branches": _Taken(f"space_id {_IN_SPACES}"),
+    "revisions": _Taken(f"branch_id IN {_BRANCHES}", ("author",)),
+    "page_versions": _Taken(f"branch_id IN {_BRANCHES}"),
+    "item_versions": _Taken(f"branch_id IN {_BRANCHES}"),
     "node_keys": _Taken(
-        f"owner_id IN (SELECT page_id FROM page_versions WHERE line_id IN {_LINES}"
-        f" UNION SELECT item_id FROM item_versions WHERE line_id IN {_LINES})"
+        f"owner_id IN (SELECT page_id FROM page_versions WHERE branch_id IN {_BRANCHES}"
+        f" UNION SELECT item_id FROM item_versions WHERE branch_id IN {_BRANCHES})"
     ),
     "change_requests": _Taken(f"space_id {_IN_SPACES}", ("created_by",)),
     "change_contributors": _Taken(f"change_id IN {_CHANGES}", ("user_id",)),
@@ -172,7 +172,7 @@ def export_organization(context: Context, organization_id: str, folder: Path) ->
         for space_id, name in spaces:
             place = folder / "spaces" / f"{slugify(name)[:60]}-{space_id}"
             written.update(
-                entry.hash for entry in write_state(tx, context.files, main_base(tx, space_id), place)
+                entry.hash for entry in write_state(tx, context.files, main_state(tx, space_id), place)
             )
         needed = _needed(tx, organization_id)
         for digest, is_text in sorted(needed.items()):
@@ -360,7 +360,7 @@ def _find_people(tx: Transaction, table: Table, users: list[dict[str, Any]]) -> 
 
 def follow(tx: Transaction, space_id: str) -> None:
     """Lets everything that follows main (search, references) see the space's content as new."""
-    base = main_base(tx, space_id)
+    base = main_state(tx, space_id)
     kinds = ("file", "reusable-content", "variable", "source")
     items = [item for kind in kinds for item in list_items(tx, base, kind)]  # type: ignore[arg-type]
     changes = Changes({page.id: page for page in list_pages(tx, base)}, {item.id: item for item in items})

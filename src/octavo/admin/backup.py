@@ -299,19 +299,19 @@ def _is_sound_text(tx: Transaction, digest: str) -> bool:
 
 
 _REFERENCES = {
-    "space without its main line": (
-        "SELECT s.id FROM spaces s LEFT JOIN lines l ON l.id = s.main_line AND l.revision = s.main_revision"
+    "space without its main branch": (
+        "SELECT s.id FROM spaces s LEFT JOIN branches l ON l.id = s.main_branch AND l.revision = s.main_revision"
         " WHERE l.id IS NULL"
     ),
-    "line without its latest revision": (
-        "SELECT l.id FROM lines l LEFT JOIN revisions r ON r.id = l.revision AND r.line_id = l.id"
+    "branch without its latest revision": (
+        "SELECT l.id FROM branches l LEFT JOIN revisions r ON r.id = l.revision AND r.branch_id = l.id"
         " AND r.sequence = l.sequence WHERE r.id IS NULL"
     ),
-    "change request without its line": (
-        "SELECT c.id FROM change_requests c LEFT JOIN lines l ON l.id = c.line_id WHERE l.id IS NULL"
+    "change request without its branch": (
+        "SELECT c.id FROM change_requests c LEFT JOIN branches l ON l.id = c.branch_id WHERE l.id IS NULL"
     ),
     "page with two texts at once": (
-        "SELECT a.page_id FROM page_versions a JOIN page_versions b ON b.line_id = a.line_id"
+        "SELECT a.page_id FROM page_versions a JOIN page_versions b ON b.branch_id = a.branch_id"
         " AND b.page_id = a.page_id AND b.from_seq > a.from_seq AND b.from_seq < a.to_seq"
     ),
 }

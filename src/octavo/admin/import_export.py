@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ..content import Base, main_base, revision_base
+from ..content import State, main_state, revision_state
 from ..errors import BadRequest, NotFound
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -113,20 +113,20 @@ def export_space(
     """Writes a space as files below ``folder``; what is there already is overwritten, nothing is deleted."""
     with context.db.read() as tx:
         get_space(tx, space_id)
-        base = main_base(tx, space_id) if revision_id is None else revision_base(tx, space_id, revision_id)
-        written = list(write_state(tx, context.files, base, folder))
+        state = main_state(tx, space_id) if revision_id is None else revision_state(tx, space_id, revision_id)
+        written = list(write_state(tx, context.files, state, folder))
     return {
         "space": space_id,
-        "revision": base.revision_id,
+        "revision": state.revision_id,
         "files": len(written),
         "bytes": sum(entry.size for entry in written),
     }
 
 
-def write_state(tx: Transaction, store: FileStore, base: Base, folder: Path) -> Iterator[Written]:
+def write_state(tx: Transaction, store: FileStore, state: State, folder: Path) -> Iterator[Written]:
     """Writes the files of a state below ``folder``, one at a time. Raises BadRequest for one that leads out."""
     root = folder.resolve()
-    for exported in export_files(tx, store, base):
+    for exported in export_files(tx, store, state):
         path = (root / exported.path).resolve()
         if not path.is_relative_to(root):
             raise BadRequest(f"{exported.path}: leads out of {folder}")

@@ -9,11 +9,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..content import (
-    Base,
     Changes,
     Item,
     KeptKeys,
     Layer,
+    State,
     Touched,
     body_hash,
     carried_keys,
@@ -40,22 +40,22 @@ T = TypeVar("T", Page, Item)
 class StateTree(Tree):
     """What a merge asks of the state it merges into."""
 
-    def __init__(self, tx: Transaction, base: Base) -> None:
-        self.tx, self.base = tx, base
+    def __init__(self, tx: Transaction, state: State) -> None:
+        self.tx, self.state = tx, state
 
     def page(self, page_id: str) -> Page | None:
-        return find_page(self.tx, self.base, page_id)
+        return find_page(self.tx, self.state, page_id)
 
     def children(self, parents: Iterable[str | None]) -> Iterable[Page]:
-        return list_children(self.tx, self.base, parents)
+        return list_children(self.tx, self.state, parents)
 
     def with_slug(self, parent: str | None, slug: str) -> Iterable[Page]:
-        return list_by_slug(self.tx, self.base, parent, slug)
+        return list_by_slug(self.tx, self.state, parent, slug)
 
     def path_taken(self, path: str) -> bool:
         return (
-            find_page_by_file(self.tx, self.base, path) is not None
-            or find_item_by_path(self.tx, self.base, path) is not None
+            find_page_by_file(self.tx, self.state, path) is not None
+            or find_item_by_path(self.tx, self.state, path) is not None
         )
 
 
@@ -74,7 +74,7 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _versions(tx: Transaction, base: Base, touched: Touched, before: Versions) -> Versions:
+def _versions(tx: Transaction, base: State, touched: Touched, before: Versions) -> Versions:
     """What a state says of these; what was changed and changed back counts as it was."""
     pages, items = find_pages(tx, base, touched.pages), find_items(tx, base, touched.items)
     return Versions(
@@ -89,28 +89,30 @@ def _settled(now: T | None, before: T | None) -> T | None:
 
 def sides_of(tx: Transaction, change: ChangeRow) -> Sides:
     """A change request beside main as both are now."""
-    held = list_held(tx, change.base.layers[0])
+    held = list_held(tx, change.state.layers[0])
     changed = list_changed(tx, change.main.layers[0], change.base_sequence)
-    return _sides(tx, change.below, (change.base, held), (change.main, changed))
+    return _sides(tx, change.below, (change.state, held), (change.main, changed))
 
 
-def undoing(tx: Transaction, done: Base, main: Base) -> Sides:
+def undoing(tx: Transaction, done: State, main: State) -> Sides:
     """The undoing of one revision of main (as if it were a change request on it) beside main as it is now."""
-    line, sequence = done.layers[0].line_id, done.layers[0].sequence
+    branch, sequence = done.layers[0].branch_id, done.layers[0].sequence
     touched = list_changed(tx, done.layers[0], sequence - 1)
-    before = Base(done.space_id, "", (Layer(line, sequence - 1),))
+    before = State(done.space_id, "", (Layer(branch, sequence - 1),))
     changed = list_changed(tx, main.layers[0], sequence)
     return _sides(tx, done, (before, touched), (main, changed))
 
 
-def _sides(tx: Transaction, below: Base, change: tuple[Base, Touched], main: tuple[Base, Touched]) -> Sides:
+def _sides(
+    tx: Transaction, below: State, change: tuple[State, Touched], main: tuple[State, Touched]
+) -> Sides:
     all_pages, all_items = change[1].pages | main[1].pages, change[1].items | main[1].items
     base = Versions(find_pages(tx, below, all_pages), find_items(tx, below, all_items))
     return Sides(base, _versions(tx, *change, base), _versions(tx, *main, base))
 
 
 class Merged(Struct, frozen=True):
-    """What a revision of one line has to write to hold the merge."""
+    """What a revision of one branch has to write to hold the merge."""
 
     changes: Changes
     bodies: list[str]
@@ -118,7 +120,7 @@ class Merged(Struct, frozen=True):
     conflicts: list[Conflict]
 
 
-def into_main(tx: Transaction, sides: Sides, main: Base) -> Merged:
+def into_main(tx: Transaction, sides: Sides, main: State) -> Merged:
     """The change request's side into main; of what is equal to both, main's counts."""
     found = _merge(tx, sides.base, sides.main, sides.change, main)
     pages = {**sides.base.pages, **sides.main.pages}
@@ -126,15 +128,15 @@ def into_main(tx: Transaction, sides: Sides, main: Base) -> Merged:
     return _written(tx, found, Versions(pages, items), main, (sides.main, sides.change))
 
 
-def into_change(tx: Transaction, sides: Sides, change: Base, main: Base) -> Merged:
-    """Main's side into the change request, whose line then stands on main as it is now."""
+def into_change(tx: Transaction, sides: Sides, change: State, main: State) -> Merged:
+    """Main's side into the change request, whose branch then stands on main as it is now."""
     found = _merge(tx, sides.base, sides.change, sides.main, change)
     pages = {**sides.base.pages, **sides.main.pages, **sides.change.pages}
     items = {**sides.base.items, **sides.main.items, **sides.change.items}
     return _written(tx, found, Versions(pages, items), main, (sides.change, sides.main))
 
 
-def undone(tx: Transaction, sides: Sides, done: Base, main: Base) -> Merged:
+def undone(tx: Transaction, sides: Sides, done: State, main: State) -> Merged:
     """Main without one of its revisions, as changes over main as it is now: for a change request."""
     found = _merge(tx, sides.base, sides.change, sides.main, done)
     pages = {**sides.base.pages, **sides.main.pages}
@@ -142,7 +144,7 @@ def undone(tx: Transaction, sides: Sides, done: Base, main: Base) -> Merged:
     return _written(tx, found, Versions(pages, items), main, (sides.change, sides.main))
 
 
-def _merge(tx: Transaction, base: Versions, ours: Versions, theirs: Versions, state: Base) -> MergeResult:
+def _merge(tx: Transaction, base: Versions, ours: Versions, theirs: Versions, state: State) -> MergeResult:
     return merge(
         base,
         ours,
@@ -154,7 +156,7 @@ def _merge(tx: Transaction, base: Versions, ours: Versions, theirs: Versions, st
 
 
 def _written(
-    tx: Transaction, found: MergeResult, known: Versions, below: Base, sides: tuple[Versions, Versions]
+    tx: Transaction, found: MergeResult, known: Versions, below: State, sides: tuple[Versions, Versions]
 ) -> Merged:
     """What differs from ``known``, the state that is written over; the rest of it is ``below``."""
     unknown = [id for id in found.pages if id not in known.pages]

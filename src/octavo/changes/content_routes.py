@@ -67,7 +67,7 @@ BODY_LIMIT = 40 * 1024 * 1024
 def _change(call: Call, change: ChangeAccess) -> Iterator[Reader]:
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
-        yield Reader(call, tx, row.base, view_of(row))
+        yield Reader(call, tx, row.state, view_of(row))
 
 
 # --- reading ------------------------------------------------------------------------------------------
@@ -149,12 +149,12 @@ def _links(call: Call, change: ChangeAccess) -> Iterator[Links]:
         row = store.get_change(tx, change.change_id)
 
         def found() -> Overlay:
-            delta = derive(tx, row.main, difference(tx, row.main, row.base))
+            delta = derive(tx, row.main, difference(tx, row.main, row.state))
             before = derive(tx, row.main, difference(tx, row.main, row.below))
             return overlay_of(delta, before, present_change(call, tx, row))
 
         over = call.context.fresh.get(("references", row.id), found)
-        yield Links(call, tx, change.space, row.base, over, view_of(row))
+        yield Links(call, tx, change.space, row.state, over, view_of(row))
 
 
 @operation(
@@ -237,7 +237,7 @@ def update_content(
         shown = present_change(call, tx, row)
         if query.compat:
             return shown
-        return _answer(Reader(call, tx, made.base, view_of(row)), made.edited, shown)
+        return _answer(Reader(call, tx, made.state, view_of(row)), made.edited, shown)
 
 
 @operation(
@@ -254,8 +254,8 @@ def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeCo
     """The same for main itself, as one revision, in spaces that are edited live. 403 in locked ones."""
     made = edit_main(call.context, space, body.changes)
     with call.db.read() as tx:
-        answer = _answer(Reader(call, tx, made.base), made.edited, UNSET)
-    answer.revision = made.base.revision_id
+        answer = _answer(Reader(call, tx, made.state), made.edited, UNSET)
+    answer.revision = made.state.revision_id
     return answer
 
 
@@ -278,7 +278,7 @@ def _answer(reader: Reader, edited: Edited, change: Any) -> ChangeContentAnswer:
 def _edited(call: Call, change: ChangeAccess, *changes: ContentChange) -> Iterator[tuple[Reader, Edited]]:
     made = edit_change(call.context, change, changes)
     with call.db.read() as tx:
-        yield Reader(call, tx, made.base, view_of(store.get_change(tx, change.change_id))), made.edited
+        yield Reader(call, tx, made.state, view_of(store.get_change(tx, change.change_id))), made.edited
 
 
 @operation(

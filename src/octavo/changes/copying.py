@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..content import Base, Changes, Item
+from ..content import Changes, Item, State
 from ..core.document import Document, Reference, read, references, rewrite, split_page, write
 from ..core.links import relative_href
 from ..core.pages import Page, free_slug, rank_between, slugify
@@ -69,18 +69,18 @@ def _slot(reference: Reference) -> str | None:
     return match[1] if match else None
 
 
-def adopt(tx: Transaction, base: Base, material: Material, refs: dict[str, dict[str, Any]]) -> Edited:
+def adopt(tx: Transaction, state: State, material: Material, refs: dict[str, dict[str, Any]]) -> Edited:
     """The revision of ``base`` that has the material behind its own pages. ``refs`` fills slots with files, pages
     or URLs; top-level blocks with a slot that nobody fills are left out. Raises BadRequest, NotFound."""
-    return _Adopting(tx, base, material, refs).adopt()
+    return _Adopting(tx, state, material, refs).adopt()
 
 
 class _Adopting:
     def __init__(
-        self, tx: Transaction, base: Base, material: Material, refs: dict[str, dict[str, Any]]
+        self, tx: Transaction, state: State, material: Material, refs: dict[str, dict[str, Any]]
     ) -> None:
         self.material = material
-        self.editor = Editor(tx, base, iter(()), None)
+        self.editor = Editor(tx, state, iter(()), None)
         self.new_ids = {page.id: ids.new_id() for page in material.pages}
         self.new_ids |= {item.id: ids.new_id() for item in material.items}
         self.prefix = self._prefix()
@@ -162,7 +162,7 @@ class _Adopting:
             path = self._found(where, lambda: self.editor.item(ref["file"], "file").path)
             return ("path", path) if path else ("url", f"/files/{ref['file']}")
         if kind in ("page", "anchor") and isinstance(ref.get("page"), str):
-            if ref.get("space") not in (None, self.editor.base.space_id):
+            if ref.get("space") not in (None, self.editor.state.space_id):
                 raise BadRequest(f"{where}: to a page of another space, give its URL.")
             anchor = f"#{ref['anchor']}" if ref.get("anchor") else ""
             path = self._found(where, lambda: self.editor.page(ref["page"]).file_path)

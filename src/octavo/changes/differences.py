@@ -8,9 +8,9 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from ..content import (
-    Base,
     Item,
     Layer,
+    State,
     Touched,
     download_url,
     find_items,
@@ -24,7 +24,7 @@ from ..content import (
     present_cover,
     present_layout,
     resolve_reference,
-    revision_base,
+    revision_state,
 )
 from ..core.diff import BlockChange, Change, diff_text, semantic_changes
 from ..core.pages import Page
@@ -38,25 +38,25 @@ from .wire import ChangedFile, ChangedPage, ChangedReusableContent, SemanticChan
 class States(Struct, frozen=True):
     """Two states and what may differ between them."""
 
-    before: Base
-    after: Base
+    before: State
+    after: State
     touched: Touched
 
 
 def states_of_change(tx: Transaction, change: ChangeRow) -> States:
     """A change request against the state of main that it stands on."""
-    return States(change.below, change.base, list_held(tx, change.base.layers[0]))
+    return States(change.below, change.state, list_held(tx, change.state.layers[0]))
 
 
 def states_of_revision(tx: Transaction, space_id: str, revision_id: str) -> States:
-    """A revision against the one before it on its line; the first of a change request against main."""
-    after = revision_base(tx, space_id, revision_id)
+    """A revision against the one before it on its branch; the first of a change request against main."""
+    after = revision_state(tx, space_id, revision_id)
     top, *below = after.layers
     if top.sequence == 1:
-        before = Base(space_id, "", tuple(below) or (Layer(top.line_id, 0),))
+        before = State(space_id, "", tuple(below) or (Layer(top.branch_id, 0),))
         return States(before, after, list_changed(tx, top, 0))
     before_id = get_revision(tx, revision_id).parents[0]
-    before = revision_base(tx, space_id, before_id)
+    before = revision_state(tx, space_id, before_id)
     touched = list_changed(tx, top, top.sequence - 1)
     if below and below[0] != before.layers[1]:
         moved = list_changed(tx, below[0], before.layers[1].sequence)
@@ -119,8 +119,8 @@ class _Presenter:
         return self._reusable(entry)
 
     def _page(self, change: Change) -> SemanticChange:
-        base = self.states.before if change.after is None else self.states.after
-        page = self._changed(base, change.after or change.before)
+        state = self.states.before if change.after is None else self.states.after
+        page = self._changed(state, change.after or change.before)
         if change.kind == "moved":
             parent = {
                 "before": self._parent(self.states.before, change.before),
@@ -131,13 +131,13 @@ class _Presenter:
         attributes = self._attributes(change) if change.kind == "edited" else UNSET
         return SemanticChange(f"page_{change.kind}", page=page, attributes=attributes)
 
-    def _changed(self, base: Base, page: Page) -> ChangedPage:
-        path = "/".join(p.slug for p in [*list_ancestors(self.tx, base, page), page])
+    def _changed(self, state: State, page: Page) -> ChangedPage:
+        path = "/".join(p.slug for p in [*list_ancestors(self.tx, state, page), page])
         return ChangedPage(page.id, page.kind, page.title, path)
 
-    def _parent(self, base: Base, page: Page) -> ChangedPage | None:
-        parent = find_page(self.tx, base, page.parent) if page.parent else None
-        return self._changed(base, parent) if parent is not None else None
+    def _parent(self, state: State, page: Page) -> ChangedPage | None:
+        parent = find_page(self.tx, state, page.parent) if page.parent else None
+        return self._changed(state, parent) if parent is not None else None
 
     def _attributes(self, change: Change) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -150,14 +150,14 @@ class _Presenter:
             found[told] = _pair(before, after)
         return found
 
-    def _value(self, base: Base, page: Page, name: str, value: Any) -> Any:
+    def _value(self, state: State, page: Page, name: str, value: Any) -> Any:
         if value is None:
             return None
         if name == "layout":
             return present_layout(value)
         if name == "cover":
             return present_cover(
-                page, value, lambda p, written: resolve_reference(self.tx, base, p.file_path, written)
+                page, value, lambda p, written: resolve_reference(self.tx, state, p.file_path, written)
             )
         return list(value) if name == "tags" else value
 

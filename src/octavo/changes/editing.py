@@ -16,10 +16,10 @@ from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from ..content import (
-    Base,
     Changes,
     Item,
     KeptKeys,
+    State,
     StateLookup,
     body_hash,
     carried_keys,
@@ -34,7 +34,7 @@ from ..content import (
     list_items,
     resolve,
     resolve_all,
-    revision_base,
+    revision_state,
 )
 from ..core.document import (
     Document,
@@ -103,14 +103,14 @@ class Edited(Struct, frozen=True):
 
 def edit(
     tx: Transaction,
-    base: Base,
+    state: State,
     changes: Iterable[ContentChange],
     uploads: Sequence[Upload] = (),
-    started: Base | None = None,
+    started: State | None = None,
 ) -> Edited:
     """Applies the changes to a state. ``started``: what ``revert_page`` goes back to when it names no revision.
     Raises BadRequest, NotFound or Conflict, naming the change."""
-    editor = Editor(tx, base, iter(uploads), started)
+    editor = Editor(tx, state, iter(uploads), started)
     for number, change in enumerate(changes):
         try:
             editor.apply(change)
@@ -140,8 +140,10 @@ def _place(page: Page) -> tuple[str, str]:
 
 
 class Editor:
-    def __init__(self, tx: Transaction, base: Base, uploads: Iterator[Upload], started: Base | None) -> None:
-        self.tx, self.base, self.uploads, self.started = tx, base, uploads, started
+    def __init__(
+        self, tx: Transaction, state: State, uploads: Iterator[Upload], started: State | None
+    ) -> None:
+        self.tx, self.state, self.uploads, self.started = tx, state, uploads, started
         self.pages: dict[str, Page | None] = {}
         self.items: dict[str, Item | None] = {}
         self.before: dict[str, Page | Item | None] = {}
@@ -154,7 +156,7 @@ class Editor:
         """Pages and reusable contents whose document this batch gives; with keys when it came as nodes."""
         self._children: dict[str | None, list[Page]] = {}
         self._root: str | None = None
-        self.lookup = StateLookup(tx, base)
+        self.lookup = StateLookup(tx, state)
 
     def apply(self, change: ContentChange) -> None:
         match change:
@@ -203,7 +205,7 @@ class Editor:
     def find(self, page_id: str) -> Page | None:
         if page_id in self.pages:
             return self.pages[page_id]
-        return find_page(self.tx, self.base, page_id)
+        return find_page(self.tx, self.state, page_id)
 
     def page(self, page_id: str, what: str = "page") -> Page:
         page = self.find(page_id)
@@ -214,13 +216,13 @@ class Editor:
     def item(self, item_id: str, kind: str) -> Item:
         item = self.items.get(item_id)
         if item_id not in self.items:
-            item = find_items(self.tx, self.base, [item_id]).get(item_id)
+            item = find_items(self.tx, self.state, [item_id]).get(item_id)
         if item is None or item.kind != kind:
             raise NotFound(f"There is no {kind.replace('-', ' ')} {item_id!r} here.")
         return item
 
     def variables(self) -> list[Item]:
-        stored = list_items(self.tx, self.base, "variable")
+        stored = list_items(self.tx, self.state, "variable")
         known = [item for item in stored if item.id not in self.items]
         return known + [i for i in self.items.values() if i is not None and i.kind == "variable"]
 
@@ -229,7 +231,7 @@ class Editor:
         known = self._children.get(parent)
         if known is None:
             known = [
-                page for page in list_children(self.tx, self.base, [parent]) if page.id not in self.pages
+                page for page in list_children(self.tx, self.state, [parent]) if page.id not in self.pages
             ]
             known += [page for page in self.pages.values() if page is not None and page.parent == parent]
             known.sort(key=_place)
@@ -248,7 +250,7 @@ class Editor:
 
     def set_item(self, item_id: str, item: Item | None) -> None:
         if item_id not in self.items:
-            self.before[item_id] = find_items(self.tx, self.base, [item_id]).get(item_id)
+            self.before[item_id] = find_items(self.tx, self.state, [item_id]).get(item_id)
         self.items[item_id] = item
 
     def text(self, digest: str | None) -> str:
@@ -266,7 +268,7 @@ class Editor:
     def root(self) -> str:
         """The folder of the space in its repository: empty, or ending in a slash."""
         if self._root is None:
-            config = find_item_by_path(self.tx, self.base, CONFIG_PATH)
+            config = find_item_by_path(self.tx, self.state, CONFIG_PATH)
             known = config is not None and config.kind == "source" and config.content
             self._root = read_config(get_body(self.tx, config.content)).root if known else ""  # type: ignore[union-attr, arg-type]
         return self._root
@@ -351,7 +353,7 @@ class Editor:
 
     def revert_page(self, change: RevertPage) -> None:
         if change.revision is not None:
-            source = revision_base(self.tx, self.base.space_id, change.revision)
+            source = revision_state(self.tx, self.state.space_id, change.revision)
         elif self.started is not None:
             source = self.started
         else:
@@ -478,7 +480,7 @@ class Editor:
         """A reference by id as a URL that means the same in a file; None: it stays."""
         ref = reference.ref
         anchor = f"#{ref['anchor']}" if ref.get("anchor") else ""
-        here = ref.get("space") in (None, self.base.space_id)
+        here = ref.get("space") in (None, self.state.space_id)
         url: str | None = None
         if ref["kind"] in ("page", "anchor") and here:
             url = f"/pages/{ref['page']}{anchor}" if ref.get("page") else anchor
@@ -536,7 +538,7 @@ class Editor:
             page = self.find(id)
             target = page.file_path if page is not None else None
         else:
-            item = self.items.get(id) or find_items(self.tx, self.base, [id]).get(id)
+            item = self.items.get(id) or find_items(self.tx, self.state, [id]).get(id)
             target = item.path if item is not None and item.kind == "file" else None
         if target is None:
             return f"/files/{id}" if kind == "files" and not url.startswith(f"/files/{id}") else None
@@ -660,7 +662,7 @@ class Editor:
             for other in self.pages.values()
         ) or any(
             other.id not in self.pages and other.id != page.id
-            for other in list_by_slug(self.tx, self.base, page.parent, slug)
+            for other in list_by_slug(self.tx, self.state, page.parent, slug)
         )
 
     def _free_slug(self, page: Page) -> str:
@@ -694,8 +696,8 @@ class Editor:
             return True
         if any(item is not None and item.path == path for item in self.items.values()):
             return True
-        page = find_page_by_file(self.tx, self.base, path)
-        item = find_item_by_path(self.tx, self.base, path)
+        page = find_page_by_file(self.tx, self.state, path)
+        item = find_item_by_path(self.tx, self.state, path)
         return (page is not None and page.id not in self.pages) or (
             item is not None and item.id not in self.items
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..content import Changes, LineMoved, commit, put_bodies, put_keys, revise_main
+from ..content import BranchMoved, Changes, commit, put_bodies, put_keys, revise_main
 from ..core.merge import Versions
 from ..kit.context import Context
 from . import store
@@ -46,7 +46,7 @@ def _merge(context: Context, access: ChangeAccess) -> Result:
     if merged.conflicts:
         updated = _update(context, access)
         if not updated.conflicts:
-            raise LineMoved  # it could be brought up to date after all: merge what it is now
+            raise BranchMoved  # it could be brought up to date after all: merge what it is now
         return updated
     prepared = prepare(context, change.main, merged.changes, merged.bodies)
     with context.db.write() as tx:
@@ -69,11 +69,11 @@ def _merge(context: Context, access: ChangeAccess) -> Result:
     return Result(made.revision_id, False)
 
 
-def _differing(change: Versions, base: Versions) -> Changes:
+def _differing(change: Versions, state: Versions) -> Changes:
     """What a change request that stands on the head of main changes there."""
     return Changes(
-        {id: page for id, page in change.pages.items() if not same(page, base.pages.get(id))},
-        {id: item for id, item in change.items.items() if not same(item, base.items.get(id))},
+        {id: page for id, page in change.pages.items() if not same(page, state.pages.get(id))},
+        {id: item for id, item in change.items.items() if not same(item, state.items.get(id))},
     )
 
 
@@ -88,13 +88,13 @@ def _update(context: Context, access: ChangeAccess) -> Result:
         require_editable(change)
         if change.conflicts is not None or not change.outdated:
             return Result(change.revision, change.conflicts is not None)
-        merged = into_change(tx, sides_of(tx, change), change.base, change.main)
+        merged = into_change(tx, sides_of(tx, change), change.state, change.main)
     with context.db.write() as tx:
         held(tx, change)
         put_bodies(tx, merged.bodies)
         made = commit(
             tx,
-            change.base,
+            change.state,
             merged.changes,
             type="update",
             author=access.user_id,

@@ -34,7 +34,7 @@ def settle(context: Context, access: ChangeAccess, key: str, choice: Choice) -> 
             if wanted is None:
                 raise NotFound(f"There is no open conflict {key!r} in this change request.")
             others = [conflict for conflict in conflicts if conflict.key != key]
-            editor = Editor(tx, change.base, iter(()), change.below)
+            editor = Editor(tx, change.state, iter(()), change.below)
             others = _Settling(editor, wanted, choice).settle(others)
             edited = editor.finish()
         with context.db.write() as tx:

@@ -6,16 +6,16 @@ from msgspec import Struct
 
 from ..access import SpaceAccess
 from ..content import (
-    Base,
-    LineMoved,
+    BranchMoved,
+    State,
     commit,
     get_revision,
-    main_base,
-    open_line,
+    main_state,
+    open_branch,
     put_bodies,
     put_keys,
     revise_main,
-    revision_base,
+    revision_state,
 )
 from ..errors import BadRequest
 from ..kit.context import Context
@@ -38,7 +38,7 @@ def revert(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow:
 
     def attempt() -> ChangeRow:
         with context.db.read() as tx:
-            main, done = main_base(tx, space.space_id), _done(tx, space, revision_id)
+            main, done = main_state(tx, space.space_id), _done(tx, space, revision_id)
             merged = undone(tx, undoing(tx, done, main), done, main)
         with context.db.write() as tx:
             return _open_change(tx, space, main, merged, revision_id)
@@ -53,7 +53,7 @@ def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> Rollbac
 
     def attempt() -> Rollback:
         with context.db.read() as tx:
-            main, done = main_base(tx, space.space_id), _done(tx, space, revision_id)
+            main, done = main_state(tx, space.space_id), _done(tx, space, revision_id)
             merged = into_main(tx, undoing(tx, done, main), main)
         if merged.conflicts:
             change = revert(context, space, revision_id)
@@ -75,8 +75,8 @@ def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> Rollbac
     return again(attempt)
 
 
-def _done(tx: Transaction, space: SpaceAccess, revision_id: str) -> Base:
-    done = revision_base(tx, space.space_id, revision_id)
+def _done(tx: Transaction, space: SpaceAccess, revision_id: str) -> State:
+    done = revision_state(tx, space.space_id, revision_id)
     if len(done.layers) > 1:
         raise BadRequest("revisionId: this revision is one of a change request, not of main.")
     if done.layers[0].sequence == 1:
@@ -85,19 +85,21 @@ def _done(tx: Transaction, space: SpaceAccess, revision_id: str) -> Base:
 
 
 def _open_change(
-    tx: Transaction, space: SpaceAccess, main: Base, merged: Merged, revision_id: str
+    tx: Transaction, space: SpaceAccess, main: State, merged: Merged, revision_id: str
 ) -> ChangeRow:
-    if main_base(tx, space.space_id).layers != main.layers:
-        raise LineMoved
+    if main_state(tx, space.space_id).layers != main.layers:
+        raise BranchMoved
     row = get_revision(tx, revision_id)
     undoes = store.get_change(tx, row.merged_from) if row.merged_from else None
     subject = f"Revert #{undoes.number} {undoes.subject}".strip() if undoes else "Revert a revision"
-    line = open_line(tx, main, space.user_id)
-    change = store.insert_change(tx, line, main.revision_id, created_by=space.user_id, subject=subject[:100])
+    branch = open_branch(tx, main, space.user_id)
+    change = store.insert_change(
+        tx, branch, main.revision_id, created_by=space.user_id, subject=subject[:100]
+    )
     put_bodies(tx, merged.bodies)
     made = commit(
         tx,
-        line,
+        branch,
         merged.changes,
         type="rollback",
         author=space.user_id,

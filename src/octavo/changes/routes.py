@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from ..access import Can, OrgAccess, SpaceAccess
-from ..content import find_items, find_pages, main_base
+from ..content import find_items, find_pages, main_state
 from ..core.merge import Conflict, Edited
 from ..errors import BadRequest
 from ..kit.operation import Area, Call
@@ -100,13 +100,15 @@ def create_change(call: Call, space: SpaceAccess, body: CreateChangeRequest) -> 
         with call.db.read() as tx:
             material = get_material(tx, space.user_id, chosen.id)
             # What is wrong with it is said before anything is made.
-            adopt(tx, main_base(tx, space.space_id), material, chosen.params.content_refs)
+            adopt(tx, main_state(tx, space.space_id), material, chosen.params.content_refs)
     with call.db.write() as tx:
         change = saving.create(tx, space, body.subject)
     if chosen is not None and material is not None:
         refs = chosen.params.content_refs
         saving.revise_change(
-            call.context, ChangeAccess(space, change.id), lambda tx, base, _: adopt(tx, base, material, refs)
+            call.context,
+            ChangeAccess(space, change.id),
+            lambda tx, state, _: adopt(tx, state, material, refs),
         )
     with call.db.read() as tx:
         return present_change(call, tx, store.get_change(tx, change.id))
@@ -232,8 +234,8 @@ def list_conflicts(call: Call, change: ChangeAccess, query: PageQuery) -> Listin
         found = row.open_conflicts
         start = _start(query.page, found)
         shown = found[start : start + query.limit]
-        pages = find_pages(tx, row.base, [c.id for c in shown if c.target == "page"])
-        items = find_items(tx, row.base, [c.id for c in shown if c.target != "page"])
+        pages = find_pages(tx, row.state, [c.id for c in shown if c.target == "page"])
+        items = find_items(tx, row.state, [c.id for c in shown if c.target != "page"])
     titles = {id: page.title for id, page in pages.items()} | {i: item.name for i, item in items.items()}
     rest = start + query.limit < len(found) and query.limit > 0
     token = encode_token(shown[-1].key) if rest else None

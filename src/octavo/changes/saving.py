@@ -14,12 +14,12 @@ from msgspec import Struct
 
 from ..access import SpaceAccess
 from ..content import (
-    Base,
+    BranchMoved,
     Changes,
-    LineMoved,
+    State,
     commit,
-    main_base,
-    open_line,
+    main_state,
+    open_branch,
     prepare_main,
     put_bodies,
     put_keys,
@@ -47,7 +47,7 @@ def again(attempt: Callable[[], T]) -> T:
     for number in range(ATTEMPTS):
         try:
             return attempt()
-        except (LineMoved, RetryTransaction):
+        except (BranchMoved, RetryTransaction):
             time.sleep(random.uniform(0, _PAUSE) * (number + 1))  # noqa: S311
     raise Conflict("Others are changing the same thing at the moment. Nothing was changed; try again.")
 
@@ -61,10 +61,10 @@ def require_editable(change: ChangeRow) -> None:
 
 
 def held(tx: Transaction, seen: ChangeRow) -> ChangeRow:
-    """The change request, locked and as it was seen. Raises LineMoved."""
+    """The change request, locked and as it was seen. Raises BranchMoved."""
     fresh = store.lock_change(tx, seen.id)
     if (fresh.sequence, fresh.status) != (seen.sequence, seen.status):
-        raise LineMoved
+        raise BranchMoved
     return fresh
 
 
@@ -84,9 +84,9 @@ def tell(tx: Transaction, type: str, access: ChangeAccess | SpaceAccess, change_
 
 def create(tx: Transaction, space: SpaceAccess, subject: str) -> ChangeRow:
     """A draft over the head of main."""
-    main = main_base(tx, space.space_id)
-    line = open_line(tx, main, space.user_id)
-    change = store.insert_change(tx, line, main.revision_id, created_by=space.user_id, subject=subject)
+    main = main_state(tx, space.space_id)
+    branch = open_branch(tx, main, space.user_id)
+    change = store.insert_change(tx, branch, main.revision_id, created_by=space.user_id, subject=subject)
     tell(tx, "change_request_created", space, change.id)
     return change
 
@@ -97,11 +97,11 @@ def create(tx: Transaction, space: SpaceAccess, subject: str) -> ChangeRow:
 class EditedChange(Struct, frozen=True):
     """What an edit made: the state to show it in, and what is to be said of it."""
 
-    base: Base
+    state: State
     edited: Edited
 
 
-Make = Callable[[Transaction, Base, Base | None], Edited]
+Make = Callable[[Transaction, State, State | None], Edited]
 """What an edit writes over a state; the second state is where a change request started."""
 
 
@@ -109,14 +109,16 @@ def edit_change(context: Context, access: ChangeAccess, changes: Sequence[Conten
     """Applies a batch to a change request, as one revision of it. Nothing is written when nothing differs."""
     _require_open(context, access)
     uploads = store_uploads(context, changes)
-    return revise_change(context, access, lambda tx, base, started: edit(tx, base, changes, uploads, started))
+    return revise_change(
+        context, access, lambda tx, state, started: edit(tx, state, changes, uploads, started)
+    )
 
 
-Also = Callable[[Transaction, Base], None]
+Also = Callable[[Transaction, State], None]
 """What is written together with a revision, in the same transaction."""
 
 
-def _nothing_else(tx: Transaction, made: Base) -> None:
+def _nothing_else(tx: Transaction, made: State) -> None:
     pass
 
 
@@ -129,9 +131,9 @@ def revise_change(
         with context.db.read() as tx:
             change = store.get_change(tx, access.change_id)
             require_editable(change)
-            edited = make(tx, change.base, change.below)
+            edited = make(tx, change.state, change.below)
         if not edited.changes:
-            return EditedChange(change.base, edited)
+            return EditedChange(change.state, edited)
         with context.db.write() as tx:
             made = write_edit(tx, access, change, edited, _still_open(change, edited))
             also(tx, made)
@@ -147,11 +149,13 @@ def _require_open(context: Context, access: ChangeAccess) -> None:
 
 def write_edit(
     tx: Transaction, access: ChangeAccess, seen: ChangeRow, edited: Edited, conflicts: list[merging.Conflict]
-) -> Base:
+) -> State:
     """The next revision of a change request, with the conflicts that are still open."""
     change = held(tx, seen)
     put_bodies(tx, edited.bodies)
-    made = commit(tx, seen.base, edited.changes, author=access.user_id, conflicts=encode_conflicts(conflicts))
+    made = commit(
+        tx, seen.state, edited.changes, author=access.user_id, conflicts=encode_conflicts(conflicts)
+    )
     put_keys(tx, edited.keys)
     store.set_fields(tx, change, edits=change.edits + 1)
     store.add_contribution(tx, change.id, access.user_id, "edit")
@@ -170,7 +174,7 @@ def edit_main(context: Context, space: SpaceAccess, changes: Sequence[ContentCha
     """Applies a batch to main itself, where the space is edited live. Raises Forbidden where it is locked."""
     require_live(space)
     uploads = store_uploads(context, changes)
-    return edit_live(context, space, lambda tx, base, started: edit(tx, base, changes, uploads, started))
+    return edit_live(context, space, lambda tx, state, started: edit(tx, state, changes, uploads, started))
 
 
 def edit_live(context: Context, space: SpaceAccess, make: Make, also: Also = _nothing_else) -> EditedChange:
@@ -179,7 +183,7 @@ def edit_live(context: Context, space: SpaceAccess, make: Make, also: Also = _no
 
     def attempt() -> EditedChange:
         with context.db.read() as tx:
-            main = main_base(tx, space.space_id)
+            main = main_state(tx, space.space_id)
             edited = make(tx, main, None)
         if not edited.changes:
             return EditedChange(main, edited)
@@ -205,7 +209,7 @@ def _refuse_locked() -> None:
     raise Forbidden("This space is locked: change it through a change request.")
 
 
-def prepare(context: Context, main: Base, changes: Changes, bodies: list[str]) -> list[Any]:
+def prepare(context: Context, main: State, changes: Changes, bodies: list[str]) -> list[Any]:
     """What followers of main need for these changes of its head. New texts are stored first, for they read them;
     nothing names a text before the revision does."""
     if bodies:

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from ..access import OrgAccess, seen_spaces
-from ..content import Base, Layer
+from ..content import Layer, State
 from ..core.merge import Conflict
 from ..errors import NotFound
 from ..kit import ids
@@ -18,12 +18,12 @@ from ..kit.pagination import Slice, decode_token, slice_rows
 
 
 class ChangeRow(Struct, frozen=True):
-    """A change request with the head of its line and of main as they are now. ``conflicts``: JSON."""
+    """A change request with the head of its branch and of main as they are now. ``conflicts``: JSON."""
 
     id: str
     space_id: str
     number: int
-    line_id: str
+    branch_id: str
     status: str
     subject: str
     description: str | None
@@ -40,7 +40,7 @@ class ChangeRow(Struct, frozen=True):
     sequence: int
     base_sequence: int
     conflicts: str | None
-    main_line: str
+    main_branch: str
     main_sequence: int
     main_revision: str
 
@@ -54,23 +54,23 @@ class ChangeRow(Struct, frozen=True):
         return msgspec.json.decode(self.conflicts, type=list[Conflict]) if self.conflicts else []
 
     @property
-    def base(self) -> Base:
+    def state(self) -> State:
         """Its state."""
-        return Base(
+        return State(
             self.space_id,
             self.revision,
-            (Layer(self.line_id, self.sequence), Layer(self.main_line, self.base_sequence)),
+            (Layer(self.branch_id, self.sequence), Layer(self.main_branch, self.base_sequence)),
         )
 
     @property
-    def below(self) -> Base:
+    def below(self) -> State:
         """The state of main that it stands on (without the id of its revision)."""
-        return Base(self.space_id, "", (Layer(self.main_line, self.base_sequence),))
+        return State(self.space_id, "", (Layer(self.main_branch, self.base_sequence),))
 
     @property
-    def main(self) -> Base:
+    def main(self) -> State:
         """The head of main."""
-        return Base(self.space_id, self.main_revision, (Layer(self.main_line, self.main_sequence),))
+        return State(self.space_id, self.main_revision, (Layer(self.main_branch, self.main_sequence),))
 
 
 def encode_conflicts(conflicts: list[Conflict]) -> str | None:
@@ -80,8 +80,8 @@ def encode_conflicts(conflicts: list[Conflict]) -> str | None:
 
 _OWN = ", ".join(f"c.{name}" for name in ChangeRow.__struct_fields__[:16])
 _CHANGE = f"{_OWN}, l.revision, l.sequence, r.base_sequence, r.conflicts, m.id, m.sequence, m.revision"
-_FROM = """FROM change_requests c JOIN lines l ON l.id = c.line_id JOIN revisions r ON r.id = l.revision
-           JOIN spaces s ON s.id = c.space_id JOIN lines m ON m.id = s.main_line"""
+_FROM = """FROM change_requests c JOIN branches l ON l.id = c.branch_id JOIN revisions r ON r.id = l.revision
+           JOIN spaces s ON s.id = c.space_id JOIN branches m ON m.id = s.main_branch"""
 
 
 def find_change(tx: Transaction, space_id: str, id_or_number: str) -> ChangeRow | None:
@@ -182,23 +182,23 @@ _COUNTED = {"draft": "changes_draft", "open": "changes_open"}
 
 
 def insert_change(
-    tx: Transaction, line: Base, initial_revision: str, *, created_by: str, subject: str
+    tx: Transaction, branch: State, initial_revision: str, *, created_by: str, subject: str
 ) -> ChangeRow:
-    """A draft on a line that was just opened. Its number is the count of all there ever were in the space."""
+    """A draft on a branch that was just opened. Its number is the count of all there ever were in the space."""
     change_id, moment = ids.new_id(), now()
     number = tx.value(
         """UPDATE spaces SET changes_total = changes_total + 1, changes_draft = changes_draft + 1
            WHERE id = :space RETURNING changes_total""",
-        space=line.space_id,
+        space=branch.space_id,
     )
     tx.run(
-        """INSERT INTO change_requests (id, space_id, number, line_id, status, subject, created_by, created_at,
+        """INSERT INTO change_requests (id, space_id, number, branch_id, status, subject, created_by, created_at,
                                         updated_at, revision_initial)
-           VALUES (:id, :space, :number, :line, 'draft', :subject, :by, :at, :at, :initial)""",
+           VALUES (:id, :space, :number, :branch, 'draft', :subject, :by, :at, :at, :initial)""",
         id=change_id,
-        space=line.space_id,
+        space=branch.space_id,
         number=number,
-        line=line.layers[0].line_id,
+        branch=branch.layers[0].branch_id,
         subject=subject,
         by=created_by,
         at=moment,

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from ..changes import get_change
-from ..content import Base, find_page, find_pages, keyed_document, main_base
+from ..content import State, find_page, find_pages, keyed_document, main_state
 from ..core.document import Block, Fragment, walk
 from ..core.pages import Page
 from ..errors import BadRequest, NotFound
@@ -47,12 +47,12 @@ class Where(Struct, frozen=True):
     spot: Spot | None = None
 
 
-def shown_state(tx: Transaction, place: Place) -> Base:
+def shown_state(tx: Transaction, place: Place) -> State:
     """The state of content that comments of this place speak about."""
     if place.change_id is None:
-        return main_base(tx, place.space_id)
+        return main_state(tx, place.space_id)
     change = get_change(tx, place.change_id)
-    return change.main if change.status == "merged" else change.base
+    return change.main if change.status == "merged" else change.state
 
 
 def attach(
@@ -64,35 +64,35 @@ def attach(
         raise BadRequest("page: expected with `node`, the page that holds it.")
     if cell is not None and node_id is None:
         raise BadRequest("node: expected with `tableCell`, the table that holds it.")
-    base = shown_state(tx, place)
+    state = shown_state(tx, place)
     if page_id is None:
-        return Anchor(base.revision_id)
-    page = find_page(tx, base, page_id)
+        return Anchor(state.revision_id)
+    page = find_page(tx, state, page_id)
     if page is None:
         raise NotFound(f"page: there is no page {page_id!r} here.")
     if node_id is None:
-        return Anchor(base.revision_id, page_id)
-    nodes = _nodes_of(tx, base, page)
+        return Anchor(state.revision_id, page_id)
+    nodes = _nodes_of(tx, state, page)
     if node_id not in nodes.keys:
         raise NotFound(f"node: there is no node {node_id!r} in this page.")
     if cell is None:
-        return Anchor(base.revision_id, page_id, node_id)
+        return Anchor(state.revision_id, page_id, node_id)
     spots = nodes.tables.get(node_id, {})
     spot = (cell.record, cell.definition)
     if spot not in spots:
         raise NotFound(f"tableCell: there is no cell {cell.record!r}, {cell.definition!r} in this node.")
-    return Anchor(base.revision_id, page_id, node_id, *spot, spots[spot])
+    return Anchor(state.revision_id, page_id, node_id, *spot, spots[spot])
 
 
 def locate(tx: Transaction, place: Place, comments: Sequence[CommentRow]) -> dict[str, Where]:
     """Where the targets of comments of one place are now, by the comments' ids."""
-    base = shown_state(tx, place)
-    pages = find_pages(tx, base, [c.page_id for c in comments if c.page_id])
-    return {c.id: _locate(tx, base, pages, c) for c in comments}
+    state = shown_state(tx, place)
+    pages = find_pages(tx, state, [c.page_id for c in comments if c.page_id])
+    return {c.id: _locate(tx, state, pages, c) for c in comments}
 
 
-def _locate(tx: Transaction, base: Base, pages: dict[str, Page], comment: CommentRow) -> Where:
-    there = Where(base.revision_id)
+def _locate(tx: Transaction, state: State, pages: dict[str, Page], comment: CommentRow) -> Where:
+    there = Where(state.revision_id)
     if comment.page_id is None:
         return there
     was = None
@@ -103,19 +103,19 @@ def _locate(tx: Transaction, base: Base, pages: dict[str, Page], comment: Commen
         return gone
     if comment.node_id is None:
         return there
-    nodes = _nodes_of(tx, base, pages[comment.page_id])
+    nodes = _nodes_of(tx, state, pages[comment.page_id])
     if was is None:
         return there if comment.node_id in nodes.keys else gone
     spots = nodes.tables.get(comment.node_id, {})
     if comment.cell is None:
-        return Where(base.revision_id, spot=was) if was in spots else gone
+        return Where(state.revision_id, spot=was) if was in spots else gone
     spot = next((spot for spot, key in spots.items() if key == comment.cell), None)
-    return Where(base.revision_id, spot=spot) if spot else gone
+    return Where(state.revision_id, spot=spot) if spot else gone
 
 
-def _nodes_of(tx: Transaction, base: Base, page: Page) -> Nodes:
+def _nodes_of(tx: Transaction, state: State, page: Page) -> Nodes:
     # What a revision says of a page never changes.
-    key = (base.revision_id, page.id)
+    key = (state.revision_id, page.id)
     found = _nodes.get(key)
     if found is None:
         found = _read_nodes(tx, page)

@@ -21,7 +21,7 @@ from ..kit.db import Transaction
 from . import store
 from .bodies import get_body
 from .keys import keyed_document
-from .store import Base
+from .store import State
 
 _CACHE_BYTES = 64 * 1024 * 1024
 _json_cache: ByteCache[bytes] = ByteCache(_CACHE_BYTES)
@@ -37,9 +37,9 @@ class Lookup(links.Lookup, Protocol):
 class StateLookup:
     """What a state knows of its own files, asked one by one and remembered for one request."""
 
-    def __init__(self, tx: Transaction, base: Base) -> None:
+    def __init__(self, tx: Transaction, state: State) -> None:
         self._tx = tx
-        self._base = base
+        self._state = state
         self._known: dict[tuple[str, str], str | None] = {}
 
     def _remember(self, question: str, key: str, ask: Any) -> str | None:
@@ -51,30 +51,30 @@ class StateLookup:
 
     def find_page(self, file_path: str) -> str | None:
         return self._remember(
-            "file", file_path, lambda: store.find_page_by_file(self._tx, self._base, file_path)
+            "file", file_path, lambda: store.find_page_by_file(self._tx, self._state, file_path)
         )
 
     def find_page_by_path(self, path: str) -> str | None:
-        return self._remember("path", path, lambda: store.find_page_by_path(self._tx, self._base, path))
+        return self._remember("path", path, lambda: store.find_page_by_path(self._tx, self._state, path))
 
     def find_page_by_id(self, page: str) -> str | None:
-        return self._remember("page", page, lambda: store.find_page(self._tx, self._base, page))
+        return self._remember("page", page, lambda: store.find_page(self._tx, self._state, page))
 
     def find_file(self, path: str) -> str | None:
         return self._remember("item", path, lambda: self._file(path))
 
     def _file(self, path: str) -> store.Item | None:
-        item = store.find_item_by_path(self._tx, self._base, path)
+        item = store.find_item_by_path(self._tx, self._state, path)
         return item if item is not None and item.kind == "file" else None
 
     def find_file_by_id(self, file: str) -> str | None:
-        return self._remember("file id", file, lambda: store.find_item(self._tx, self._base, file, "file"))
+        return self._remember("file id", file, lambda: store.find_item(self._tx, self._state, file, "file"))
 
     def find_reusable(self, path: str) -> str | None:
         return self._remember("reusable", path, lambda: self._reusable(path))
 
     def _reusable(self, path: str) -> store.Item | None:
-        item = store.find_item_by_path(self._tx, self._base, path)
+        item = store.find_item_by_path(self._tx, self._state, path)
         return item if item is not None and item.kind == "reusable-content" else None
 
 
@@ -84,10 +84,10 @@ def read_source(tx: Transaction, body: str | None) -> Document:
 
 
 def resolved_document(
-    tx: Transaction, base: Base, owner_id: str, body: str | None, file_path: str | None
+    tx: Transaction, state: State, owner_id: str, body: str | None, file_path: str | None
 ) -> Document:
     """The document of a page or reusable content with its keys and what its references mean in this state."""
-    return resolve_all(StateLookup(tx, base), keyed_document(tx, owner_id, body), file_path)
+    return resolve_all(StateLookup(tx, state), keyed_document(tx, owner_id, body), file_path)
 
 
 def resolve_all(lookup: Lookup, document: Document, file_path: str | None) -> Document:
@@ -144,36 +144,36 @@ def _content_ref(target: links.Target) -> dict[str, Any]:
     return {"kind": "url", "url": target.url or ""}
 
 
-def resolve_reference(tx: Transaction, base: Base, file_path: str | None, written: str) -> dict[str, Any]:
+def resolve_reference(tx: Transaction, state: State, file_path: str | None, written: str) -> dict[str, Any]:
     """A cover's reference: a file of the state, or the URL as written."""
-    return resolve(StateLookup(tx, base), file_path, {"kind": "url", "url": written}, "image")
+    return resolve(StateLookup(tx, state), file_path, {"kind": "url", "url": written}, "image")
 
 
 Evaluated = Literal["true", "false", "deterministic-only"]
 
 
-def shown_on(tx: Transaction, base: Base, page_variables: dict[str, Any]) -> Shown:
+def shown_on(tx: Transaction, state: State, page_variables: dict[str, Any]) -> Shown:
     """What expressions on a page give to a visitor who has proved nothing."""
     of_space = {
         item.name: msgspec.json.decode(item.content or "null")
-        for item in store.list_items(tx, base, "variable")
+        for item in store.list_items(tx, state, "variable")
     }
     return Shown(of_space, page_variables)
 
 
 def evaluated_document(
-    tx: Transaction, base: Base, document: Document, mode: Evaluated, page_variables: dict[str, Any]
+    tx: Transaction, state: State, document: Document, mode: Evaluated, page_variables: dict[str, Any]
 ) -> Document:
     """The document with values in the place of expressions, as ``mode`` asks."""
     if mode == "false":
         return document
-    shown = shown_on(tx, base, page_variables)
+    shown = shown_on(tx, state, page_variables)
     return evaluate_document(document, shown, deterministic=mode == "deterministic-only")
 
 
 def document_json(
     tx: Transaction,
-    base: Base,
+    state: State,
     owner_id: str,
     body: str | None,
     file_path: str | None,
@@ -181,22 +181,22 @@ def document_json(
     page_variables: dict[str, Any] | None = None,
 ) -> Raw:
     """The document as the API shows it, encoded; ``evaluated`` puts values in the place of expressions."""
-    key = (base.revision_id, owner_id, body, file_path, evaluated)
+    key = (state.revision_id, owner_id, body, file_path, evaluated)
     encoded = _json_cache.get(key)
     if encoded is None:
-        document = resolved_document(tx, base, owner_id, body, file_path)
-        document = evaluated_document(tx, base, document, evaluated, page_variables or {})
+        document = resolved_document(tx, state, owner_id, body, file_path)
+        document = evaluated_document(tx, state, document, evaluated, page_variables or {})
         encoded = msgspec.json.encode(to_json(document))
         _json_cache.put(key, encoded, len(encoded))
     return Raw(encoded)
 
 
 def markdown_of(
-    tx: Transaction, base: Base, body: str | None, evaluated: Evaluated, page_variables: dict[str, Any]
+    tx: Transaction, state: State, body: str | None, evaluated: Evaluated, page_variables: dict[str, Any]
 ) -> str:
     """A page file as it was written; or with values in the place of expressions, all else unchanged."""
     source = get_body(tx, body) if body else ""
     if evaluated == "false":
         return source
     front, heading, text = split_page(source)
-    return front + heading + write(evaluated_document(tx, base, read(text), evaluated, page_variables))
+    return front + heading + write(evaluated_document(tx, state, read(text), evaluated, page_variables))

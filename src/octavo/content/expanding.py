@@ -21,7 +21,7 @@ from ..kit.db import Transaction
 from ..spaces import get_space
 from . import store
 from .computing import Asker, Computed, Source, compute_document, compute_revision
-from .store import Base, Item
+from .store import Item, State
 
 MAX_PAGES = 20_000
 """Computed pages of one state; sources beyond stay as they are."""
@@ -31,8 +31,8 @@ _CACHE_BYTES = 64 * 1024 * 1024
 class Expansion:
     """``state`` names all that the pages were computed of; empty when the state has no computed pages."""
 
-    def __init__(self, state: bytes, placed: dict[str, list[Page]], items: list[Item]) -> None:
-        self.state = state
+    def __init__(self, fingerprint: bytes, placed: dict[str, list[Page]], items: list[Item]) -> None:
+        self.fingerprint = fingerprint
         self.items = items
         self._placed = placed
         pages = [page for found in placed.values() for page in found]
@@ -55,14 +55,14 @@ class Expansion:
     def find(self, page_id: str) -> Page | None:
         return self._by_id.get(page_id)
 
-    def find_by_path(self, tx: Transaction, base: Base, path: str) -> Page | None:
+    def find_by_path(self, tx: Transaction, state: State, path: str) -> Page | None:
         """The computed page at a path of slugs, the first of which may be those of ordinary pages."""
         parts = [part for part in path.split("/") if part]
         page: Page | None = None
         for n, slug in enumerate(parts):
             found = self._by_slug.get((page.id if page else None, slug))
             if found is None and (page is None or page.id not in self._by_id):
-                found = store.find_page_by_path(tx, base, "/".join(parts[: n + 1]))
+                found = store.find_page_by_path(tx, state, "/".join(parts[: n + 1]))
             if found is None:
                 return None
             page = found
@@ -71,15 +71,15 @@ class Expansion:
     def find_item(self, item_id: str, kind: str) -> Item | None:
         return next((item for item in self.items if item.id == item_id and item.kind == kind), None)
 
-    def list_ancestors(self, tx: Transaction, base: Base, page: Page) -> list[Page]:
+    def list_ancestors(self, tx: Transaction, state: State, page: Page) -> list[Page]:
         """From the top down to a computed page's parent."""
         chain: list[Page] = []
         while page.parent is not None and (above := self._by_id.get(page.parent)) is not None:
             chain.append(above)
             page = above
-        ordinary = store.find_page(tx, base, page.parent) if page.parent is not None else None
+        ordinary = store.find_page(tx, state, page.parent) if page.parent is not None else None
         if ordinary is not None:
-            chain += [ordinary, *reversed(store.list_ancestors(tx, base, ordinary))]
+            chain += [ordinary, *reversed(store.list_ancestors(tx, state, ordinary))]
         return chain[::-1]
 
     def list_subtree(self, page: Page) -> list[Page]:
@@ -98,14 +98,14 @@ class _Found(Struct):
     computed: Computed
 
 
-def expand(tx: Transaction, base: Base, user_id: str | None) -> Expansion:
+def expand(tx: Transaction, state: State, user_id: str | None) -> Expansion:
     """What the computed pages of a state give now to a user, or (None) to visitors of a site. Never raises for a
     source that nobody can compute."""
-    sources = store.list_computed(tx, base)
+    sources = store.list_computed(tx, state)
     if not sources:
         return Expansion(b"", {}, [])
-    asker = asker_at(tx, base.space_id, user_id)
-    state = blake2b(base.revision_id.encode(), digest_size=32)
+    asker = asker_at(tx, state.space_id, user_id)
+    fingerprint = blake2b(state.revision_id.encode(), digest_size=32)
     found: list[_Found] = []
     left = MAX_PAGES
     for page in sources:
@@ -119,13 +119,13 @@ def expand(tx: Transaction, base: Base, user_id: str | None) -> Expansion:
         if len(computed.pages) > left:
             continue
         left -= len(computed.pages)
-        state.update(page.id.encode() + b"\0" + made_of)
+        fingerprint.update(page.id.encode() + b"\0" + made_of)
         found.append(_Found(page, computed))
-    key = state.digest()
+    key = fingerprint.digest()
     kept = _expansions.get(key)
     if kept is None:
         kept = Expansion(
-            key, _placed(tx, base, found), [item for each in found for item in each.computed.items]
+            key, _placed(tx, state, found), [item for each in found for item in each.computed.items]
         )
         _expansions.put(key, kept, 1_500 * (len(kept) + len(kept.items)) + 1)
     return kept
@@ -143,9 +143,9 @@ def source_of(page: Page) -> Source | None:
         return None
 
 
-def _placed(tx: Transaction, base: Base, found: list[_Found]) -> dict[str, list[Page]]:
+def _placed(tx: Transaction, state: State, found: list[_Found]) -> dict[str, list[Page]]:
     taken: defaultdict[str | None, set[str]] = defaultdict(set)
-    for sibling in store.list_children(tx, base, {each.source.parent for each in found}):
+    for sibling in store.list_children(tx, state, {each.source.parent for each in found}):
         if sibling.kind != "computed":
             taken[sibling.parent].add(sibling.slug)
     return {each.source.id: _place(each, taken[each.source.parent]) for each in found}

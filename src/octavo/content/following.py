@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..kit.db import Transaction
-from .store import Base, Changes
+from .store import Changes, State
 
 
 class Follower(NamedTuple):
-    prepare: Callable[[Transaction, Base, Changes], Any]
+    prepare: Callable[[Transaction, State, Changes], Any]
     apply: Callable[[Transaction, str, Any], None]
 
 
@@ -22,16 +22,16 @@ _followers: list[Follower] = []
 
 
 def follow_main(
-    prepare: Callable[[Transaction, Base, Changes], Any], apply: Callable[[Transaction, str, Any], None]
+    prepare: Callable[[Transaction, State, Changes], Any], apply: Callable[[Transaction, str, Any], None]
 ) -> None:
     """Registers ``prepare(tx, base, changes)``, called in a read with the head of main that is to change, and
     ``apply(tx, space_id, prepared)``, called in the write."""
     _followers.append(Follower(prepare, apply))
 
 
-def prepare_followers(tx: Transaction, base: Base, changes: Changes) -> list[Any]:
+def prepare_followers(tx: Transaction, state: State, changes: Changes) -> list[Any]:
     """What every follower needs for these changes of main."""
-    return [follower.prepare(tx, base, changes) for follower in _followers]
+    return [follower.prepare(tx, state, changes) for follower in _followers]
 
 
 def apply_followers(tx: Transaction, space_id: str, prepared: list[Any]) -> None:

@@ -21,7 +21,7 @@ from .computing import Computed
 from .documents import Evaluated, document_json, evaluated_document, markdown_of, resolve_reference
 from .expanding import Expansion, computed_document, expand, markdown_page
 from .files import download_url
-from .store import Base, Item, ItemKind
+from .store import Item, ItemKind, State
 from .wire import (
     ComputedRevision,
     ContentQuery,
@@ -63,18 +63,18 @@ class Reader:
     """What the operations of all three bases call; lives as long as one request. ``view``: where the state is
     looked at in the application, below the space."""
 
-    def __init__(self, call: Call, tx: Transaction, base: Base, view: str = "") -> None:
+    def __init__(self, call: Call, tx: Transaction, state: State, view: str = "") -> None:
         self._call = call
         self._tx = tx
-        self._base = base
-        self._app = app_url(call, base.space_id) + view
+        self._state = state
+        self._app = app_url(call, state.space_id) + view
         self._expansion: Expansion | None = None
         self._computes = False
         """Whether what was shown depends on more than the state."""
 
     def revision(self, query: ContentQuery) -> Revision:
-        tx, base = self._tx, self._base
-        revision = store.get_revision(tx, base.revision_id)
+        tx, state = self._tx, self._state
+        revision = store.get_revision(tx, state.revision_id)
         merged = None
         if revision.merged_from is not None and _merged_from:
             merged = _merged_from[0](self._call, tx, revision.merged_from)
@@ -90,11 +90,11 @@ class Reader:
         )
 
     def pages(self, query: ContentQuery) -> Pages:
-        state = self._expand().state if query.computed else b""
-        key = (self._base.revision_id, "tree", self._app, state)
+        fingerprint = self._expand().fingerprint if query.computed else b""
+        key = (self._state.revision_id, "tree", self._app, fingerprint)
         kept = _pages.get(key)
         if kept is None:
-            pages = store.list_pages(self._tx, self._base)
+            pages = store.list_pages(self._tx, self._state)
             if query.computed:
                 pages = self._expand().into(pages)
             kept = msgspec.json.encode(present_tree(self._app, pages, None, "", self._cover))
@@ -104,7 +104,7 @@ class Reader:
 
     def _expand(self) -> Expansion:
         if self._expansion is None:
-            self._expansion = expand(self._tx, self._base, require_actor(self._call).user_id)
+            self._expansion = expand(self._tx, self._state, require_actor(self._call).user_id)
         return self._expansion
 
     def _expanded(self, pages: list[Page], query: ContentQuery) -> list[Page]:
@@ -114,15 +114,15 @@ class Reader:
         return self._expand().into(pages) if query.computed else pages
 
     def _items(self, kind: ItemKind, query: ContentQuery) -> list[Item]:
-        stored = store.list_items(self._tx, self._base, kind)
+        stored = store.list_items(self._tx, self._state, kind)
         computed = self._expand().items if query.computed else []
         return [*stored, *(item for item in computed if item.kind == kind)]
 
     def _item(self, item_id: str, kind: ItemKind, query: ContentQuery) -> Item:
-        item = store.find_item(self._tx, self._base, item_id, kind)
+        item = store.find_item(self._tx, self._state, item_id, kind)
         if item is None and query.computed:
             item = self._expand().find_item(item_id, kind)
-        return item or store.get_item(self._tx, self._base, item_id, kind)
+        return item or store.get_item(self._tx, self._state, item_id, kind)
 
     def computed(self, found: Computed) -> ComputedRevision:
         """What a source gives, shown as if it stood in this state."""
@@ -136,7 +136,7 @@ class Reader:
 
     def page(self, page_id: str, query: PageContentQuery) -> Raw:
         # A revision never changes, so neither does what it says of a page in which nothing is computed.
-        key = (self._base.revision_id, page_id, query.format, query.evaluated, self._app)
+        key = (self._state.revision_id, page_id, query.format, query.evaluated, self._app)
         kept = _pages.get(key)
         if kept is None:
             kept = msgspec.json.encode(self._whole(self._page(page_id, query.computed), query))
@@ -145,26 +145,26 @@ class Reader:
         return Raw(kept)
 
     def _page(self, page_id: str, computed: bool) -> Page:
-        page = store.find_page(self._tx, self._base, page_id)
+        page = store.find_page(self._tx, self._state, page_id)
         if page is None and computed:
             page = self._expand().find(page_id)
-        return page or store.get_page(self._tx, self._base, page_id)
+        return page or store.get_page(self._tx, self._state, page_id)
 
     def found_page(self, page_id: str) -> RevisionPage | None:
         """A page without what is below it and without its text; None when it is not there."""
-        page = store.find_page(self._tx, self._base, page_id)
+        page = store.find_page(self._tx, self._state, page_id)
         if page is None:
             return None
-        above = store.list_ancestors(self._tx, self._base, page)
+        above = store.list_ancestors(self._tx, self._state, page)
         return present_page(self._app, page, "/".join(p.slug for p in [*above, page]), [], self._cover)
 
     def variables(self) -> dict[str, Any]:
-        return present_variables(store.list_items(self._tx, self._base, "variable"))
+        return present_variables(store.list_items(self._tx, self._state, "variable"))
 
     def page_by_path(self, path: str, query: PageContentQuery) -> RevisionPage:
-        page = store.find_page_by_path(self._tx, self._base, path)
+        page = store.find_page_by_path(self._tx, self._state, path)
         if (page is None or page.kind not in _WITH_PATHS) and query.computed:
-            page = self._expand().find_by_path(self._tx, self._base, path)
+            page = self._expand().find_by_path(self._tx, self._state, path)
         if page is None or page.kind not in _WITH_PATHS:
             raise store.NotFound(f"There is no page at {path!r}.")
         return self._whole(page, query)
@@ -179,11 +179,11 @@ class Reader:
             raise store.NotFound(f"The document of the page {page_id!r} is not computed: {error}") from None
 
     def files(self, query: FilesQuery) -> Listing[File]:
-        found = store.list_items_page(self._tx, self._base, "file", query.limit, query.page)
+        found = store.list_items_page(self._tx, self._state, "file", query.limit, query.page)
         computed = [item for item in self._expand().items if item.kind == "file"] if query.computed else []
         if computed:
             after = (decode_token(query.page, str) or [""])[0]
-            rows = [*store.list_items(self._tx, self._base, "file"), *computed]
+            rows = [*store.list_items(self._tx, self._state, "file"), *computed]
             later = sorted((item for item in rows if item.id > after), key=lambda item: item.id)
             found = slice_rows(later[: query.limit + 1], query.limit, len(rows), lambda item: (item.id,))
         return present_slice(found, self.present_file)
@@ -196,7 +196,7 @@ class Reader:
 
     def reusable_document(self, item_id: str, query: DocumentQuery) -> Raw:
         item = self._item(item_id, "reusable-content", _COMPUTED)
-        return document_json(self._tx, self._base, item.id, item.content, item.path, query.evaluated)
+        return document_json(self._tx, self._state, item.id, item.content, item.path, query.evaluated)
 
     def _whole(self, page: Page, query: PageContentQuery) -> RevisionPage:
         """A page with its path, its subtree and, as ``format`` asks, its text."""
@@ -210,7 +210,7 @@ class Reader:
                 self._add_computed(presented, page, query)
             elif query.format == "markdown":
                 presented.markdown = markdown_of(
-                    self._tx, self._base, page.body, query.evaluated, page.variables
+                    self._tx, self._state, page.body, query.evaluated, page.variables
                 )
             else:
                 presented.document = self._document(page, query.evaluated)
@@ -218,12 +218,12 @@ class Reader:
 
     def _around(self, page: Page, query: ContentQuery) -> tuple[list[Page], list[Page]]:
         """What is above a page and what is below it."""
-        tx, base = self._tx, self._base
+        tx, state = self._tx, self._state
         if self._expansion is not None and self._expansion.find(page.id) is page:
             self._computes = True
-            return self._expansion.list_ancestors(tx, base, page), self._expansion.list_subtree(page)
-        below = self._expanded(store.list_subtree(tx, base, page.id), query)
-        return store.list_ancestors(tx, base, page), below
+            return self._expansion.list_ancestors(tx, state, page), self._expansion.list_subtree(page)
+        below = self._expanded(store.list_subtree(tx, state, page.id), query)
+        return store.list_ancestors(tx, state, page), below
 
     def _add_computed(self, presented: DocumentPage, page: Page, query: PageContentQuery) -> None:
         """Nothing is added when it cannot be computed now: the page still says what of."""
@@ -241,14 +241,14 @@ class Reader:
 
     def _computed(self, page: Page, mode: Evaluated) -> Document:
         user_id = require_actor(self._call).user_id
-        document = computed_document(self._tx, self._base.space_id, user_id, page)
-        return evaluated_document(self._tx, self._base, document, mode, page.variables)
+        document = computed_document(self._tx, self._state.space_id, user_id, page)
+        return evaluated_document(self._tx, self._state, document, mode, page.variables)
 
     def _document(self, page: Page, mode: Evaluated) -> Raw:
-        return document_json(self._tx, self._base, page.id, page.body, page.file_path, mode, page.variables)
+        return document_json(self._tx, self._state, page.id, page.body, page.file_path, mode, page.variables)
 
     def present_file(self, item: Item) -> File:
         return present_file(item, download_url(self._call, item))
 
     def _cover(self, page: Page, written: str) -> dict[str, Any]:
-        return resolve_reference(self._tx, self._base, page.file_path, written)
+        return resolve_reference(self._tx, self._state, page.file_path, written)

@@ -8,23 +8,23 @@ from ..kit.db import Transaction
 from ..kit.outbox import emit
 from . import store
 from .following import apply_followers, prepare_followers
-from .store import Base, Changes
+from .store import Changes, State
 
 
-def prepare_main(tx: Transaction, base: Base, changes: Changes) -> list[Any]:
+def prepare_main(tx: Transaction, state: State, changes: Changes) -> list[Any]:
     """What ``revise_main`` needs of the followers of main, read outside the write. New texts must be stored."""
-    return prepare_followers(tx, base, changes)
+    return prepare_followers(tx, state, changes)
 
 
-def revise_main(tx: Transaction, base: Base, changes: Changes, prepared: list[Any], **about: Any) -> Base:
-    """The next revision of main, ``base`` being its head; ``about`` as for ``store.commit``. Raises LineMoved."""
-    made = store.commit(tx, base, changes, **about)
-    apply_followers(tx, base.space_id, prepared)
+def revise_main(tx: Transaction, state: State, changes: Changes, prepared: list[Any], **about: Any) -> State:
+    """The next revision of main, ``base`` being its head; ``about`` as for ``store.commit``. Raises BranchMoved."""
+    made = store.commit(tx, state, changes, **about)
+    apply_followers(tx, state.space_id, prepared)
     emit(
         tx,
         "space_content_updated",
-        organization_id=tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=base.space_id),
-        space_id=base.space_id,
+        organization_id=tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=state.space_id),
+        space_id=state.space_id,
         revision=made.revision_id,
     )
     return made

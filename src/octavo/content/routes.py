@@ -45,13 +45,13 @@ operation = Area("content").operation
 @contextmanager
 def _main(call: Call, space: SpaceAccess) -> Iterator[Reader]:
     with call.db.read() as tx:
-        yield Reader(call, tx, store.main_base(tx, space.space_id))
+        yield Reader(call, tx, store.main_state(tx, space.space_id))
 
 
 @contextmanager
 def _revision(call: Call, space: SpaceAccess, revision_id: str) -> Iterator[Reader]:
     with call.db.read() as tx:
-        yield Reader(call, tx, store.revision_base(tx, space.space_id, revision_id))
+        yield Reader(call, tx, store.revision_state(tx, space.space_id, revision_id))
 
 
 # --- main ---------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def get_reusable_content(
 @contextmanager
 def _links(call: Call, space: SpaceAccess) -> Iterator[Links]:
     with call.db.read() as tx:
-        yield Links(call, tx, space, store.main_base(tx, space.space_id))
+        yield Links(call, tx, space, store.main_state(tx, space.space_id))
 
 
 @operation(
@@ -199,7 +199,7 @@ def get_document(call: Call, space: SpaceAccess, document_id: str, query: Schema
     """A document of the space by the id that pages and reusable contents name."""
     with call.db.read() as tx:
         found = store.get_document(tx, space.space_id, document_id)
-        return document_json(tx, found.base, found.owner_id, document_id, found.file_path)
+        return document_json(tx, found.state, found.owner_id, document_id, found.file_path)
 
 
 @operation(
@@ -380,4 +380,4 @@ def get_computed_revision(call: Call, space: SpaceAccess, body: ComputeContent) 
     """The pages, files and reusable contents that a source gives now; the seed decides their ids."""
     with call.db.read() as tx:
         found, _ = compute_revision(tx, _asker(space), body.source, body.seed)
-        return Reader(call, tx, store.main_base(tx, space.space_id)).computed(found)
+        return Reader(call, tx, store.main_state(tx, space.space_id)).computed(found)

@@ -1,7 +1,7 @@
 """Lines, revisions and what they hold: page versions and item versions.
 
-A ``Base`` names one immutable state as a pile of layers, each a line at a sequence. Main is one layer; a
-change request is its own line laid over main where it stands. Reading looks through the pile from the top.
+A ``State`` names one immutable state as a stack of layers, each a branch at a sequence. Main is one layer; a
+change request is its own branch laid over main where it stands. Reading looks through the stack from the top.
 Writing is ``commit``: rows for what changed and nothing else.
 """
 
@@ -28,11 +28,11 @@ ITEM_KINDS: tuple[ItemKind, ...] = get_args(ItemKind)
 
 
 class Layer(Struct, frozen=True):
-    line_id: str
+    branch_id: str
     sequence: int
 
 
-class Base(Struct, frozen=True):
+class State(Struct, frozen=True):
     """One state of a space's content."""
 
     space_id: str
@@ -61,7 +61,7 @@ class Item(Struct, frozen=True, kw_only=True):
 
 class RevisionRow(Struct, frozen=True):
     id: str
-    line_id: str
+    branch_id: str
     sequence: int
     base_sequence: int | None
     parents: list[str]
@@ -74,75 +74,77 @@ class RevisionRow(Struct, frozen=True):
     conflicts: str | None
 
 
-class LineMoved(Exception):
-    """Somebody else made a revision on the line first; look again and retry."""
+class BranchMoved(Exception):
+    """Somebody else made a revision on the branch first; look again and retry."""
 
 
 # --- states -------------------------------------------------------------------------------------------
 
 
-def main_base(tx: Transaction, space_id: str) -> Base:
+def main_state(tx: Transaction, space_id: str) -> State:
     """The head of main."""
     row = tx.one(
-        """SELECT l.id, l.sequence, l.revision FROM spaces s JOIN lines l ON l.id = s.main_line
+        """SELECT l.id, l.sequence, l.revision FROM spaces s JOIN branches l ON l.id = s.main_branch
            WHERE s.id = :space""",
         space=space_id,
     )
     if row is None:
         raise NotFound(f"There is no space {space_id!r}.")
-    return Base(space_id, row[2], (Layer(row[0], row[1]),))
+    return State(space_id, row[2], (Layer(row[0], row[1]),))
 
 
-def revision_base(tx: Transaction, space_id: str, revision_id: str) -> Base:
+def revision_state(tx: Transaction, space_id: str, revision_id: str) -> State:
     """The state a revision of this space holds. Raises NotFound."""
     row = tx.one(
-        """SELECT r.line_id, r.sequence, r.base_sequence, l.base_line FROM revisions r JOIN lines l ON l.id = r.line_id
+        """SELECT r.branch_id, r.sequence, r.base_sequence, l.base_branch FROM revisions r JOIN branches l ON l.id = r.branch_id
            WHERE r.id = :revision AND l.space_id = :space""",
         revision=revision_id,
         space=space_id,
     )
     if row is None:
         raise NotFound(f"There is no revision {revision_id!r} in this space.")
-    line_id, sequence, base_sequence, base_line = row
-    layers = [Layer(line_id, sequence)]
-    if base_line is not None:
-        layers.append(Layer(base_line, base_sequence))
-    return Base(space_id, revision_id, tuple(layers))
+    branch_id, sequence, base_sequence, base_branch = row
+    layers = [Layer(branch_id, sequence)]
+    if base_branch is not None:
+        layers.append(Layer(base_branch, base_sequence))
+    return State(space_id, revision_id, tuple(layers))
 
 
-def line_base(tx: Transaction, space_id: str, line_id: str) -> Base:
-    """The head of a line of this space. Raises NotFound."""
+def branch_state(tx: Transaction, space_id: str, branch_id: str) -> State:
+    """The head of a branch of this space. Raises NotFound."""
     revision = tx.value(
-        "SELECT revision FROM lines WHERE id = :line AND space_id = :space", line=line_id, space=space_id
+        "SELECT revision FROM branches WHERE id = :branch AND space_id = :space",
+        branch=branch_id,
+        space=space_id,
     )
     if revision is None:
-        raise NotFound(f"There is no line {line_id!r} in this space.")
-    return revision_base(tx, space_id, revision)
+        raise NotFound(f"There is no branch {branch_id!r} in this space.")
+    return revision_state(tx, space_id, revision)
 
 
-def open_line(tx: Transaction, main: Base, author: str | None) -> Base:
-    """A new line over main at this state, without any change."""
-    line_id, revision_id = ids.new_id(), ids.new_id()
+def open_branch(tx: Transaction, main: State, author: str | None) -> State:
+    """A new branch over main at this state, without any change."""
+    branch_id, revision_id = ids.new_id(), ids.new_id()
     below = main.layers[0]
     tx.run(
-        """INSERT INTO lines (id, space_id, base_line, sequence, revision)
+        """INSERT INTO branches (id, space_id, base_branch, sequence, revision)
            VALUES (:id, :space, :base, 1, :revision)""",
-        id=line_id,
+        id=branch_id,
         space=main.space_id,
-        base=below.line_id,
+        base=below.branch_id,
         revision=revision_id,
     )
     tx.run(
-        """INSERT INTO revisions (id, line_id, sequence, base_sequence, parents, type, author, created_at)
-           VALUES (:id, :line, 1, :base, :parents, 'edits', :author, :at)""",
+        """INSERT INTO revisions (id, branch_id, sequence, base_sequence, parents, type, author, created_at)
+           VALUES (:id, :branch, 1, :base, :parents, 'edits', :author, :at)""",
         id=revision_id,
-        line=line_id,
+        branch=branch_id,
         base=below.sequence,
         parents=msgspec.json.encode([main.revision_id]).decode(),
         author=author,
         at=now(),
     )
-    return Base(main.space_id, revision_id, (Layer(line_id, 1), below))
+    return State(main.space_id, revision_id, (Layer(branch_id, 1), below))
 
 
 class Touched(Struct, frozen=True):
@@ -153,24 +155,24 @@ class Touched(Struct, frozen=True):
 
 
 def list_held(tx: Transaction, layer: Layer) -> Touched:
-    """What the upper line of a change request says anything of."""
-    return _touched(tx, "+from_seq <= :seq AND to_seq > :seq", line=layer.line_id, seq=layer.sequence)
+    """What the upper branch of a change request says anything of."""
+    return _touched(tx, "+from_seq <= :seq AND to_seq > :seq", branch=layer.branch_id, seq=layer.sequence)
 
 
 def list_changed(tx: Transaction, layer: Layer, after: int) -> Touched:
-    """What a line changed or dropped after a sequence and up to the layer's."""
+    """What a branch changed or dropped after a sequence and up to the layer's."""
     new = _touched(
-        tx, "from_seq > :after AND from_seq <= :seq", line=layer.line_id, seq=layer.sequence, after=after
+        tx, "from_seq > :after AND from_seq <= :seq", branch=layer.branch_id, seq=layer.sequence, after=after
     )
     old = _touched(
-        tx, "to_seq > :after AND to_seq <= :seq", line=layer.line_id, seq=layer.sequence, after=after
+        tx, "to_seq > :after AND to_seq <= :seq", branch=layer.branch_id, seq=layer.sequence, after=after
     )
     return Touched(new.pages | old.pages, new.items | old.items)
 
 
 def _touched(tx: Transaction, where: str, **parameters: Any) -> Touched:
-    pages = tx.all(f"SELECT page_id FROM page_versions WHERE line_id = :line AND {where}", **parameters)
-    items = tx.all(f"SELECT item_id FROM item_versions WHERE line_id = :line AND {where}", **parameters)
+    pages = tx.all(f"SELECT page_id FROM page_versions WHERE branch_id = :branch AND {where}", **parameters)
+    items = tx.all(f"SELECT item_id FROM item_versions WHERE branch_id = :branch AND {where}", **parameters)
     return Touched(frozenset(row[0] for row in pages), frozenset(row[0] for row in items))
 
 
@@ -178,20 +180,20 @@ def list_revisions(tx: Transaction, space_id: str, limit: int, page: str | None)
     """The revisions of main, newest first."""
     after = decode_token(page, int)
     found = tx.all(
-        f"""SELECT {_REVISION} FROM revisions r JOIN spaces s ON s.main_line = r.line_id
+        f"""SELECT {_REVISION} FROM revisions r JOIN spaces s ON s.main_branch = r.branch_id
             WHERE s.id = :space AND r.sequence < :after ORDER BY r.sequence DESC LIMIT :limit""",
         space=space_id,
         after=after[0] if after else FOREVER,
         limit=limit + 1,
     )
     count = tx.value(
-        "SELECT count(*) FROM revisions r JOIN spaces s ON s.main_line = r.line_id WHERE s.id = :space",
+        "SELECT count(*) FROM revisions r JOIN spaces s ON s.main_branch = r.branch_id WHERE s.id = :space",
         space=space_id,
     )
     return slice_rows([_revision(row) for row in found], limit, count, lambda row: (row.sequence,))
 
 
-_REVISION = """r.id, r.line_id, r.sequence, r.base_sequence, r.parents, r.type, r.author, r.created_at, r.message,
+_REVISION = """r.id, r.branch_id, r.sequence, r.base_sequence, r.parents, r.type, r.author, r.created_at, r.message,
                r.git, r.merged_from, r.conflicts"""
 
 
@@ -213,8 +215,8 @@ def _revision(row: tuple[Any, ...]) -> RevisionRow:
 
 _PAGE = """p.page_id, p.parent_id, p.rank, p.slug, p.kind, p.title, p.body, p.file_path, p.created_at, p.updated_at,
            p.fields, p.deleted"""
-# The signs keep planners from walking a whole line along its sequences instead of using the page or parent.
-_VALID = "p.line_id = :line AND +p.from_seq <= :seq AND +p.to_seq > :seq"
+# The signs keep planners from walking a whole branch along its sequences instead of using the page or parent.
+_VALID = "p.branch_id = :branch AND +p.from_seq <= :seq AND +p.to_seq > :seq"
 _COLUMNS = frozenset(
     ("id", "parent", "rank", "slug", "kind", "title", "body", "file_path", "created_at", "updated_at")
 )
@@ -256,11 +258,11 @@ def _encode_fields(page: Page) -> str:
     return msgspec.json.encode({name: plain[name] for name in _RARE if name in plain}).decode()
 
 
-def find_page(tx: Transaction, base: Base, page_id: str) -> Page | None:
-    for layer in base.layers:
+def find_page(tx: Transaction, state: State, page_id: str) -> Page | None:
+    for layer in state.layers:
         row = tx.one(
             f"SELECT {_PAGE} FROM page_versions p WHERE {_VALID} AND p.page_id = :page",
-            line=layer.line_id,
+            branch=layer.branch_id,
             seq=layer.sequence,
             page=page_id,
         )
@@ -273,16 +275,16 @@ _BATCH = 500
 
 
 def _found(
-    tx: Transaction, base: Base, table: str, key: str, columns: str, wanted: Iterable[str]
+    tx: Transaction, state: State, table: str, key: str, columns: str, wanted: Iterable[str]
 ) -> dict[str, tuple[Any, ...] | None]:
     """The topmost row of each of these ids, None where it says deleted."""
     found: dict[str, tuple[Any, ...] | None] = {}
     left = list(dict.fromkeys(wanted))
-    for layer in base.layers:
+    for layer in state.layers:
         for start in range(0, len(left), _BATCH):
             rows = tx.all(
                 f"SELECT {columns} FROM {table} p WHERE {_VALID} AND p.{key} IN :ids",
-                line=layer.line_id,
+                branch=layer.branch_id,
                 seq=layer.sequence,
                 ids=left[start : start + _BATCH],
             )
@@ -291,14 +293,14 @@ def _found(
     return found
 
 
-def find_pages(tx: Transaction, base: Base, page_ids: Iterable[str]) -> dict[str, Page]:
+def find_pages(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[str, Page]:
     """Those of these pages that the state has, by id."""
-    rows = _found(tx, base, "page_versions", "page_id", _PAGE, page_ids)
+    rows = _found(tx, state, "page_versions", "page_id", _PAGE, page_ids)
     return {id: _page(row) for id, row in rows.items() if row is not None}
 
 
-def get_page(tx: Transaction, base: Base, page_id: str) -> Page:
-    page = find_page(tx, base, page_id)
+def get_page(tx: Transaction, state: State, page_id: str) -> Page:
+    page = find_page(tx, state, page_id)
     if page is None:
         raise NotFound(f"There is no page {page_id!r} here.")
     return page
@@ -313,98 +315,98 @@ def _overlay(layers: Iterable[list[tuple[Any, ...]]]) -> dict[str, tuple[Any, ..
     return found
 
 
-def _pages_where(tx: Transaction, base: Base, where: str, **parameters: Any) -> list[Page]:
+def _pages_where(tx: Transaction, state: State, where: str, **parameters: Any) -> list[Page]:
     """Pages for which ``where`` holds in the state as a whole, not just in one layer."""
-    top, *below = base.layers
+    top, *below = state.layers
     rows = tx.all(
         f"SELECT {_PAGE} FROM page_versions p WHERE {_VALID} AND {where}",
-        line=top.line_id,
+        branch=top.branch_id,
         seq=top.sequence,
         **parameters,
     )
     kept = [row for row in rows if not row[-1]]
     for layer in below:
-        # A page of a lower layer counts only when the line above says nothing of it.
+        # A page of a lower layer counts only when the branch above says nothing of it.
         kept += tx.all(
             f"""SELECT {_PAGE} FROM page_versions p WHERE {_VALID} AND {where} AND NOT EXISTS (
-                  SELECT 1 FROM page_versions u WHERE u.line_id = :top AND u.page_id = p.page_id
+                  SELECT 1 FROM page_versions u WHERE u.branch_id = :top AND u.page_id = p.page_id
                   AND +u.from_seq <= :top_seq AND +u.to_seq > :top_seq)""",
-            line=layer.line_id,
+            branch=layer.branch_id,
             seq=layer.sequence,
-            top=top.line_id,
+            top=top.branch_id,
             top_seq=top.sequence,
             **parameters,
         )
     return [_page(row) for row in kept]
 
 
-def list_children(tx: Transaction, base: Base, parents: Iterable[str | None]) -> list[Page]:
+def list_children(tx: Transaction, state: State, parents: Iterable[str | None]) -> list[Page]:
     """The children of these pages (None: the top), in order within each parent."""
     wanted = [parent or "" for parent in parents]
-    pages = _pages_where(tx, base, "p.parent_id IN :parents", parents=wanted) if wanted else []
+    pages = _pages_where(tx, state, "p.parent_id IN :parents", parents=wanted) if wanted else []
     return sorted(pages, key=lambda page: (page.parent or "", page.rank, page.id))
 
 
-def list_by_slug(tx: Transaction, base: Base, parent: str | None, slug: str) -> list[Page]:
+def list_by_slug(tx: Transaction, state: State, parent: str | None, slug: str) -> list[Page]:
     """The children of a page (None: the top) with this slug."""
-    return _pages_where(tx, base, "p.parent_id = :parent AND p.slug = :slug", parent=parent or "", slug=slug)
+    return _pages_where(tx, state, "p.parent_id = :parent AND p.slug = :slug", parent=parent or "", slug=slug)
 
 
-def list_subtree(tx: Transaction, base: Base, page_id: str) -> list[Page]:
+def list_subtree(tx: Transaction, state: State, page_id: str) -> list[Page]:
     """Everything below a page, parents before children."""
     found: list[Page] = []
     level: list[str | None] = [page_id]
     while level:
-        pages = list_children(tx, base, level)
+        pages = list_children(tx, state, level)
         found += pages
         level = [page.id for page in pages]
     return found
 
 
-def list_pages(tx: Transaction, base: Base) -> list[Page]:
+def list_pages(tx: Transaction, state: State) -> list[Page]:
     """Every page of the state, siblings in order."""
     rows = _overlay(
         tx.all(
-            f"SELECT {_PAGE} FROM page_versions p WHERE p.line_id = :line AND +p.from_seq <= :seq AND p.to_seq > :seq",
-            line=layer.line_id,
+            f"SELECT {_PAGE} FROM page_versions p WHERE p.branch_id = :branch AND +p.from_seq <= :seq AND p.to_seq > :seq",
+            branch=layer.branch_id,
             seq=layer.sequence,
         )
-        for layer in base.layers
+        for layer in state.layers
     )
     pages = [_page(row) for row in rows.values() if not row[-1]]
     pages.sort(key=lambda page: (page.parent or "", page.rank, page.id))
     return pages
 
 
-def list_computed(tx: Transaction, base: Base) -> list[Page]:
+def list_computed(tx: Transaction, state: State) -> list[Page]:
     """The pages of the state that are made of something else, siblings in order."""
-    pages = _pages_where(tx, base, "p.kind = 'computed'")
+    pages = _pages_where(tx, state, "p.kind = 'computed'")
     return sorted(pages, key=lambda page: (page.parent or "", page.rank, page.id))
 
 
-def find_page_by_path(tx: Transaction, base: Base, path: str) -> Page | None:
+def find_page_by_path(tx: Transaction, state: State, path: str) -> Page | None:
     """The page at a path of slugs: one indexed look-up a level."""
     page: Page | None = None
     for slug in [part for part in path.split("/") if part]:
-        found = list_by_slug(tx, base, page.id if page else None, slug)
+        found = list_by_slug(tx, state, page.id if page else None, slug)
         if not found:
             return None
         page = min(found, key=lambda candidate: (candidate.rank, candidate.id))
     return page
 
 
-def find_page_by_file(tx: Transaction, base: Base, file_path: str) -> Page | None:
-    found = _pages_where(tx, base, "p.file_path = :file", file=file_path)
+def find_page_by_file(tx: Transaction, state: State, file_path: str) -> Page | None:
+    found = _pages_where(tx, state, "p.file_path = :file", file=file_path)
     return min(found, key=lambda candidate: candidate.id) if found else None
 
 
-def list_ancestors(tx: Transaction, base: Base, page: Page) -> list[Page]:
+def list_ancestors(tx: Transaction, state: State, page: Page) -> list[Page]:
     """From the top down to the page's parent."""
     chain: list[Page] = []
     seen = {page.id}
     parent = page.parent
     while parent is not None and parent not in seen:
-        above = find_page(tx, base, parent)
+        above = find_page(tx, state, parent)
         if above is None:
             break
         seen.add(parent)
@@ -426,11 +428,11 @@ def _item(row: tuple[Any, ...]) -> Item:
     )
 
 
-def find_item(tx: Transaction, base: Base, item_id: str, kind: ItemKind) -> Item | None:
-    for layer in base.layers:
+def find_item(tx: Transaction, state: State, item_id: str, kind: ItemKind) -> Item | None:
+    for layer in state.layers:
         row = tx.one(
             f"SELECT {_ITEM} FROM item_versions p WHERE {_VALID} AND p.item_id = :item",
-            line=layer.line_id,
+            branch=layer.branch_id,
             seq=layer.sequence,
             item=item_id,
         )
@@ -439,55 +441,57 @@ def find_item(tx: Transaction, base: Base, item_id: str, kind: ItemKind) -> Item
     return None
 
 
-def find_items(tx: Transaction, base: Base, item_ids: Iterable[str]) -> dict[str, Item]:
+def find_items(tx: Transaction, state: State, item_ids: Iterable[str]) -> dict[str, Item]:
     """Those of these items that the state has, of whatever kind, by id."""
-    rows = _found(tx, base, "item_versions", "item_id", _ITEM, item_ids)
+    rows = _found(tx, state, "item_versions", "item_id", _ITEM, item_ids)
     return {id: _item(row) for id, row in rows.items() if row is not None}
 
 
-def get_item(tx: Transaction, base: Base, item_id: str, kind: ItemKind) -> Item:
-    item = find_item(tx, base, item_id, kind)
+def get_item(tx: Transaction, state: State, item_id: str, kind: ItemKind) -> Item:
+    item = find_item(tx, state, item_id, kind)
     if item is None:
         raise NotFound(f"There is no {kind.replace('-', ' ')} {item_id!r} here.")
     return item
 
 
-_NOT_ABOVE = """NOT EXISTS (SELECT 1 FROM item_versions u WHERE u.line_id = :top AND u.item_id = p.item_id
+_NOT_ABOVE = """NOT EXISTS (SELECT 1 FROM item_versions u WHERE u.branch_id = :top AND u.item_id = p.item_id
                   AND +u.from_seq <= :top_seq AND +u.to_seq > :top_seq)"""
 
 
-def _items_where(base: Base, where: str) -> tuple[str, dict[str, Any]]:
+def _items_where(state: State, where: str) -> tuple[str, dict[str, Any]]:
     """A SELECT over the state as a whole (``UNION ALL`` of its layers) and its parameters."""
-    top, *below = base.layers
+    top, *below = state.layers
     parts = [
-        f"""SELECT {_ITEM} FROM item_versions p WHERE p.line_id = :top AND +p.from_seq <= :top_seq
+        f"""SELECT {_ITEM} FROM item_versions p WHERE p.branch_id = :top AND +p.from_seq <= :top_seq
             AND p.to_seq > :top_seq AND p.deleted = 0 AND {where}"""
     ]
-    parameters: dict[str, Any] = {"top": top.line_id, "top_seq": top.sequence}
+    parameters: dict[str, Any] = {"top": top.branch_id, "top_seq": top.sequence}
     for n, layer in enumerate(below):
         parts.append(
-            f"""SELECT {_ITEM} FROM item_versions p WHERE p.line_id = :line{n} AND +p.from_seq <= :seq{n}
+            f"""SELECT {_ITEM} FROM item_versions p WHERE p.branch_id = :branch{n} AND +p.from_seq <= :seq{n}
                 AND p.to_seq > :seq{n} AND p.deleted = 0 AND {where} AND {_NOT_ABOVE}"""
         )
-        parameters |= {f"line{n}": layer.line_id, f"seq{n}": layer.sequence}
+        parameters |= {f"branch{n}": layer.branch_id, f"seq{n}": layer.sequence}
     return " UNION ALL ".join(parts), parameters
 
 
-def find_item_by_path(tx: Transaction, base: Base, path: str) -> Item | None:
-    sql, parameters = _items_where(base, "p.path = :path")
+def find_item_by_path(tx: Transaction, state: State, path: str) -> Item | None:
+    sql, parameters = _items_where(state, "p.path = :path")
     row = tx.one(sql, path=path, **parameters)
     return _item(row) if row else None
 
 
-def list_items(tx: Transaction, base: Base, kind: ItemKind) -> list[Item]:
+def list_items(tx: Transaction, state: State, kind: ItemKind) -> list[Item]:
     """All items of a kind, oldest first."""
-    sql, parameters = _items_where(base, "p.kind = :kind")
+    sql, parameters = _items_where(state, "p.kind = :kind")
     return sorted((_item(row) for row in tx.all(sql, kind=kind, **parameters)), key=lambda item: item.id)
 
 
-def list_items_page(tx: Transaction, base: Base, kind: ItemKind, limit: int, page: str | None) -> Slice[Item]:
+def list_items_page(
+    tx: Transaction, state: State, kind: ItemKind, limit: int, page: str | None
+) -> Slice[Item]:
     after = decode_token(page, str)
-    sql, parameters = _items_where(base, "p.kind = :kind")
+    sql, parameters = _items_where(state, "p.kind = :kind")
     rows = tx.all(
         f"SELECT * FROM ({sql}) AS items WHERE item_id > :after ORDER BY item_id LIMIT :limit",
         kind=kind,
@@ -505,26 +509,26 @@ def list_items_page(tx: Transaction, base: Base, kind: ItemKind, limit: int, pag
 class FoundDocument(Struct, frozen=True):
     """Whose text a document is, in a state that has it."""
 
-    base: Base
+    state: State
     owner_id: str
     file_path: str | None
 
 
 def get_document(tx: Transaction, space_id: str, document_id: str) -> FoundDocument:
-    """The text with this hash: as main has it now, else as the space had it last, in whichever line. Raises
+    """The text with this hash: as main has it now, else as the space had it last, in whichever branch. Raises
     NotFound."""
     found = tx.one(
         """SELECT v.owner, v.path, r.id FROM (
-             SELECT line_id, from_seq, to_seq, page_id AS owner, file_path AS path FROM page_versions
+             SELECT branch_id, from_seq, to_seq, page_id AS owner, file_path AS path FROM page_versions
                WHERE body = :id AND deleted = 0
              UNION ALL
-             SELECT line_id, from_seq, to_seq, item_id AS owner, path FROM item_versions
+             SELECT branch_id, from_seq, to_seq, item_id AS owner, path FROM item_versions
                WHERE content = :id AND kind = 'reusable-content' AND deleted = 0) AS v
-           JOIN lines l ON l.id = v.line_id
-           JOIN revisions r ON r.line_id = v.line_id
+           JOIN branches l ON l.id = v.branch_id
+           JOIN revisions r ON r.branch_id = v.branch_id
              AND r.sequence = CASE WHEN v.to_seq > l.sequence THEN l.sequence ELSE v.to_seq - 1 END
            WHERE l.space_id = :space
-           ORDER BY CASE WHEN l.base_line IS NULL AND v.to_seq > l.sequence THEN 0 ELSE 1 END, r.created_at DESC,
+           ORDER BY CASE WHEN l.base_branch IS NULL AND v.to_seq > l.sequence THEN 0 ELSE 1 END, r.created_at DESC,
              v.owner LIMIT 1""",
         id=document_id,
         space=space_id,
@@ -532,7 +536,7 @@ def get_document(tx: Transaction, space_id: str, document_id: str) -> FoundDocum
     if found is None:
         raise NotFound(f"There is no document {document_id!r} in this space.")
     owner, path, revision = found
-    return FoundDocument(revision_base(tx, space_id, revision), owner, path)
+    return FoundDocument(revision_state(tx, space_id, revision), owner, path)
 
 
 # --- writing ------------------------------------------------------------------------------------------
@@ -549,18 +553,18 @@ class Changes(Struct):
 
 
 def _close(
-    tx: Transaction, table: str, column: str, line_id: str, sequence: int, keys: Iterable[str]
+    tx: Transaction, table: str, column: str, branch_id: str, sequence: int, keys: Iterable[str]
 ) -> None:
     tx.run_many(
         f"""UPDATE {table} SET to_seq = :seq
-            WHERE line_id = :line AND {column} = :key AND +to_seq = {FOREVER}""",
-        [{"seq": sequence, "line": line_id, "key": key} for key in keys],
+            WHERE branch_id = :branch AND {column} = :key AND +to_seq = {FOREVER}""",
+        [{"seq": sequence, "branch": branch_id, "key": key} for key in keys],
     )
 
 
 def commit(
     tx: Transaction,
-    base: Base,
+    state: State,
     changes: Changes,
     *,
     type: str = "edits",
@@ -571,35 +575,35 @@ def commit(
     parents: Iterable[str] = (),
     base_sequence: int | None = None,
     conflicts: str | None = None,
-) -> Base:
-    """Makes the next revision of ``base``'s upper line. ``base`` must be its head: else LineMoved.
+) -> State:
+    """Makes the next revision of ``base``'s upper branch. ``base`` must be its head: else BranchMoved.
 
     ``base_sequence``: for a change request that moves to a newer state of main. ``parents`` come beside the
     revision before. Rows are written for what changed, whatever the size of the space.
     """
-    line, sequence = base.layers[0].line_id, base.layers[0].sequence + 1
-    over = base.layers[1] if len(base.layers) > 1 else None
+    branch, sequence = state.layers[0].branch_id, state.layers[0].sequence + 1
+    over = state.layers[1] if len(state.layers) > 1 else None
     if over is not None and base_sequence is not None:
-        over = Layer(over.line_id, base_sequence)
+        over = Layer(over.branch_id, base_sequence)
     revision_id, moment = ids.new_id(), now()
     moved = tx.run(
-        "UPDATE lines SET sequence = :new, revision = :revision WHERE id = :line AND sequence = :old",
+        "UPDATE branches SET sequence = :new, revision = :revision WHERE id = :branch AND sequence = :old",
         new=sequence,
         revision=revision_id,
-        line=line,
+        branch=branch,
         old=sequence - 1,
     )
     if not moved:
-        raise LineMoved
+        raise BranchMoved
     tx.run(
-        """INSERT INTO revisions (id, line_id, sequence, base_sequence, parents, type, author, created_at, message,
+        """INSERT INTO revisions (id, branch_id, sequence, base_sequence, parents, type, author, created_at, message,
                                   git, merged_from, conflicts)
-           VALUES (:id, :line, :seq, :base_seq, :parents, :type, :author, :at, :message, :git, :merged, :conflicts)""",
+           VALUES (:id, :branch, :seq, :base_seq, :parents, :type, :author, :at, :message, :git, :merged, :conflicts)""",
         id=revision_id,
-        line=line,
+        branch=branch,
         seq=sequence,
         base_seq=over.sequence if over else None,
-        parents=msgspec.json.encode([base.revision_id, *parents]).decode(),
+        parents=msgspec.json.encode([state.revision_id, *parents]).decode(),
         type=type,
         author=author,
         at=moment,
@@ -608,70 +612,70 @@ def commit(
         merged=merged_from,
         conflicts=conflicts,
     )
-    _close(tx, "page_versions", "page_id", line, sequence, changes.pages)
-    _close(tx, "item_versions", "item_id", line, sequence, changes.items)
+    _close(tx, "page_versions", "page_id", branch, sequence, changes.pages)
+    _close(tx, "item_versions", "item_id", branch, sequence, changes.items)
     # Main forgets what goes away; a change request must say so, to hide what lies below.
     tx.run_many(
-        """INSERT INTO page_versions (line_id, page_id, from_seq, to_seq, deleted, parent_id, rank, slug, kind, title,
+        """INSERT INTO page_versions (branch_id, page_id, from_seq, to_seq, deleted, parent_id, rank, slug, kind, title,
                                       body, file_path, fields, created_at, updated_at)
-           VALUES (:line, :id, :seq, :forever, :deleted, :parent, :rank, :slug, :kind, :title,
+           VALUES (:branch, :id, :seq, :forever, :deleted, :parent, :rank, :slug, :kind, :title,
                    :body, :file_path, :fields, :created_at, :updated_at)""",
         [
-            _page_row(line, sequence, page_id, page, moment)
+            _page_row(branch, sequence, page_id, page, moment)
             for page_id, page in changes.pages.items()
             if page is not None or over is not None
         ],
     )
     tx.run_many(
-        """INSERT INTO item_versions (line_id, item_id, from_seq, to_seq, deleted, kind, name, path, content, size,
+        """INSERT INTO item_versions (branch_id, item_id, from_seq, to_seq, deleted, kind, name, path, content, size,
                                       fields, created_at)
-           VALUES (:line, :id, :seq, :forever, :deleted, :kind, :name, :path, :content, :size, :fields, :created_at)""",
+           VALUES (:branch, :id, :seq, :forever, :deleted, :kind, :name, :path, :content, :size, :fields, :created_at)""",
         [
-            _item_row(line, sequence, item_id, item, moment)
+            _item_row(branch, sequence, item_id, item, moment)
             for item_id, item in changes.items.items()
             if item is not None or over is not None
         ],
     )
     if over is None:
         tx.run(
-            "UPDATE spaces SET main_revision = :revision, updated_at = :at WHERE main_line = :line",
+            "UPDATE spaces SET main_revision = :revision, updated_at = :at WHERE main_branch = :branch",
             revision=revision_id,
             at=moment,
-            line=line,
+            branch=branch,
         )
-    layers = (Layer(line, sequence), over) if over else (Layer(line, sequence),)
-    return Base(base.space_id, revision_id, layers)
+    layers = (Layer(branch, sequence), over) if over else (Layer(branch, sequence),)
+    return State(state.space_id, revision_id, layers)
 
 
-def _page_row(line: str, sequence: int, page_id: str, page: Page | None, moment: int) -> dict[str, Any]:
-    state = page or Page(id=page_id)
+def _page_row(branch: str, sequence: int, page_id: str, page: Page | None, moment: int) -> dict[str, Any]:
+    shown = page or Page(id=page_id)
     return {
-        "line": line,
+        "branch": branch,
         "id": page_id,
         "seq": sequence,
         "forever": FOREVER,
         "deleted": int(page is None),
-        "parent": state.parent or "",
-        "rank": state.rank,
-        "slug": state.slug,
-        "kind": state.kind,
-        "title": state.title,
-        "body": state.body,
-        "file_path": state.file_path,
-        "fields": _encode_fields(state),
-        "created_at": state.created_at or moment,
+        "parent": shown.parent or "",
+        "rank": shown.rank,
+        "slug": shown.slug,
+        "kind": shown.kind,
+        "title": shown.title,
+        "body": shown.body,
+        "file_path": shown.file_path,
+        "fields": _encode_fields(shown),
+        "created_at": shown.created_at or moment,
         "updated_at": moment,
     }
 
 
-def _item_row(line: str, sequence: int, item_id: str, item: Item | None, moment: int) -> dict[str, Any]:
+def _item_row(branch: str, sequence: int, item_id: str, item: Item | None, moment: int) -> dict[str, Any]:
     fields = {}
     if item is not None:
         for name in ("content_type", "width", "height"):
             if (value := getattr(item, name)) is not None:
                 fields[name] = value
     return {
-        "line": line,
+        "branch": branch,
         "id": item_id,
         "seq": sequence,
         "forever": FOREVER,

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from ..content import Base, Item, get_body, list_items, list_pages
+from ..content import Item, State, get_body, list_items, list_pages
 from ..core.expressions import Shown
 from ..core.pages import Page
 from ..errors import NotFound
@@ -28,22 +28,22 @@ _PIXELS_MAX = 60_000_000
 _WORD = re.compile(r"[^\s\"'()<>/|=]+")
 
 
-def gather(context: Context, tx: Transaction, base: Base, wanted: Wanted, folder: Path) -> Order:
+def gather(context: Context, tx: Transaction, state: State, wanted: Wanted, folder: Path) -> Order:
     """The order of a print, with copies of the images it may show in ``folder``. Raises NotFound for a page that
     is not there."""
     space = get_space(tx, wanted.space_id)
     variables = {
-        item.name: msgspec.json.decode(item.content or "null") for item in list_items(tx, base, "variable")
+        item.name: msgspec.json.decode(item.content or "null") for item in list_items(tx, state, "variable")
     }
-    tree = Tree(list_pages(tx, base), variables)
+    tree = Tree(list_pages(tx, state), variables)
     chosen = tree.chosen(wanted.page_id, wanted.single)
     chapters = [_chapter(tx, page, level) for page, level in chosen]
     reusables = [
         Reusable(item.id, item.path, get_body(tx, item.content))
-        for item in list_items(tx, base, "reusable-content")
+        for item in list_items(tx, state, "reusable-content")
         if item.path and item.content
     ]
-    files = list_items(tx, base, "file")
+    files = list_items(tx, state, "file")
     named = _words([*(c.source for c in chapters), *(r.source for r in reusables)])
     head = chosen[0][0] if wanted.page_id else None
     return Order(

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import structlog
 
-from ..content import revision_base, store_file
+from ..content import revision_state, store_file
 from ..errors import NotFound
 from ..kit import jobs
 from ..kit.clock import now
@@ -56,8 +56,8 @@ def make_print(context: Context, print_id: str) -> None:
         folder = Path(name)
         try:
             with context.db.read() as tx:
-                base = revision_base(tx, row.wanted.space_id, row.wanted.revision_id)
-                order = gather(context, tx, base, row.wanted, folder)
+                state = revision_state(tx, row.wanted.space_id, row.wanted.revision_id)
+                order = gather(context, tx, state, row.wanted, folder)
             result = compile_order(order, folder)
         except (CannotPrint, NotFound) as error:
             with context.db.write() as tx:

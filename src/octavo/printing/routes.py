@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..access import Can, SpaceAccess
 from ..changes import ChangeAccess, get_change
-from ..content import Base, get_page, main_base
+from ..content import State, get_page, main_state
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call
 from ..spaces import get_space
@@ -19,7 +19,7 @@ operation = Area("printing").operation
 def get_space_pdf(call: Call, space: SpaceAccess, query: PrintQuery) -> PrintLink:
     """A link to main as PDF, good for an hour. The PDF is made when the link is first opened."""
     with call.db.read() as tx:
-        return _link(call, tx, main_base(tx, space.space_id), query, "")
+        return _link(call, tx, main_state(tx, space.space_id), query, "")
 
 
 @operation(
@@ -34,14 +34,14 @@ def get_change_request_pdf(call: Call, change: ChangeAccess, query: PrintQuery) 
     with call.db.read() as tx:
         row = get_change(tx, change.change_id)
         subtitle = f"Change request {row.number}: {row.subject}".removesuffix(": ")
-        return _link(call, tx, row.base, query, subtitle[:200])
+        return _link(call, tx, row.state, query, subtitle[:200])
 
 
-def _link(call: Call, tx: Transaction, base: Base, query: PrintQuery, subtitle: str) -> PrintLink:
-    title = get_space(tx, base.space_id).title
+def _link(call: Call, tx: Transaction, state: State, query: PrintQuery, subtitle: str) -> PrintLink:
+    title = get_space(tx, state.space_id).title
     if query.page is not None:
-        title = get_page(tx, base, query.page).title
+        title = get_page(tx, state, query.page).title
     wanted = Wanted(
-        base.space_id, base.revision_id, query.page, query.only and query.page is not None, subtitle
+        state.space_id, state.revision_id, query.page, query.only and query.page is not None, subtitle
     )
     return PrintLink(print_url(call.context, wanted, title[:60]))

@@ -142,7 +142,7 @@ class Site:
             # One address for each page: other spellings lead to it.
             return _redirect(f"{space.base}{quote(wanted)}")
         state = space.state
-        key = (state.base.revision_id, state.computed, shown.id, self._visit.site, space.site_spaces)
+        key = (state.state.revision_id, state.computed, shown.id, self._visit.site, space.site_spaces)
         kept = self._pages.get(key)
         if kept is None:
             canonical = f"{self._origin()}{space.base}{quote(wanted)}"

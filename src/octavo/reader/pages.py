@@ -110,7 +110,7 @@ class PageBuilder:
         if not page.computed:
             return resolve_all(self._state, read_source(self._tx, page.body), page.file_path)
         try:
-            return computed_document(self._tx, self._state.base.space_id, None, page)
+            return computed_document(self._tx, self._state.state.space_id, None, page)
         except BadRequest:
             return read_source(self._tx, None)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..content import main_base
+from ..content import main_state
 from ..kit.db import Transaction
 from ..orgs import find_organization_by_hostname
 from ..sites import SiteRow, SiteSpaceRow, find_site_by_basename, find_site_by_hostname, list_site_spaces
@@ -76,7 +76,7 @@ def find_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
     default = next((s for s in site_spaces if s.is_default), site_spaces[0])
     first, _, below = visit.rest.partition("/")
     chosen = next((s for s in site_spaces if s.path == first.lower() and s.id != default.id), None)
-    state = load_state(tx, main_base(tx, (chosen or default).space_id))
+    state = load_state(tx, main_state(tx, (chosen or default).space_id))
     if chosen is None:
         return SpaceVisit(visit, default, site_spaces, visit.base, visit.rest, state)
     return SpaceVisit(visit, chosen, site_spaces, f"{visit.base}{chosen.path}/", below, state)

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from ..content import Base, Expansion, Item, expand, list_items, list_pages
+from ..content import Expansion, Item, State, expand, list_items, list_pages
 from ..core.expressions import Shown
 from ..core.pages import Page
 from ..kit.cache import ByteCache
@@ -26,13 +26,13 @@ class SpaceState:
 
     def __init__(
         self,
-        base: Base,
+        state: State,
         pages: list[Page],
         items: list[Item],
         variables: dict[str, Any],
         computed: bytes = b"",
     ) -> None:
-        self.base = base
+        self.state = state
         self.computed = computed
         self.variables = variables
         self.children: dict[str | None, list[Page]] = {}
@@ -131,26 +131,26 @@ class SpaceState:
 _states: ByteCache[SpaceState] = ByteCache(_CACHE_BYTES)
 
 
-def load_state(tx: Transaction, base: Base) -> SpaceState:
+def load_state(tx: Transaction, state: State) -> SpaceState:
     # A state without computed pages is all that its revision says, and is kept under it alone.
-    state = _states.get((base.revision_id, b""))
-    if state is None:
-        expansion = expand(tx, base, None)
-        state = _states.get((base.revision_id, expansion.state))
-        if state is None:
-            state = _load(tx, base, expansion)
-            size = _PAGE_BYTES * (len(state.paths) + len(state.items))
-            _states.put((base.revision_id, expansion.state), state, size + 1)
-    return state
+    loaded = _states.get((state.revision_id, b""))
+    if loaded is None:
+        expansion = expand(tx, state, None)
+        loaded = _states.get((state.revision_id, expansion.fingerprint))
+        if loaded is None:
+            loaded = _load(tx, state, expansion)
+            size = _PAGE_BYTES * (len(loaded.paths) + len(loaded.items))
+            _states.put((state.revision_id, expansion.fingerprint), loaded, size + 1)
+    return loaded
 
 
-def _load(tx: Transaction, base: Base, expansion: Expansion) -> SpaceState:
-    pages = expansion.into(list_pages(tx, base))
-    items = [*list_items(tx, base, "file"), *list_items(tx, base, "reusable-content"), *expansion.items]
-    return SpaceState(base, pages, items, variables(tx, base), expansion.state)
+def _load(tx: Transaction, state: State, expansion: Expansion) -> SpaceState:
+    pages = expansion.into(list_pages(tx, state))
+    items = [*list_items(tx, state, "file"), *list_items(tx, state, "reusable-content"), *expansion.items]
+    return SpaceState(state, pages, items, variables(tx, state), expansion.fingerprint)
 
 
-def variables(tx: Transaction, base: Base) -> dict[str, Any]:
+def variables(tx: Transaction, state: State) -> dict[str, Any]:
     return {
-        item.name: msgspec.json.decode(item.content or "null") for item in list_items(tx, base, "variable")
+        item.name: msgspec.json.decode(item.content or "null") for item in list_items(tx, state, "variable")
     }

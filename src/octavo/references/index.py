@@ -15,10 +15,10 @@ import msgspec
 from msgspec import Struct, field
 
 from ..content import (
-    Base,
+    BranchMoved,
     Changes,
     Item,
-    LineMoved,
+    State,
     find_items,
     find_pages,
     get_body,
@@ -28,7 +28,7 @@ from ..content import (
 from ..core.document import assign_keys, read, references, split_page
 from ..core.pages import Page
 from ..kit.db import Transaction
-from .resolving import Meaning, Owner, Question, Resolver, State, question, refs_of
+from .resolving import Meaning, Owner, Question, Resolver, SpaceFiles, question, refs_of
 
 Place = tuple[str, str, int]
 """Space, owner, and which of its references."""
@@ -135,8 +135,8 @@ def _rows_of(tx: Transaction, resolver: Resolver, space_id: str, thing: Page | I
 
 def _again(resolver: Resolver, row: Row) -> Row | None:
     """The same reference with what it means now; None where it no longer stands."""
-    state = resolver.state(row.space_id)
-    owner = state.owner(row.owner_id, row.owner_kind) if state is not None else None
+    files = resolver.files(row.space_id)
+    owner = files.owner(row.owner_id, row.owner_kind) if files is not None else None
     if owner is None:
         return None
     ref = msgspec.json.decode(row.written)
@@ -163,10 +163,10 @@ class _Stale:
         self.spans.append((low, low[:-1] + chr(ord(low[-1]) + 1)))
 
 
-def _stale(tx: Transaction, base: Base, changes: Changes, state: State) -> _Stale:
+def _stale(tx: Transaction, state: State, changes: Changes, files: SpaceFiles) -> _Stale:
     stale = _Stale()
-    before = State(tx, base)
-    old_pages = find_pages(tx, base, changes.pages)
+    before = SpaceFiles(tx, state)
+    old_pages = find_pages(tx, state, changes.pages)
     for page_id, new in changes.pages.items():
         old = old_pages.get(page_id)
         if (old is None) != (new is None):
@@ -175,14 +175,14 @@ def _stale(tx: Transaction, base: Base, changes: Changes, state: State) -> _Stal
             stale.add("file", old.file_path if old else None)
             stale.add("file", new.file_path if new else None)
         if (old and (old.parent, old.slug)) != (new and (new.parent, new.slug)):
-            for there, page in ((before, old), (state, new)):
+            for there, page in ((before, old), (files, new)):
                 if page is not None:
                     path = there.path(page)
                     stale.add("path", path)
                     stale.below("path", path, "/")
         if old is not None and new is not None and old.body != new.body:
             stale.below("anchor", page_id, "#")
-    old_items = find_items(tx, base, changes.items)
+    old_items = find_items(tx, state, changes.items)
     for item_id, item in changes.items.items():
         was = old_items.get(item_id)
         if (was is None) != (item is None):
@@ -196,22 +196,22 @@ def _stale(tx: Transaction, base: Base, changes: Changes, state: State) -> _Stal
     return stale
 
 
-def derive(tx: Transaction, base: Base, changes: Changes) -> Delta:
+def derive(tx: Transaction, state: State, changes: Changes) -> Delta:
     """What ``changes`` of the head of main, ``base``, change in what references mean."""
-    state = State(tx, base, changes)
-    resolver = Resolver(tx, state)
+    files = SpaceFiles(tx, state, changes)
+    resolver = Resolver(tx, files)
     delta = Delta()
     things: dict[str, Page | Item | None] = dict(changes.pages)
     things |= {
         id: item for id, item in changes.items.items() if item is None or item.kind == "reusable-content"
     }
-    old = _rows_where(tx, "r.space_id = :space AND r.owner_id IN :given", things, space=base.space_id)
+    old = _rows_where(tx, "r.space_id = :space AND r.owner_id IN :given", things, space=state.space_id)
     new: dict[Place, Row] = {}
     for thing in things.values():
         if thing is not None:
-            new.update((row.at, row) for row in _rows_of(tx, resolver, base.space_id, thing))
-    for row in _rows_asking(tx, base, changes, state):
-        if row.at not in old and not (row.space_id == base.space_id and row.owner_id in things):
+            new.update((row.at, row) for row in _rows_of(tx, resolver, state.space_id, thing))
+    for row in _rows_asking(tx, state, changes, files):
+        if row.at not in old and not (row.space_id == state.space_id and row.owner_id in things):
             old[row.at] = row
             if (again := _again(resolver, row)) is not None:
                 new[again.at] = again
@@ -221,7 +221,7 @@ def derive(tx: Transaction, base: Base, changes: Changes) -> Delta:
     return delta
 
 
-def difference(tx: Transaction, head: Base, there: Base) -> Changes:
+def difference(tx: Transaction, head: State, there: State) -> Changes:
     """What must change in the head of main to become the state of a change request, or an earlier one of main."""
     *over, below = there.layers
     moved = list_changed(tx, head.layers[0], after=below.sequence)
@@ -237,20 +237,20 @@ def difference(tx: Transaction, head: Base, there: Base) -> Changes:
 # --- following main -----------------------------------------------------------------------------------
 
 
-def prepare(tx: Transaction, base: Base, changes: Changes) -> Delta:
+def prepare(tx: Transaction, state: State, changes: Changes) -> Delta:
     """What a revision of main changes in the rows, found before its transaction begins."""
-    return derive(tx, base, changes)
+    return derive(tx, state, changes)
 
 
 def apply(tx: Transaction, space_id: str, delta: Delta) -> None:
-    """Writes it. Raises LineMoved when a space that was looked into has changed since."""
+    """Writes it. Raises BranchMoved when a space that was looked into has changed since."""
     if delta.seen:
         rows = tx.all(
             f"SELECT id, main_revision FROM spaces WHERE id IN :seen ORDER BY id{tx.for_update}",
             seen=delta.seen,
         )
         if dict(rows) != delta.seen:
-            raise LineMoved
+            raise BranchMoved
     gone = [{"space": space, "owner": owner, "place": place} for space, owner, place in delta.old]
     for table in ("content_references", "reference_questions"):
         tx.run_many(
@@ -293,16 +293,16 @@ def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters:
     return found
 
 
-def _rows_asking(tx: Transaction, base: Base, changes: Changes, state: State) -> list[Row]:
+def _rows_asking(tx: Transaction, state: State, changes: Changes, files: SpaceFiles) -> list[Row]:
     """The references, in whichever space, that asked something that may have another answer now."""
-    space_id = base.space_id
+    space_id = state.space_id
     if tx.one("SELECT 1 FROM reference_questions WHERE asked_in = :space LIMIT 1", space=space_id) is None:
         return []
     picked = ", ".join(f"r.{name}" for name in COLUMNS)
     joined = f"""SELECT DISTINCT {picked} FROM reference_questions q JOIN content_references r
                    ON r.space_id = q.space_id AND r.owner_id = q.owner_id AND r.place = q.place
                  WHERE q.asked_in = :space AND """
-    stale = _stale(tx, base, changes, state)
+    stale = _stale(tx, state, changes, files)
     found: dict[Place, Row] = {}
     exact = sorted(stale.exact)
     for start in range(0, len(exact), _BATCH):

@@ -26,7 +26,6 @@ from ..access import (
 )
 from ..content import (
     AnchorLocation,
-    Base,
     BrokenStats,
     ChangeRequestContext,
     CollectionLocation,
@@ -41,13 +40,14 @@ from ..content import (
     ReferenceUsages,
     ReusableContentLocation,
     SpaceLocation,
+    State,
     UrlLocation,
     UserLocation,
     find_item,
     find_page,
     get_item,
     get_page,
-    main_base,
+    main_state,
 )
 from ..errors import NotFound
 from ..kit.db import Transaction
@@ -134,14 +134,14 @@ class Links:
         call: Call,
         tx: Transaction,
         access: SpaceAccess,
-        base: Base,
+        state: State,
         over: Overlay | None = None,
         view: str = "",
     ) -> None:
         self._call = call
         self._tx = tx
         self._access = access
-        self._base = base
+        self._state = state
         self._over = over
         self._view = view
         self._made: dict[Any, Any] = {}
@@ -200,7 +200,7 @@ class Links:
 
     def of_page(self, page_id: str, query: PageQuery, status: str | None = None) -> ReferenceUsages:
         """What one page refers to. Raises NotFound."""
-        get_page(self._tx, self._base, page_id)
+        get_page(self._tx, self._state, page_id)
         self._parameters["owner"] = page_id
         return self._usages("AND r.owner_id = :owner", query.page, query.limit, status, None)
 
@@ -265,12 +265,12 @@ class Links:
 
     def to_page(self, page_id: str, query: PageQuery) -> Listing[ContentLocation]:
         """Where other pages refer to a page or to a place in it. Raises NotFound."""
-        get_page(self._tx, self._base, page_id)
+        get_page(self._tx, self._state, page_id)
         return self._backlinks(page_id, "page", query)
 
     def to_file(self, file_id: str, query: PageQuery) -> Listing[ContentLocation]:
         """Where a file is used. Raises NotFound."""
-        get_item(self._tx, self._base, file_id, "file")
+        get_item(self._tx, self._state, file_id, "file")
         return self._backlinks(file_id, "file", query)
 
     def _backlinks(self, target: str, kind: str, query: PageQuery) -> Listing[ContentLocation]:
@@ -383,10 +383,10 @@ class Links:
             return UNSET
         return ChangeRequestContext(self._over.context)
 
-    def _base_of(self, space_id: str) -> Base:
+    def _base_of(self, space_id: str) -> State:
         if space_id == self._access.space_id:
-            return self._base
-        return self._once(("base", space_id), lambda: main_base(self._tx, space_id))
+            return self._state
+        return self._once(("base", space_id), lambda: main_state(self._tx, space_id))
 
     def _reader(self, space_id: str) -> Reader:
         view = self._view if space_id == self._access.space_id else ""

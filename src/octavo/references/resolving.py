@@ -15,17 +15,17 @@ from urllib.parse import unquote, urlsplit
 from msgspec import Struct
 
 from ..content import (
-    Base,
     Changes,
     Item,
     ItemKind,
+    State,
     by_kind,
     find_item,
     find_item_by_path,
     find_page,
     find_page_by_file,
     list_by_slug,
-    main_base,
+    main_state,
     read_source,
 )
 from ..core import links
@@ -89,14 +89,14 @@ class _Outline(Struct):
     asked: set[Question]
 
 
-class State:
+class SpaceFiles:
     """A state of a space, ``changes`` laid over ``base``; what ``core.links`` looks references up in."""
 
-    def __init__(self, tx: Transaction, base: Base, changes: Changes | None = None) -> None:
+    def __init__(self, tx: Transaction, state: State, changes: Changes | None = None) -> None:
         self._tx = tx
-        self._base = base
+        self._state = state
         self._changes = changes or Changes()
-        self.space_id = base.space_id
+        self.space_id = state.space_id
         self.asked: set[Question] = set()
         self._known: dict[str, str | None] = {}
         self._kept: dict[str, Page | None] = {}
@@ -119,14 +119,14 @@ class State:
         if page_id in self._changes.pages:
             return self._changes.pages[page_id]
         if page_id not in self._kept:
-            self._kept[page_id] = find_page(self._tx, self._base, page_id)
+            self._kept[page_id] = find_page(self._tx, self._state, page_id)
         return self._kept[page_id]
 
     def item(self, item_id: str, kind: ItemKind) -> Item | None:
         if item_id in self._changes.items:
             item = self._changes.items[item_id]
             return item if item is not None and item.kind == kind else None
-        return find_item(self._tx, self._base, item_id, kind)
+        return find_item(self._tx, self._state, item_id, kind)
 
     def path(self, page: Page) -> str:
         """The path of slugs."""
@@ -156,7 +156,7 @@ class State:
 
     def _page_by_file(self, file_path: str) -> str | None:
         found = [page.id for page in self._by_file.get(file_path, [])]
-        below = find_page_by_file(self._tx, self._base, file_path)
+        below = find_page_by_file(self._tx, self._state, file_path)
         if below is not None and below.id not in self._changes.pages:
             found.append(below.id)
         return min(found, default=None)
@@ -169,7 +169,7 @@ class State:
         for part in [part for part in path.split("/") if part]:
             found = [
                 page
-                for page in list_by_slug(self._tx, self._base, parent, part)
+                for page in list_by_slug(self._tx, self._state, parent, part)
                 if page.id not in self._changes.pages
             ] + self._by_slug.get((parent, part), [])
             if not found:
@@ -189,7 +189,7 @@ class State:
     def _item_by_path(self, path: str, kind: ItemKind) -> str | None:
         item = self._by_path.get(path)
         if item is None:
-            item = find_item_by_path(self._tx, self._base, path)
+            item = find_item_by_path(self._tx, self._state, path)
             if item is not None and item.id in self._changes.items:
                 return None
         return item.id if item is not None and item.kind == kind else None
@@ -257,48 +257,48 @@ class State:
         return self._outlines[owner.id]
 
 
-def _include(state: State, owner: Owner, ref: dict[str, Any]) -> str | None:
+def _include(files: SpaceFiles, owner: Owner, ref: dict[str, Any]) -> str | None:
     """The reusable content that a reference of an include means."""
     if ref.get("kind") == "reusable-content":
-        return state.find_reusable_by_id(str(ref.get("reusableContent")))
+        return files.find_reusable_by_id(str(ref.get("reusableContent")))
     folder = posixpath.dirname(owner.file_path or "")
     path = posixpath.normpath(posixpath.join(folder, unquote(str(ref.get("url"))))).lstrip("/")
-    return state.find_reusable(path)
+    return files.find_reusable(path)
 
 
 class Resolver:
     """Finds meanings in one state, and in main of the other spaces that it refers to."""
 
-    def __init__(self, tx: Transaction, own: State) -> None:
+    def __init__(self, tx: Transaction, own: SpaceFiles) -> None:
         self._tx = tx
-        self._states: dict[str, State | None] = {own.space_id: own}
+        self._files: dict[str, SpaceFiles | None] = {own.space_id: own}
         self.seen: dict[str, str] = {}
         """Which revisions of other spaces were looked into."""
 
-    def state(self, space_id: str) -> State | None:
+    def files(self, space_id: str) -> SpaceFiles | None:
         """That of a space; None when there is no such space."""
-        if space_id not in self._states:
+        if space_id not in self._files:
             try:
-                base = main_base(self._tx, space_id)
+                state = main_state(self._tx, space_id)
             except NotFound:
-                self._states[space_id] = None
+                self._files[space_id] = None
             else:
-                self._states[space_id] = State(self._tx, base)
-                self.seen[space_id] = base.revision_id
-        return self._states[space_id]
+                self._files[space_id] = SpaceFiles(self._tx, state)
+                self.seen[space_id] = state.revision_id
+        return self._files[space_id]
 
     def resolve(
         self, space_id: str, owner: Owner, ref: dict[str, Any], type: str
     ) -> tuple[Meaning, list[Question]]:
         """What a reference, written in ``owner`` by a node of ``type``, means; and what was asked to know."""
-        for state in self._states.values():
-            if state is not None:
-                state.asked = set()
+        for files in self._files.values():
+            if files is not None:
+                files.asked = set()
         meaning = self._meaning(space_id, owner, ref, type)
-        return meaning, sorted(asked for s in self._states.values() if s is not None for asked in s.asked)
+        return meaning, sorted(asked for s in self._files.values() if s is not None for asked in s.asked)
 
     def _meaning(self, space_id: str, owner: Owner, ref: dict[str, Any], type: str) -> Meaning:
-        own = self.state(space_id)
+        own = self.files(space_id)
         assert own is not None
         written = ref.get("url")
         if ref.get("kind") != "url" or not isinstance(written, str):
@@ -330,26 +330,26 @@ class Resolver:
                 return Meaning("url", "ok")
         return _BROKEN
 
-    def _by_id(self, space_id: str, own: State, owner: Owner, ref: dict[str, Any]) -> Meaning:
+    def _by_id(self, space_id: str, own: SpaceFiles, owner: Owner, ref: dict[str, Any]) -> Meaning:
         match ref.get("kind"):
             case "page" | "anchor":
-                state = self.state(str(ref.get("space") or space_id))
-                if state is None:
+                files = self.files(str(ref.get("space") or space_id))
+                if files is None:
                     return _BROKEN
                 page = ref.get("page") or (owner.id if owner.kind == "page" else None)
-                if page is not None and state.find_page_by_id(str(page)) is None:
-                    return Meaning("page", "broken", state.space_id, str(page), ref.get("anchor"))
-                return self._page(state, owner, page, ref.get("anchor"))
+                if page is not None and files.find_page_by_id(str(page)) is None:
+                    return Meaning("page", "broken", files.space_id, str(page), ref.get("anchor"))
+                return self._page(files, owner, page, ref.get("anchor"))
             case "file":
                 file = str(ref.get("file"))
                 found = own.find_file_by_id(file)
                 return Meaning("file", "ok" if found else "broken", space_id, file)
             case "reusable-content":
-                state = self.state(str(ref.get("space") or space_id))
+                files = self.files(str(ref.get("space") or space_id))
                 item = str(ref.get("reusableContent"))
-                if state is None or state.find_reusable_by_id(item) is None:
+                if files is None or files.find_reusable_by_id(item) is None:
                     return Meaning("reusable-content", "broken", str(ref.get("space") or space_id), item)
-                return Meaning("reusable-content", "ok", state.space_id, item)
+                return Meaning("reusable-content", "ok", files.space_id, item)
             case "space":
                 return self._space(str(ref.get("space")))
             case "user":
@@ -362,28 +362,28 @@ class Resolver:
                 return Meaning("url", "ok" if ref.get("url") else "broken")
         return _BROKEN
 
-    def _page(self, state: State, owner: Owner, page: str | None, anchor: str | None) -> Meaning:
+    def _page(self, files: SpaceFiles, owner: Owner, page: str | None, anchor: str | None) -> Meaning:
         if page is None:
             # In a reusable content: a place in it, or in whichever page includes it.
-            return Meaning("reusable-content", "ok", state.space_id, owner.id, anchor)
-        there = state.owner(page, "page")
+            return Meaning("reusable-content", "ok", files.space_id, owner.id, anchor)
+        there = files.owner(page, "page")
         if there is None:
-            return Meaning("page", "broken", state.space_id, page, anchor)
-        ok = anchor is None or state.has_anchor(there, anchor)
-        return Meaning("page", "ok" if ok else "broken", state.space_id, page, anchor)
+            return Meaning("page", "broken", files.space_id, page, anchor)
+        ok = anchor is None or files.has_anchor(there, anchor)
+        return Meaning("page", "ok" if ok else "broken", files.space_id, page, anchor)
 
     def _elsewhere(self, space_id: str, path: str, anchor: str | None) -> Meaning:
-        state = self.state(space_id)
-        if state is None:
+        files = self.files(space_id)
+        if files is None:
             return _BROKEN
         if not path:
             return self._space(space_id)
-        page = state.find_page_by_path(path)
+        page = files.find_page_by_path(path)
         if page is None:
             # The space is kept, for what is in one that is not seen is never told.
             return Meaning("url", "broken", space_id)
-        there = state.owner(page, "page")
-        ok = anchor is None or (there is not None and state.has_anchor(there, anchor))
+        there = files.owner(page, "page")
+        ok = anchor is None or (there is not None and files.has_anchor(there, anchor))
         return Meaning("page", "ok" if ok else "broken", space_id, page, anchor)
 
     def _space(self, space_id: str) -> Meaning:

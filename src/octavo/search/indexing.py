@@ -12,7 +12,7 @@ from tempfile import SpooledTemporaryFile
 import msgspec
 from msgspec import Struct
 
-from ..content import Base, Changes, read_source
+from ..content import Changes, State, read_source
 from ..core.document import sections
 from ..core.pages import Page
 from ..kit.db import Transaction
@@ -47,7 +47,7 @@ class Prepared:
             yield msgspec.msgpack.decode(self._spool.read(int.from_bytes(head, "big")), type=_Entry)
 
 
-def prepare(tx: Transaction, base: Base, changes: Changes) -> Prepared:
+def prepare(tx: Transaction, state: State, changes: Changes) -> Prepared:
     """Reads and cuts the texts of the pages that change."""
     prepared = Prepared()
     for page_id, page in changes.pages.items():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from ..access import Can, OrgAccess, SpaceAccess
-from ..content import find_page, list_ancestors, main_base
+from ..content import find_page, list_ancestors, main_state
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, decode_token, present_slice, slice_rows
@@ -20,11 +20,11 @@ T = TypeVar("T")
 
 
 def _present_page(call: Call, tx: Transaction, hit: PageHit) -> SearchPage | None:
-    base = main_base(tx, hit.space_id)
-    page = find_page(tx, base, hit.page_id)
+    state = main_state(tx, hit.space_id)
+    page = find_page(tx, state, hit.page_id)
     if page is None:
         return None
-    ancestors = list_ancestors(tx, base, page)
+    ancestors = list_ancestors(tx, state, page)
     path = "/".join(p.slug for p in [*ancestors, page])
     url = f"{call.settings.url}/s/{hit.space_id}/{path}"
     return SearchPage(

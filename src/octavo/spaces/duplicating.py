@@ -1,4 +1,4 @@
-"""A copy of a space: everything main holds, as the first revision of a new line.
+"""A copy of a space: everything main holds, as the first revision of a new branch.
 
 Rows are copied inside the database. Texts and files are shared by their hashes; pages and files keep their ids,
 which are theirs within a space, so that every link among them holds.
@@ -22,19 +22,21 @@ def duplicate_space(tx: Transaction, space_id: str, user_id: str) -> SpaceRow:
     """Puts a copy right behind the original, with its settings and what was granted there."""
     source = store.get_space(tx, space_id)
     placing.lock_order(tx, source.organization_id)
-    copy_id, line_id, revision_id, moment = ids.new_id(), ids.new_id(), ids.new_id(), now()
+    copy_id, branch_id, revision_id, moment = ids.new_id(), ids.new_id(), ids.new_id(), now()
     # Holds off who would make a revision meanwhile: the copy is of one state.
-    sequence = tx.one(f"SELECT sequence FROM lines WHERE id = :line{tx.for_update}", line=source.main_line)
-    assert sequence is not None, "a space has its main line"
+    sequence = tx.one(
+        f"SELECT sequence FROM branches WHERE id = :branch{tx.for_update}", branch=source.main_branch
+    )
+    assert sequence is not None, "a space has its main branch"
     tx.run(
         """INSERT INTO spaces (id, organization_id, collection_id, rank, title, emoji, icon, language, edit_mode,
-                               default_level, merge_rules, main_line, main_revision, created_by, created_at, updated_at)
+                               default_level, merge_rules, main_branch, main_revision, created_by, created_at, updated_at)
            SELECT :id, organization_id, collection_id, :rank, :title, emoji, icon, language, edit_mode,
-                  default_level, merge_rules, :line, :revision, :by, :at, :at FROM spaces WHERE id = :source""",
+                  default_level, merge_rules, :branch, :revision, :by, :at, :at FROM spaces WHERE id = :source""",
         id=copy_id,
         rank=placing.rank_behind(tx, source.organization_id, source.collection_id, ("space", space_id)),
         title=source.title[: _MAX_TITLE - len(_SUFFIX)] + _SUFFIX,
-        line=line_id,
+        branch=branch_id,
         revision=revision_id,
         by=user_id,
         at=moment,
@@ -48,21 +50,21 @@ def duplicate_space(tx: Transaction, space_id: str, user_id: str) -> SpaceRow:
         at=moment,
         source=space_id,
     )
-    store.insert_main_line(tx, copy_id, line_id, revision_id, author=user_id)
-    copied = {"line": line_id, "source": source.main_line, "seq": sequence[0]}
+    store.insert_main_branch(tx, copy_id, branch_id, revision_id, author=user_id)
+    copied = {"branch": branch_id, "source": source.main_branch, "seq": sequence[0]}
     tx.run(
-        """INSERT INTO page_versions (line_id, page_id, from_seq, to_seq, parent_id, rank, slug, kind, title, body,
+        """INSERT INTO page_versions (branch_id, page_id, from_seq, to_seq, parent_id, rank, slug, kind, title, body,
                                       file_path, fields, created_at, updated_at)
-           SELECT :line, page_id, 1, to_seq, parent_id, rank, slug, kind, title, body,
+           SELECT :branch, page_id, 1, to_seq, parent_id, rank, slug, kind, title, body,
                   file_path, fields, created_at, updated_at
-           FROM page_versions WHERE line_id = :source AND to_seq > :seq""",
+           FROM page_versions WHERE branch_id = :source AND to_seq > :seq""",
         **copied,
     )
     tx.run(
-        """INSERT INTO item_versions (line_id, item_id, from_seq, to_seq, kind, name, path, content, size, fields,
+        """INSERT INTO item_versions (branch_id, item_id, from_seq, to_seq, kind, name, path, content, size, fields,
                                       created_at)
-           SELECT :line, item_id, 1, to_seq, kind, name, path, content, size, fields, created_at
-           FROM item_versions WHERE line_id = :source AND to_seq > :seq""",
+           SELECT :branch, item_id, 1, to_seq, kind, name, path, content, size, fields, created_at
+           FROM item_versions WHERE branch_id = :source AND to_seq > :seq""",
         **copied,
     )
     tell_copied(tx, space_id, copy_id)

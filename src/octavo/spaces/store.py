@@ -27,7 +27,7 @@ class SpaceRow(Struct, frozen=True):
     edit_mode: str
     default_level: str | None
     merge_rules: str
-    main_line: str
+    main_branch: str
     main_revision: str
     comments: int
     changes_total: int
@@ -169,13 +169,13 @@ def insert_space(
     language: str | None = None,
     edit_mode: str = "live",
 ) -> SpaceRow:
-    """A space with its main line and its first, empty revision."""
-    space_id, line_id, revision_id, moment = ids.new_id(), ids.new_id(), ids.new_id(), now()
+    """A space with its main branch and its first, empty revision."""
+    space_id, branch_id, revision_id, moment = ids.new_id(), ids.new_id(), ids.new_id(), now()
     tx.run(
         """INSERT INTO spaces (id, organization_id, collection_id, rank, title, emoji, language, edit_mode,
-                               main_line, main_revision, created_by, created_at, updated_at)
+                               main_branch, main_revision, created_by, created_at, updated_at)
            VALUES (:id, :org, :collection, :rank, :title, :emoji, :language, :edit_mode,
-                   :line, :revision, :by, :at, :at)""",
+                   :branch, :revision, :by, :at, :at)""",
         id=space_id,
         org=organization_id,
         collection=collection_id,
@@ -184,30 +184,30 @@ def insert_space(
         emoji=emoji,
         language=language,
         edit_mode=edit_mode,
-        line=line_id,
+        branch=branch_id,
         revision=revision_id,
         by=created_by,
         at=moment,
     )
-    insert_main_line(tx, space_id, line_id, revision_id, author=created_by)
+    insert_main_branch(tx, space_id, branch_id, revision_id, author=created_by)
     return get_space(tx, space_id)
 
 
-def insert_main_line(
-    tx: Transaction, space_id: str, line_id: str, revision_id: str, *, author: str | None
+def insert_main_branch(
+    tx: Transaction, space_id: str, branch_id: str, revision_id: str, *, author: str | None
 ) -> None:
-    """The main line of a new space, with its first revision."""
+    """The main branch of a new space, with its first revision."""
     tx.run(
-        "INSERT INTO lines (id, space_id, sequence, revision) VALUES (:id, :space, 1, :revision)",
-        id=line_id,
+        "INSERT INTO branches (id, space_id, sequence, revision) VALUES (:id, :space, 1, :revision)",
+        id=branch_id,
         space=space_id,
         revision=revision_id,
     )
     tx.run(
-        """INSERT INTO revisions (id, line_id, sequence, parents, type, author, created_at)
-           VALUES (:id, :line, 1, '[]', 'edits', :author, :at)""",
+        """INSERT INTO revisions (id, branch_id, sequence, parents, type, author, created_at)
+           VALUES (:id, :branch, 1, '[]', 'edits', :author, :at)""",
         id=revision_id,
-        line=line_id,
+        branch=branch_id,
         author=author,
         at=now(),
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ..content import Base, Item, get_body, list_items, list_pages
+from ..content import Item, State, get_body, list_items, list_pages
 from ..core.document import with_head
 from ..core.pages import Page
 from ..core.space_config import VARIABLES_PATH, read_config, read_variables
@@ -25,10 +25,10 @@ class Exported(msgspec.Struct, frozen=True):
     pieces: Iterator[bytes]
 
 
-def export_files(tx: Transaction, files: FileStore, base: Base) -> Iterator[Exported]:
+def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Exported]:
     """Every file of the state, one at a time; valid while the transaction is open."""
-    pages = list_pages(tx, base)
-    sources = {item.path or item.name: item for item in list_items(tx, base, "source")}
+    pages = list_pages(tx, state)
+    sources = {item.path or item.name: item for item in list_items(tx, state, "source")}
     config = next((item for path, item in sources.items() if path == ".gitbook.yaml"), None)
     root, summary_name = "", "SUMMARY.md"
     if config is not None and config.content:
@@ -39,14 +39,14 @@ def export_files(tx: Transaction, files: FileStore, base: Base) -> Iterator[Expo
         if page.id in paths:
             text = get_body(tx, page.body) if page.body else with_head("", {"title": page.title})
             yield Exported(paths[page.id], iter((text.encode(),)))
-    for item in list_items(tx, base, "reusable-content"):
+    for item in list_items(tx, state, "reusable-content"):
         if item.content:
             path = item.path or f"{root}.gitbook/includes/{item.name}.md"
             yield Exported(path, iter((get_body(tx, item.content).encode(),)))
-    for item in list_items(tx, base, "file"):
+    for item in list_items(tx, state, "file"):
         if item.content:
             yield Exported(item.path or f"{root}.gitbook/assets/{item.name}", files.open(item.content))
-    yield from _configuration(tx, base, sources, pages, paths, root, summary_name)
+    yield from _configuration(tx, state, sources, pages, paths, root, summary_name)
 
 
 def _page_paths(pages: list[Page], root: str) -> dict[str, str]:
@@ -74,7 +74,7 @@ def _page_paths(pages: list[Page], root: str) -> dict[str, str]:
 
 def _configuration(
     tx: Transaction,
-    base: Base,
+    state: State,
     sources: dict[str, Item],
     pages: list[Page],
     paths: dict[str, str],
@@ -95,7 +95,7 @@ def _configuration(
         # A tree that no SUMMARY.md told and that its files alone do not tell any more.
         texts[summary_path] = write_summary(Summary(entries=entries))
     variables = {
-        item.name: msgspec.json.decode(item.content or "null") for item in list_items(tx, base, "variable")
+        item.name: msgspec.json.decode(item.content or "null") for item in list_items(tx, state, "variable")
     }
     path = root + VARIABLES_PATH
     if variables and (path not in texts or read_variables(texts[path])[0] != variables):

@@ -16,16 +16,16 @@ from msgspec import Struct
 from ..content import (
     ITEM_KINDS,
     MAX_FILE,
-    Base,
+    BranchMoved,
     Changes,
     Item,
-    LineMoved,
+    State,
     body_hash,
     dimensions,
     get_body,
     list_items,
     list_pages,
-    main_base,
+    main_state,
     prepare_main,
     put_bodies,
     revise_main,
@@ -119,14 +119,14 @@ def import_files(
     staged = stage_files(context, source, progress=progress)
     for _ in range(3):
         try:
-            base, changed = _commit(context, space_id, staged, author=author, message=message, git=git)
+            state, changed = _commit(context, space_id, staged, author=author, message=message, git=git)
             break
-        except LineMoved:
+        except BranchMoved:
             continue
     else:
-        raise LineMoved
+        raise BranchMoved
     files = sum(item.kind == "file" for item in staged.items)
-    return ImportOutcome(space_id, base.revision_id, len(staged.plan.pages), files, changed, staged.problems)
+    return ImportOutcome(space_id, state.revision_id, len(staged.plan.pages), files, changed, staged.problems)
 
 
 def stage_files(
@@ -238,12 +238,12 @@ def _commit(
     author: str | None,
     message: str | None,
     git: dict[str, Any] | None,
-) -> tuple[Base, int]:
+) -> tuple[State, int]:
     reads, items = staged.reads, staged.items
     with context.db.read() as tx:
-        base = main_base(tx, space_id)
-        old_pages = {page.id: page for page in list_pages(tx, base)}
-        old_items = {item.id: item for kind in ITEM_KINDS for item in list_items(tx, base, kind)}
+        state = main_state(tx, space_id)
+        old_pages = {page.id: page for page in list_pages(tx, state)}
+        old_items = {item.id: item for kind in ITEM_KINDS for item in list_items(tx, state, kind)}
         page_ids = _match_pages(reads, old_pages, lambda digest: get_body(tx, digest))
     changes = Changes(items=_item_changes(items, old_items))
     by_path = {
@@ -264,11 +264,11 @@ def _commit(
     changes.pages |= {page_id: None for page_id in old_pages if page_id not in kept}
     _keep_order(changes, old_pages, reads, page_ids)
     if not changes:
-        return base, 0
+        return state, 0
     with context.db.read() as tx:
-        prepared = prepare_main(tx, base, changes)
+        prepared = prepare_main(tx, state, changes)
     with context.db.write() as tx:
-        made = revise_main(tx, base, changes, prepared, author=author, message=message, git=git)
+        made = revise_main(tx, state, changes, prepared, author=author, message=message, git=git)
     return made, len(changes.pages) + len(changes.items)
 
 

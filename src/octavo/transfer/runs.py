@@ -26,7 +26,7 @@ from ..changes import (
     require_live,
     revise_change,
 )
-from ..content import Base, get_body, get_page, list_items, list_pages, main_base
+from ..content import State, get_body, get_page, list_items, list_pages, main_state
 from ..core.pages import Page, slugify
 from ..core.problems import Problem
 from ..errors import NotFound, OctavoError, Unavailable
@@ -156,19 +156,19 @@ def _place(
     pages = staged.pages(plan_ids, by_path)
     made: list[Page] = []
 
-    def material(tx: Transaction, base: Base) -> Material:
+    def material(tx: Transaction, state: State) -> Material:
         # How an empty space's tree was written is kept with it; elsewhere it would say too little.
-        whole = urls is None and run.page_id is None and not list_pages(tx, base)
-        whole = whole and not list_items(tx, base, "source")
+        whole = urls is None and run.page_id is None and not list_pages(tx, state)
+        whole = whole and not list_items(tx, state, "source")
         kept = [item for item in items if whole or item.kind != "source"]
         return Material(pages, kept, get_body, True, _folder_name(run), verbatim=True, into=run.page_id)
 
-    def make(tx: Transaction, base: Base, _: Base | None) -> Any:
-        edited = adopt(tx, base, material(tx, base), {})
+    def make(tx: Transaction, state: State, _: State | None) -> Any:
+        edited = adopt(tx, state, material(tx, state), {})
         made[:] = [page for page in edited.changes.pages.values() if page is not None]
         return edited
 
-    def end(tx: Transaction, base: Base) -> None:
+    def end(tx: Transaction, state: State) -> None:
         told = [
             wire.ImportedPage(new.id, urls[old.file_path])
             if urls and old.file_path in urls
@@ -177,7 +177,7 @@ def _place(
             if new.kind == "document"
         ]
         ended = store.end_run(
-            tx, run.id, "completed", problems=problems, pages=told, revision=base.revision_id
+            tx, run.id, "completed", problems=problems, pages=told, revision=state.revision_id
         )
         if not ended:
             raise Cancelled
@@ -205,15 +205,15 @@ def check_target(
     """The ids of the change request and of the page a run goes into. Raises NotFound, Conflict, Forbidden."""
     space = space_access(tx, user_id, Can.EDIT, space_id)
     change_id = None
-    base = main_base(tx, space_id)
+    state = main_state(tx, space_id)
     if target.change_request is not msgspec.UNSET:
         change = find_change(tx, space_id, target.change_request)
         if change is None:
             raise NotFound(f"target.changeRequest: there is no change request {target.change_request!r}.")
         require_editable(change)
-        change_id, base = change.id, change.base
+        change_id, state = change.id, change.state
     else:
         require_live(space)
     if target.page is msgspec.UNSET:
         return change_id, None
-    return change_id, get_page(tx, base, target.page).id
+    return change_id, get_page(tx, state, target.page).id

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ...access import Can, OrgAccess, space_access
-from ...content import body_hash, get_body, list_items, list_pages, main_base
+from ...content import body_hash, get_body, list_items, list_pages, main_state
 from ...core.document import read_head
 from ...core.import_plan import head_fields, page_of, plan_import, read_pages
 from ...core.pages import Page, slugify
@@ -93,9 +93,9 @@ def get_material(tx: Transaction, user_id: str, template_id: str) -> Material:
 
 
 def _space_material(tx: Transaction, space_id: str) -> Material:
-    base, title = main_base(tx, space_id), get_space(tx, space_id).title
-    pages = _parents_first(list_pages(tx, base))
-    items = [item for kind in _KINDS for item in list_items(tx, base, kind)]
+    state, title = main_state(tx, space_id), get_space(tx, space_id).title
+    pages = _parents_first(list_pages(tx, state))
+    items = [item for kind in _KINDS for item in list_items(tx, state, kind)]
     return Material(pages, items, get_body, True, slugify(title))
 
 

@@ -46,7 +46,7 @@ def apply_template(call: Call, space: SpaceAccess, body: ApplyTemplate) -> None:
         material = catalog.get_material(tx, space.user_id, body.id)
     refs = body.params.content_refs
     if body.change_request_id is UNSET:
-        edit_live(call.context, space, lambda tx, base, _: adopt(tx, base, material, refs))
+        edit_live(call.context, space, lambda tx, state, _: adopt(tx, state, material, refs))
         return
     change = enter_change(call, Can.EDIT, space.space_id, body.change_request_id)
-    revise_change(call.context, change, lambda tx, base, _: adopt(tx, base, material, refs))
+    revise_change(call.context, change, lambda tx, state, _: adopt(tx, state, material, refs))
