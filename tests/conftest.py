@@ -190,8 +190,8 @@ def database(database_url) -> Iterator[Database]:
 
 @pytest.fixture(scope="session")
 def corpora() -> Path:
-    """The folder of real documentation named by OCTAVO_CORPORA, or beside the checkout."""
+    """The folder of real documentation named by OCTAVO_TEST_CORPORA, or beside the checkout."""
     folder = corpora_folder()
     if folder is None:
-        pytest.skip("the corpora are absent (OCTAVO_CORPORA)")
+        pytest.skip("the corpora are absent (OCTAVO_TEST_CORPORA)")
     return folder

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 
+from .errors import Unavailable
 from .kit import db as databases
 from .kit.context import Context
 from .kit.files import open_store
@@ -52,10 +53,25 @@ def open_context(settings: Settings) -> Context:
         with database.write() as tx:
             signer = Signer(get_or_create_secret(tx, "signing"))
         files = open_store(settings.files, signer)
+        files.require_reachable()
     except BaseException:
         database.close()
         raise
     return Context(settings=settings, db=database, files=files, signer=signer)
+
+
+def find_unready(context: Context) -> str | None:
+    """Which part of the installation does not answer just now; None when all of it does."""
+    try:
+        with context.db.read() as tx:
+            tx.value("SELECT count(*) FROM migrations")
+    except Unavailable:
+        return "database"
+    try:
+        context.files.require_reachable()
+    except Unavailable:
+        return "files"
+    return None
 
 
 def close_context(context: Context) -> None:

@@ -6,6 +6,7 @@ as tuples. What differs between the engines stands in this file and nowhere else
 
 from __future__ import annotations
 
+import logging
 import re
 import sqlite3
 import threading
@@ -14,12 +15,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from ..errors import Unavailable
+from ..errors import OutOfReach, Unavailable
 
 Engine = Literal["sqlite", "postgresql"]
 Row = tuple[Any, ...]
 
 _SPREAD = re.compile(r"\bIN :(\w+)")
+
+
+log = logging.getLogger("octavo.db")
+
+
+def out_of_reach(error: Exception) -> OutOfReach:
+    """What callers are told when the engine fails for no fault of the statement; the log has the reason."""
+    log.error("database: %s", error)
+    return OutOfReach("The database cannot be reached just now. Try again in a moment.")
 
 
 class RetryTransaction(Exception):
@@ -135,6 +145,20 @@ class Database:
 # --- SQLite ---------------------------------------------------------------------------------------------
 
 
+_FAILURES = frozenset(
+    (
+        sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_READONLY,
+    )
+)  # fmt: skip
+"""Results that say something of the disk or of other processes, and nothing of the statement."""
+
+
+def _explained(error: sqlite3.Error) -> Exception:
+    code = getattr(error, "sqlite_errorcode", 0)
+    return out_of_reach(error) if code & 0xFF in _FAILURES else error
+
+
 class _SqliteTransaction(Transaction):
     engine: Engine = "sqlite"
 
@@ -188,13 +212,18 @@ class SqliteDatabase(Database):
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        local = self._reader()
-        if local.depth == 0:
-            local.generation = self._count_commits()
-            local.connection.execute("BEGIN")
+        try:
+            local = self._reader()
+            if local.depth == 0:
+                local.generation = self._count_commits()
+                local.connection.execute("BEGIN")
+        except sqlite3.Error as error:
+            raise _explained(error) from error
         local.depth += 1
         try:
             yield local.transaction
+        except sqlite3.Error as error:
+            raise _explained(error) from error
         finally:
             local.depth -= 1
             if local.depth == 0:
@@ -205,14 +234,19 @@ class SqliteDatabase(Database):
         with self._write_lock:
             if self._writer.in_transaction:
                 raise RuntimeError("a write transaction inside another")
-            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                self._writer.execute("BEGIN IMMEDIATE")
+            except sqlite3.Error as error:
+                raise _explained(error) from error
             transaction = _SqliteTransaction(self._writer)
             try:
                 yield transaction
                 self._writer.execute("COMMIT")
-            except BaseException:
+            except BaseException as error:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
+                if isinstance(error, sqlite3.Error):
+                    raise _explained(error) from error
                 raise
         for effect in transaction._after_commit:
             effect()

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import mimetypes
 import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
@@ -25,12 +26,14 @@ from msgspec import Struct
 from obstore.exceptions import BaseError
 from obstore.store import LocalStore, S3Store
 
-from ..errors import NotFound, TooLarge, Unavailable
+from ..errors import NotFound, OutOfReach, TooLarge, Unavailable
 from .clock import now
 from .signing import Signer
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, S3Config
+
+log = logging.getLogger("octavo.files")
 
 CHUNK = 256 * 1024
 _SPOOL = 4 * 1024 * 1024
@@ -73,6 +76,14 @@ class FileStore:
         self._folder = folder
         self._s3 = s3
 
+    def require_reachable(self) -> None:
+        """Asks the store for what is below a name that nothing has. Raises Unavailable naming what is wrong."""
+        try:
+            obstore.list_with_delimiter(self._store, "octavo")
+        except (BaseError, OSError) as error:
+            # The library's message goes on with a dump of the whole request.
+            raise Unavailable(f"OCTAVO_FILES_URL: {str(error).splitlines()[0][:300]}") from None
+
     def put(self, source: bytes | BinaryIO | Iterable[bytes], limit: int | None = None) -> Blob:
         """Stores the bytes; the same bytes again cost nothing.
 
@@ -80,7 +91,7 @@ class FileStore:
         """
         digest = hashlib.sha256()
         size = 0
-        with tempfile.SpooledTemporaryFile(_SPOOL) as spool:
+        with _store_errors(), tempfile.SpooledTemporaryFile(_SPOOL) as spool:
             for chunk in _chunks(source):
                 size += len(chunk)
                 if limit is not None and size > limit:
@@ -90,9 +101,8 @@ class FileStore:
             blob = Blob(digest.hexdigest(), size)
             if self.find_size(blob.hash) != size:
                 spool.seek(0)
-                with _store_errors():
-                    obstore.put(self._store, _key(blob.hash), spool)
-        self._sync(blob.hash)
+                obstore.put(self._store, _key(blob.hash), spool)
+            self._sync(blob.hash)
         return blob
 
     def _sync(self, hash: str) -> None:
@@ -176,8 +186,18 @@ def open_store(url: str, signing: Signer, environ: Mapping[str, str] = os.enviro
         options: S3Config = {"region": links.region, "virtual_hosted_style_request": links.endpoint is None}
         if links.endpoint:
             options["endpoint"] = links.endpoint
-        client: ClientConfig = {"allow_http": (links.endpoint or "").startswith("http://")}
-        store = S3Store(parts.netloc, prefix=prefix or None, config=options, client_options=client)
+        client: ClientConfig = {
+            "allow_http": (links.endpoint or "").startswith("http://"),
+            "connect_timeout": "5s",
+            "timeout": "60s",
+        }
+        store = S3Store(
+            parts.netloc,
+            prefix=prefix or None,
+            config=options,
+            client_options=client,
+            retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=10)},
+        )
         return FileStore(store, signing, None, links if links.key and links.secret else None)
     raise Unavailable(f"OCTAVO_FILES_URL: expected file:///folder or s3://bucket/prefix, got {url!r}")
 
@@ -239,7 +259,8 @@ def _store_errors() -> Iterator[None]:
     except FileNotFoundError:
         raise NotFound("file not found") from None
     except (BaseError, OSError) as error:
-        raise Unavailable(f"files: {error}") from error
+        log.error("files: %s", error)
+        raise OutOfReach("The file store cannot be reached just now. Try again in a moment.") from error
 
 
 class _S3Links(NamedTuple):

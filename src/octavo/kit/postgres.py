@@ -15,7 +15,7 @@ from psycopg.types.numeric import IntDumper
 from psycopg_pool import ConnectionPool
 
 from ..errors import Unavailable
-from .db import Database, Engine, RetryTransaction, Row, Transaction
+from .db import Database, Engine, RetryTransaction, Row, Transaction, out_of_reach
 
 _PARAMETER = re.compile(r"'(?:[^']|'')*'|(?<![:\w]):([a-zA-Z_]\w*)|%")
 
@@ -58,6 +58,9 @@ class _PostgresTransaction(Transaction):
 
 
 _RETRY = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
+_FAILURES = (psycopg.OperationalError, psycopg.InterfaceError)
+"""The server is gone, full, or overloaded; nothing is wrong with the statement."""
+_CONNECT_SECONDS = 5
 _CHANNEL = "octavo_changed"
 
 
@@ -71,10 +74,12 @@ class PostgresDatabase(Database):
             url, min_size=1, max_size=size, open=False, configure=self._configure, kwargs={"autocommit": True}
         )
         try:
-            self._pool.open(wait=True, timeout=30)
+            # Asked once without the pool, which would try again and again without saying what is wrong.
+            psycopg.connect(url, connect_timeout=_CONNECT_SECONDS).close()
+            self._pool.open(wait=True, timeout=_CONNECT_SECONDS)
         except psycopg.Error as error:
             self._pool.close()
-            raise Unavailable(f"database: {error}") from None
+            raise Unavailable(f"OCTAVO_DATABASE_URL: {error}") from None
         self._name = token_hex(8)
         self._generation = 0
         self._generation_lock = threading.Lock()
@@ -92,15 +97,18 @@ class PostgresDatabase(Database):
         if current is not None:
             yield current
             return
-        with self._pool.connection() as connection:
-            self._local.generation = self._current_generation()
-            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            self._local.read = _PostgresTransaction(connection)
-            try:
-                yield self._local.read
-            finally:
-                self._local.read = None
-                connection.execute("ROLLBACK")
+        try:
+            with self._pool.connection() as connection:
+                self._local.generation = self._current_generation()
+                connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                self._local.read = _PostgresTransaction(connection)
+                try:
+                    yield self._local.read
+                finally:
+                    self._local.read = None
+                    connection.execute("ROLLBACK")
+        except _FAILURES as error:
+            raise out_of_reach(error) from error
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
@@ -112,6 +120,8 @@ class PostgresDatabase(Database):
                     connection.execute(f"NOTIFY {_CHANNEL}, '{self._name}'")
         except _RETRY as error:
             raise RetryTransaction(str(error)) from error
+        except _FAILURES as error:
+            raise out_of_reach(error) from error
         self._changed()  # not waiting for our own notice: a thread reads what it wrote
         for effect in transaction._after_commit:
             effect()
