@@ -92,32 +92,55 @@ class PostgresDatabase(Database):
         connection.adapters.register_dumper(bool, _BoolAsInt)
 
     @contextmanager
+    def _begun(self, begin: str) -> Iterator[psycopg.Connection[Row]]:
+        """A connection on which ``begin`` has run. Those that died while nobody used them are replaced."""
+        for left in range(self._pool.max_size, -1, -1):
+            connection = self._pool.getconn(timeout=_CONNECT_SECONDS)
+            try:
+                connection.execute(begin)
+                break
+            except BaseException as error:
+                self._pool.putconn(connection)
+                if not left or not isinstance(error, _FAILURES):
+                    raise
+        try:
+            yield connection
+        finally:
+            self._pool.putconn(connection)
+
+    @contextmanager
     def read(self) -> Iterator[Transaction]:
         current = getattr(self._local, "read", None)
         if current is not None:
             yield current
             return
         try:
-            with self._pool.connection() as connection:
-                self._local.generation = self._current_generation()
-                connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            generation = self._current_generation()
+            with self._begun("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as connection:
+                self._local.generation = generation
                 self._local.read = _PostgresTransaction(connection)
                 try:
                     yield self._local.read
                 finally:
                     self._local.read = None
-                    connection.execute("ROLLBACK")
+                    if not connection.broken:
+                        connection.execute("ROLLBACK")
         except _FAILURES as error:
             raise out_of_reach(error) from error
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         try:
-            with self._pool.connection() as connection:
+            with self._begun("BEGIN") as connection:
                 transaction = _PostgresTransaction(connection)
-                with connection.transaction():
+                try:
                     yield transaction
                     connection.execute(f"NOTIFY {_CHANNEL}, '{self._name}'")
+                except BaseException:
+                    if not connection.broken:
+                        connection.execute("ROLLBACK")
+                    raise
+                connection.execute("COMMIT")
         except _RETRY as error:
             raise RetryTransaction(str(error)) from error
         except _FAILURES as error:
