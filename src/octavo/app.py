@@ -35,7 +35,7 @@ from .kit.operation import TABLE, Call
 from .portal import CONTENT_SECURITY_POLICY, read_file
 from .portal import FILES as PORTAL_FILES
 from .reader import reader_app
-from .settings import Settings
+from .settings import Settings, keep_addresses
 from .uploads import UPLOAD_PATH, upload_endpoint
 
 log = logging.getLogger("octavo")
@@ -187,6 +187,7 @@ def serve(settings: Settings, *, roles: Sequence[Role], address: Address, say: C
         if role != "worker":
             _require_free(address.host, ports[role])
     context = open_context(settings)
+    keep_addresses(settings)
     further: list[BaseProcess] = []
     try:
         load_packages()

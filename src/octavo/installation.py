@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 
 from .errors import Unavailable
 from .kit import db as databases
@@ -58,6 +59,25 @@ def open_context(settings: Settings) -> Context:
         database.close()
         raise
     return Context(settings=settings, db=database, files=files, signer=signer)
+
+
+def require_installation(settings: Settings) -> None:
+    """Raises Unavailable where nothing was ever served: a command that reads makes no installation."""
+    if not is_installed(settings):
+        raise Unavailable("There is no installation here yet: start one with `octavo serve`.")
+
+
+def is_installed(settings: Settings) -> bool:
+    """Whether the database is there and was ever used. Raises Unavailable when it cannot be reached."""
+    if settings.database.startswith("sqlite:"):
+        return Path(settings.database.removeprefix("sqlite:///")).is_file()
+    database = databases.open_database(settings.database, 1)
+    try:
+        with database.read() as tx:
+            found = tx.one("SELECT 1 FROM information_schema.tables WHERE table_name = 'migrations'")
+    finally:
+        database.close()
+    return found is not None
 
 
 def find_unready(context: Context) -> str | None:

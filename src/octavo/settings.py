@@ -19,6 +19,7 @@ from .kit.proxies import parse_networks
 PREFIX = "OCTAVO_"
 _TESTS = f"{PREFIX}TEST_"
 """What the test suite sets for itself."""
+_ADDRESSES = "addresses.json"
 _SECRET = {"secret": True}
 
 
@@ -146,6 +147,23 @@ def load(
     for problem in _problems(found):
         raise SettingsError(problem)
     return found
+
+
+def keep_addresses(settings: Settings) -> None:
+    """Notes beside the data at which addresses it is served, for commands that print links."""
+    told = {"url": settings.url, "sites_url": settings.sites_url}
+    path = settings.data_folder / _ADDRESSES
+    written = path.with_suffix(".new")
+    written.write_bytes(msgspec.json.encode(told))
+    written.replace(path)
+
+
+def kept_addresses(settings: Settings) -> dict[str, str]:
+    """What ``keep_addresses`` noted last; nothing when it never did."""
+    try:
+        return msgspec.json.decode((settings.data_folder / _ADDRESSES).read_bytes(), type=dict[str, str])
+    except (OSError, msgspec.MsgspecError):
+        return {}
 
 
 def _nearest(name: str, known: list[str]) -> str:

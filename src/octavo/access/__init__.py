@@ -60,6 +60,7 @@ from .tokens import (
     cookie_header,
     create_token,
     hash_token,
+    new_token,
     require_same_origin,
 )
 from .visibility import Seen, seen_collections, seen_spaces
@@ -73,7 +74,7 @@ __all__ = [
     "collection_access", "cookie", "cookie_header", "create_token", "effective_role", "enter_organization",
     "enter_space", "find_team", "find_user", "find_user_by_email", "guarding", "has_verified_email",
     "hash_token", "height", "insert_user", "lift", "list_standings", "list_steps", "list_users_by_id",
-    "member_role", "narrower", "permissions", "present_team", "present_user", "require_actor",
+    "member_role", "narrower", "new_token", "permissions", "present_team", "present_user", "require_actor",
     "require_members", "require_same_origin", "require_teams", "role_along", "role_at", "seen_collections",
     "seen_spaces", "shared", "space_access", "stay", "upsert_member",
 ]  # fmt: skip

@@ -44,6 +44,11 @@ def hash_token(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
 
 
+def new_token() -> str:
+    """The secret of a token, not yet anybody's."""
+    return PREFIX + secrets.token_urlsafe(32)
+
+
 def create_token(
     tx: Transaction,
     user_id: str,
@@ -63,7 +68,7 @@ def create_token(
         require_known(scopes)
     if expires_at is not None and expires_at <= now():
         raise BadRequest("expiresAt: expected a time to come")
-    secret = token or PREFIX + secrets.token_urlsafe(32)
+    secret = token or new_token()
     store.insert_token(
         tx,
         user_id,

@@ -6,7 +6,7 @@ from io import BytesIO
 from urllib.parse import urlsplit
 
 from ..errors import OctavoError
-from ..installation import close_context, open_context
+from ..installation import close_context, is_installed, open_context
 from ..settings import Settings
 
 Finding = tuple[str, bool, str]
@@ -17,6 +17,8 @@ def check_installation(settings: Settings) -> list[Finding]:
     """Tries each part for real. What is optional and not set is no fault."""
     findings: list[Finding] = [_addresses(settings)]
     try:
+        if not is_installed(settings):
+            return [*findings, ("database", True, "empty: the first `octavo serve` makes the installation")]
         context = open_context(settings)
     except OctavoError as error:
         part = "files" if error.message.startswith(("files", "OCTAVO_FILES_URL")) else "database"

@@ -97,10 +97,10 @@ uses_hashes("file", "item_versions", "content", ("file",))
 follow_purges(leave_content)
 
 __all__ = [
-    "AnchorLocation", "Asked", "Asker", "BrokenStats", "ChangeLinksQuery", "ChangeRequestContext",
-    "Changes", "CollectionLocation", "Computed", "Computer", "ContentLocation", "ContentQuery", "Expansion",
-    "FILE_PURPOSE", "File", "FileLocation", "FilesQuery", "ITEM_KINDS", "Item", "ItemKind", "KeptKeys",
-    "Layer", "BranchMoved", "LinksQuery", "Lookup", "MAX_FILE", "NodeLocation", "PageContentQuery",
+    "AnchorLocation", "Asked", "Asker", "BranchMoved", "BrokenStats", "ChangeLinksQuery",
+    "ChangeRequestContext", "Changes", "CollectionLocation", "Computed", "Computer", "ContentLocation",
+    "ContentQuery", "Expansion", "FILE_PURPOSE", "File", "FileLocation", "FilesQuery", "ITEM_KINDS", "Item",
+    "ItemKind", "KeptKeys", "Layer", "LinksQuery", "Lookup", "MAX_FILE", "NodeLocation", "PageContentQuery",
     "PageLocation", "Pages", "Reader", "ReferenceStats", "ReferenceUsage", "ReferenceUsages",
     "ReusableContent", "ReusableContentLocation", "Revision", "RevisionPage", "RevisionRow",
     "SpaceLocation", "State", "StateLookup", "Touched", "UrlLocation", "UserLocation", "VariableName",
