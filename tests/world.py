@@ -164,6 +164,7 @@ class World:
         data.mkdir(parents=True, exist_ok=True)
         shutil.copy(self._folder / "furnished.db", data / "octavo.db")
         shutil.copytree(self._folder / "files", data / "files")
+        shutil.copy(self._folder / "secret-key", data / "secret-key")
         return data
 
     # --- calling --------------------------------------------------------------------------------------

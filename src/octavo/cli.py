@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -287,6 +288,19 @@ def _verify(options: argparse.Namespace) -> int:
     return FAILED if findings else DONE
 
 
+def _rotate(options: argparse.Namespace) -> int:
+    from .installation import load_packages
+    from .kit.sealing import rotate
+
+    with _context(options) as context:
+        load_packages()
+        with context.db.write() as tx:
+            count = rotate(tx, context.sealer)
+        current = context.sealer.current
+    print(json.dumps({"sealed": count, "key": current}) if options.json else f"{count} sealed with {current}")
+    return DONE
+
+
 # --- the table of operations --------------------------------------------------------------------------
 
 
@@ -441,13 +455,23 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--organization", metavar="ORG", help="id of the organization to write as a whole")
 
     made = command("backup", _backup, "Write the whole installation into one file, while it goes on.")
-    made.add_argument("file", type=Path, metavar="FILE", help="file to write; it holds all secrets")
+    made.add_argument(
+        "file", type=Path, metavar="FILE", help="file to write; its secrets are sealed as in the database"
+    )
     made = command("restore", _restore, "Take a backup back into an empty installation, on either engine.")
     made.add_argument("file", type=Path, metavar="FILE", help="what `octavo backup` wrote")
     made = command("verify", _verify, "Check the hashes and references of a backup, or of this installation.")
     made.add_argument(
         "file", type=Path, nargs="?", metavar="FILE", help="a backup; without, this installation"
     )
+
+    secrets = commands.add_parser(
+        "secrets", help="Change the key of secrets in the database."
+    ).add_subparsers(dest="action", required=True)
+    made = secrets.add_parser(
+        "rotate", parents=[common], help="Seal every secret anew, with the first of the known keys."
+    )
+    made.set_defaults(run=_rotate)
 
     made = command("operations", _operations, "List the operations of the API.")
     made.add_argument("name", nargs="?", help="one operation id")
@@ -479,6 +503,7 @@ def _settings_help() -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs a command and exits: 0 done, 1 failed, 2 wrong usage."""
     options = _parser().parse_args(arguments)
+    os.umask(0o077)  # all that a command makes is for its user alone: SQLite, the file store, temporary files
     try:
         code = options.run(options)
     except (OctavoError, Failure) as error:

@@ -49,6 +49,13 @@ class Settings(Struct, frozen=True, kw_only=True):
             extra=_SECRET,
         ),
     ] = ""
+    secret_key: Annotated[
+        str,
+        Meta(
+            description="What secrets in the database are sealed with: 32 bytes as hex or base64, or a passphrase;"
+            " several with commas between, the first one seals; empty: the file secret-key in the data folder"
+        ),
+    ] = ""
     workers: Annotated[int, Meta(ge=1, le=256, description="Processes that answer requests")] = 1
     threads: Annotated[
         int, Meta(ge=1, le=256, description="Threads and database connections per process")

@@ -5,9 +5,11 @@ from hypothesis import strategies as st
 
 from octavo.kit.clock import now
 from octavo.kit.db import open_database
+from octavo.kit.sealing import Sealer
 from octavo.kit.signing import Signer, get_or_create_secret
 
 signer = Signer(b"k" * 32)
+sealer = Sealer([b"s" * 32])
 
 
 def test_a_token_gives_its_payload_back_for_its_purpose_alone():
@@ -46,11 +48,11 @@ def test_any_text_is_refused_without_an_exception(text):
 
 def test_a_secret_stays_the_same(database, database_url):
     with database.write() as tx:
-        first = get_or_create_secret(tx, "files")
-        other = get_or_create_secret(tx, "sessions")
+        first = get_or_create_secret(tx, sealer, "files")
+        other = get_or_create_secret(tx, sealer, "sessions")
     again = open_database(database_url)
     with again.write() as tx:
-        assert get_or_create_secret(tx, "files") == first
+        assert get_or_create_secret(tx, sealer, "files") == first
     again.close()
     assert len(first) == 32
     assert first != other

@@ -38,8 +38,11 @@ from .roles import (
 from .scopes import narrower
 from .store import (
     TEAM,
+    Membership,
     TeamRow,
     UserRow,
+    accept_membership,
+    find_membership,
     find_team,
     find_user,
     find_user_by_email,
@@ -68,13 +71,14 @@ from .wire import RoleOrGuest, Team, User, present_team, present_user
 
 __all__ = [
     "Actor", "COLLECTION", "Can", "CollectionAccess", "KeptSpaceAccess", "Kind", "LastUse", "Level",
-    "ORDER", "ORGANIZATION", "OrgAccess", "RESTORE_DAYS", "Role", "RoleOrGuest", "Rung", "SESSION_IDLE",
-    "SESSION_PREFIX", "SITE", "SPACE", "Seen", "Shared", "SignedIn", "SiteAccess", "SpaceAccess", "TEAM",
-    "Team", "TeamRow", "User", "UserRow", "admit", "at_least", "audit", "audit_person", "authenticate",
-    "collection_access", "cookie", "cookie_header", "create_token", "effective_role", "enter_organization",
-    "enter_space", "find_team", "find_user", "find_user_by_email", "guarding", "has_verified_email",
-    "hash_token", "height", "insert_user", "lift", "list_standings", "list_steps", "list_users_by_id",
-    "member_role", "narrower", "new_token", "permissions", "present_team", "present_user", "require_actor",
-    "require_members", "require_same_origin", "require_teams", "role_along", "role_at", "seen_collections",
-    "seen_spaces", "shared", "space_access", "stay", "upsert_member",
+    "Membership", "ORDER", "ORGANIZATION", "OrgAccess", "RESTORE_DAYS", "Role", "RoleOrGuest", "Rung",
+    "SESSION_IDLE", "SESSION_PREFIX", "SITE", "SPACE", "Seen", "Shared", "SignedIn", "SiteAccess",
+    "SpaceAccess", "TEAM", "Team", "TeamRow", "User", "UserRow", "accept_membership", "admit",
+    "at_least", "audit", "audit_person", "authenticate", "collection_access", "cookie", "cookie_header",
+    "create_token", "effective_role", "enter_organization", "enter_space", "find_membership",
+    "find_team", "find_user", "find_user_by_email", "guarding", "has_verified_email", "hash_token",
+    "height", "insert_user", "lift", "list_standings", "list_steps", "list_users_by_id", "member_role",
+    "narrower", "new_token", "permissions", "present_team", "present_user", "require_actor", "require_members",
+    "require_same_origin", "require_teams", "role_along", "role_at", "seen_collections", "seen_spaces",
+    "shared", "space_access", "stay", "upsert_member",
 ]  # fmt: skip

@@ -1,8 +1,8 @@
 """The whole installation in one file, taken back on either engine; and whether an installation is sound.
 
 A backup is a ZIP archive: ``rows/TABLE.jsonl`` of one snapshot of the database, ``files/HASH``, and last
-``manifest.json`` with the SHA-256 of every part. What is derived (the search index, references) is made anew. It holds all
-secrets of the installation.
+``manifest.json`` with the SHA-256 of every part. What is derived (the search index, references) is made anew. Secrets
+are in it as they are in the database: sealed, or as hashes.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from msgspec import Struct
 
 from ..content import get_body
 from ..errors import BadRequest, NotFound, Unavailable
-from ..installation import load_packages
+from ..installation import SIGNING, known_keys, load_packages, open_sealer
 from ..kit import db as databases
 from ..kit.context import Context
 from ..kit.db import Database, Transaction
 from ..kit.files import FileStore, open_store
 from ..kit.migrations import load_migrations, migrate
+from ..kit.private_files import make_private_folder
 from ..kit.signing import Signer
 from ..kit.tables import (
     BATCH,
@@ -152,7 +153,7 @@ def restore(settings: Settings, source: Path) -> Outcome:
     The schema is brought to where the backup stood, filled in one transaction, then brought up to date.
     Raises BadRequest for a backup that is damaged or too new, Unavailable.
     """
-    settings.data_folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(settings.data_folder)
     with _opened(source) as archive:
         manifest = _read_manifest(archive)
         findings = list(_damage(archive, manifest))
@@ -161,6 +162,7 @@ def restore(settings: Settings, source: Path) -> Outcome:
         known = load_migrations("octavo.migrations")
         if unknown := sorted(set(manifest.migrations) - {migration.number for migration in known}):
             raise BadRequest(f"{source}: was made by a newer Octavo (migration {unknown[0]})")
+        _require_key(settings, archive)
         database = databases.open_database(settings.database, settings.threads)
         try:
             migrate(database, [each for each in known if each.number in manifest.migrations])
@@ -173,6 +175,7 @@ def restore(settings: Settings, source: Path) -> Outcome:
             with database.write() as tx:
                 rows = _fill(database, tx, archive, manifest)
             migrate(database, known)
+            open_sealer(settings, database)
         finally:
             database.close()
     return Outcome(rows, manifest.files, manifest.missing)
@@ -193,6 +196,15 @@ def _read_manifest(archive: zipfile.ZipFile) -> _Manifest:
     if (manifest.format, manifest.version) != (FORMAT, VERSION):
         raise BadRequest(f"expected {FORMAT} {VERSION}, got {manifest.format} {manifest.version}")
     return manifest
+
+
+def _require_key(settings: Settings, archive: zipfile.ZipFile) -> None:
+    """Raises Unavailable unless the key is known that the backup's secrets are sealed with."""
+    with archive.open("rows/secrets.jsonl") as lines:
+        for line in lines:
+            row = msgspec.json.decode(line)
+            if row["name"] == SIGNING:
+                known_keys(settings, row["value"])
 
 
 def _require_empty(database: Database) -> None:

@@ -22,6 +22,7 @@ from ..access import (
 )
 from ..errors import BadRequest
 from ..identity import require_another_admin
+from ..installation import TOKEN_FILE
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -119,7 +120,7 @@ def first_start(context: Context) -> FirstStart | None:
 
 def _kept_token(settings: Settings) -> str:
     """The first administrator's token, in a file that is complete before anything relies on it."""
-    path = settings.data_folder / "admin-token"
+    path = settings.data_folder / TOKEN_FILE
     token = settings.admin_token or (path.read_text().strip() if path.exists() else "") or new_token()
     written = path.with_suffix(".new")
     with open(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:

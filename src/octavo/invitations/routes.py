@@ -129,7 +129,7 @@ def accept_invitation(call: Call, body: AcceptInvitation) -> Reply:
 def list_links(call: Call, org: OrgAccess, query: PageQuery) -> Listing[InviteLink]:
     """The links by which whoever has one joins the organization, newest first."""
     with call.db.read() as tx:
-        found = store.list_links(tx, org.organization_id, query.limit, query.page)
+        found = store.list_links(tx, call.context.sealer, org.organization_id, query.limit, query.page)
         shown = [invite_links.present(call, tx, org, link) for link in found.rows]
     return present_slice(Slice(shown, found.count, found.next_token), lambda link: link)
 
@@ -151,7 +151,7 @@ def create_link(call: Call, org: OrgAccess, body: CreateInvite) -> InviteLink:
     with call.db.write() as tx:
         link = invite_links.create(tx, call, org, body)
         shown = invite_links.present(call, tx, org, link)
-    call.response_headers["location"] = call.url(f"/orgs/{org.organization_id}/link-invites/{link.id}")
+    call.response_headers["location"] = call.url(f"/orgs/{org.organization_id}/link-invites/{link.secret}")
     return shown
 
 
@@ -159,7 +159,7 @@ def create_link(call: Call, org: OrgAccess, body: CreateInvite) -> InviteLink:
 def get_link(call: Call, org: OrgAccess, invite_id: str) -> InviteLink:
     """One link."""
     with call.db.read() as tx:
-        return invite_links.present(call, tx, org, invite_links.get(tx, org, invite_id))
+        return invite_links.present(call, tx, org, invite_links.get(tx, call, org, invite_id))
 
 
 @operation(
@@ -173,7 +173,7 @@ def get_link(call: Call, org: OrgAccess, invite_id: str) -> InviteLink:
 def update_link(call: Call, org: OrgAccess, invite_id: str, body: UpdateInvite) -> InviteLink:
     """Changes what a link gives. Who joined by it stays as they are."""
     with call.db.write() as tx:
-        link = invite_links.update(tx, call, org, invite_links.get(tx, org, invite_id), body)
+        link = invite_links.update(tx, call, org, invite_links.get(tx, call, org, invite_id), body)
         return invite_links.present(call, tx, org, link)
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
+from ..access import hash_token
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.sealing import Sealer, before_sealing, sealed_column
 
 LIFETIME = 7 * 24 * 3600 * 1000
 """How long an invitation of an address is good, in milliseconds."""
@@ -118,7 +120,10 @@ def delete_invitation(tx: Transaction, organization_id: str, invitation_id: str)
 
 
 class LinkRow(Struct, frozen=True):
-    id: str
+    """``secret``: what whoever joins by it must know, and the id that the API knows it by. The row is found by its
+    hash, and keeps it sealed."""
+
+    secret: str
     organization_id: str
     target_type: Target
     target_id: str
@@ -126,21 +131,30 @@ class LinkRow(Struct, frozen=True):
     created_by: str
 
 
-_LINK = ", ".join(LinkRow.__struct_fields__)
+_SECRET = sealed_column("invite_links", "secret", "id")
+_LINK = "id, secret, organization_id, target_type, target_id, role, created_by"
+
+
+def _link(sealer: Sealer, row: tuple[Any, ...]) -> LinkRow:
+    id, secret, *rest = row
+    return LinkRow(_SECRET.open(sealer, secret, id), *rest)
 
 
 def insert_link(
     tx: Transaction,
+    sealer: Sealer,
     organization_id: str,
     target: tuple[Target, str],
     role: str | None,
     created_by: str,
-    id: str,
+    secret: str,
 ) -> LinkRow:
+    id = hash_token(secret)
     tx.run(
-        """INSERT INTO invite_links (id, organization_id, target_type, target_id, role, created_by, created_at)
-           VALUES (:id, :org, :type, :target, :role, :by, :at)""",
+        """INSERT INTO invite_links (id, secret, organization_id, target_type, target_id, role, created_by, created_at)
+           VALUES (:id, :secret, :org, :type, :target, :role, :by, :at)""",
         id=id,
+        secret=_SECRET.seal(sealer, secret, id),
         org=organization_id,
         type=target[0],
         target=target[1],
@@ -148,19 +162,21 @@ def insert_link(
         by=created_by,
         at=now(),
     )
-    return LinkRow(id, organization_id, *target, role, created_by)
+    return LinkRow(secret, organization_id, *target, role, created_by)
 
 
-def find_link(tx: Transaction, organization_id: str, link_id: str) -> LinkRow | None:
+def find_link(tx: Transaction, sealer: Sealer, organization_id: str, secret: str) -> LinkRow | None:
     row = tx.one(
         f"SELECT {_LINK} FROM invite_links WHERE organization_id = :org AND id = :id",
         org=organization_id,
-        id=link_id,
+        id=hash_token(secret),
     )
-    return LinkRow(*row) if row else None
+    return _link(sealer, row) if row else None
 
 
-def list_links(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[LinkRow]:
+def list_links(
+    tx: Transaction, sealer: Sealer, organization_id: str, limit: int, page: str | None
+) -> Slice[LinkRow]:
     """The links into the organization as a whole, newest first."""
     after = decode_token(page, int, str)
     where = "organization_id = :org AND target_type = 'organization'"
@@ -174,18 +190,25 @@ def list_links(tx: Transaction, organization_id: str, limit: int, page: str | No
     )
     count = tx.value(f"SELECT count(*) FROM invite_links WHERE {where}", org=organization_id)
     found = slice_rows(rows, limit, count, lambda row: (row[-1], row[0]))
-    return Slice([LinkRow(*row[:-1]) for row in found.rows], found.count, found.next_token)
+    return Slice([_link(sealer, row[:-1]) for row in found.rows], found.count, found.next_token)
 
 
-def set_link_role(tx: Transaction, link_id: str, role: str | None, changed_by: str) -> None:
+def set_link_role(tx: Transaction, secret: str, role: str | None, changed_by: str) -> None:
     """Whoever changes a link answers for what it gives from then on."""
     tx.run(
         "UPDATE invite_links SET role = :role, created_by = :by WHERE id = :id",
         role=role,
         by=changed_by,
-        id=link_id,
+        id=hash_token(secret),
     )
 
 
-def delete_link(tx: Transaction, link_id: str) -> None:
-    tx.run("DELETE FROM invite_links WHERE id = :id", id=link_id)
+def delete_link(tx: Transaction, secret: str) -> None:
+    tx.run("DELETE FROM invite_links WHERE id = :id", id=hash_token(secret))
+
+
+@before_sealing
+def hash_ids_of_links(tx: Transaction) -> None:
+    """Older versions had the secret itself as the row's id, which migration 75 copied."""
+    for (secret,) in tx.all("SELECT secret FROM invite_links WHERE id = secret"):
+        tx.run("UPDATE invite_links SET id = :id WHERE id = :secret", id=hash_token(secret), secret=secret)

@@ -7,6 +7,7 @@ as tuples. What differs between the engines stands in this file and nowhere else
 from __future__ import annotations
 
 import logging
+import os
 import re
 import sqlite3
 import threading
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import OutOfReach, Unavailable
+from .private_files import close_file
 
 Engine = Literal["sqlite", "postgresql"]
 Row = tuple[Any, ...]
@@ -176,7 +178,11 @@ class SqliteDatabase(Database):
 
     def __init__(self, path: str) -> None:
         self._path = path
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # SQLite gives its other files the mode of the database; those of an older version may be open to others.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        for suffix in ("", "-wal", "-shm"):
+            close_file(Path(path + suffix))
         self._local = threading.local()
         self._write_lock = threading.RLock()
         self._all: list[sqlite3.Connection] = []

@@ -28,6 +28,7 @@ from obstore.store import LocalStore, S3Store
 
 from ..errors import NotFound, OutOfReach, TooLarge, Unavailable
 from .clock import now
+from .private_files import make_private_tree
 from .signing import Signer
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def open_store(url: str, signing: Signer, environ: Mapping[str, str] = os.enviro
     if parts.scheme == "file" and not parts.netloc and parts.path:
         folder = Path(unquote(parts.path))
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_private_tree(folder)
         except OSError as error:
             raise Unavailable(f"files {url}: {error}") from None
         return FileStore(LocalStore(folder), signing, folder, None)

@@ -40,7 +40,14 @@ def start(call: Call, provider_id: str, wanted: str | None) -> str:
         provider = store.get_active_provider(tx, provider_id)
     request = make_request(provider, service(call, provider_id))
     with call.db.write() as tx:
-        one_time.issue(tx, f"saml {provider_id}", _Asked(local_path(wanted)), LIFETIME, secret=request.id)
+        one_time.issue(
+            tx,
+            call.context.sealer,
+            f"saml {provider_id}",
+            _Asked(local_path(wanted)),
+            LIFETIME,
+            secret=request.id,
+        )
     glue = "&" if "?" in provider.sso_url else "?"
     return f"{provider.sso_url}{glue}{urlencode({'SAMLRequest': request.encoded})}"
 
@@ -55,7 +62,9 @@ def finish(call: Call, provider_id: str, encoded: str, relay_state: str | None) 
         if not store.remember_assertion(tx, provider_id, assertion.id, assertion.expires_at):
             raise Refused("SAML response: used before")
         if assertion.in_response_to is not None:
-            asked = one_time.take(tx, f"saml {provider_id}", assertion.in_response_to, _Asked)
+            asked = one_time.take(
+                tx, call.context.sealer, f"saml {provider_id}", assertion.in_response_to, _Asked
+            )
             if asked is None:
                 raise Refused("SAML response: answers a request that is not open")
             following = asked.next
