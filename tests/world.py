@@ -248,7 +248,7 @@ def people(world: World) -> None:
             organization = create_organization(tx, world.users[place.admin], title)
             place.ids["organizationId"] = organization.id
             for who, role in place.roles.items():
-                upsert_member(tx, organization.id, world.users[who], role)
+                upsert_member(tx, organization.id, world.users[who], role, accepted=True)
             place.ids["userId"] = world.users[place.admin]
 
 
@@ -340,7 +340,7 @@ def _furnish_changes(world: World, place: Place) -> None:
     with world.context.db.write() as tx:
         user = insert_user(tx, f"{colleague}@example.org", "Colleague", verified=True)
         create_token(tx, user.id, name="test", token=world.token(colleague))
-        upsert_member(tx, place["organizationId"], user.id, "edit")
+        upsert_member(tx, place["organizationId"], user.id, "edit", accepted=True)
     world.users[colleague] = user.id
 
     def post(who: str, path: str, body: Any = None) -> Any:

@@ -51,6 +51,7 @@ from .store import (
     list_users_by_id,
     require_members,
     require_teams,
+    update_user,
     upsert_member,
 )
 from .tokens import (
@@ -80,5 +81,5 @@ __all__ = [
     "height", "insert_user", "lift", "list_standings", "list_steps", "list_users_by_id", "member_role",
     "narrower", "new_token", "permissions", "present_team", "present_user", "require_actor", "require_members",
     "require_same_origin", "require_teams", "role_along", "role_at", "seen_collections", "seen_spaces",
-    "shared", "space_access", "stay", "upsert_member",
+    "shared", "space_access", "stay", "update_user", "upsert_member",
 ]  # fmt: skip

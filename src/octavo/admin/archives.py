@@ -66,7 +66,8 @@ TABLES: dict[str, _Taken] = {
     "teams": _Taken(_OWN),
     "team_members": _Taken("team_id IN (SELECT id FROM teams WHERE organization_id = :org)", ("user_id",)),
     "saml_providers": _Taken(_OWN),
-    "scim_resources": _Taken(_OWN),
+    "scim_resources": _Taken(_OWN, ("user_id",)),
+    "scim_invited_members": _Taken("team_id IN (SELECT id FROM teams WHERE organization_id = :org)"),
     "fonts": _Taken(_OWN),
     "font_faces": _Taken("font_id IN (SELECT id FROM fonts WHERE organization_id = :org)"),
     "collections": _Taken(_OWN),
@@ -326,25 +327,37 @@ def _write(database: Database, tx: Transaction, about: _About, rows: dict[str, l
             if host and tx.one(f"SELECT 1 FROM {name} WHERE hostname = :host", host=host):
                 raise BadRequest(f"{name}: the name {host!r} is taken here.")
     tables = list_tables(database, tx)
-    people = _find_people(tx, tables["users"], rows["users"])
+    people, made = _find_people(tx, tables["users"], rows["users"])
     count = len(rows["users"])
     for name, taken in TABLES.items():
         table = tables[name]
         for row in rows[name]:
             if unknown := sorted(row.keys() - set(table.columns)):
                 raise BadRequest(f"{name}.{unknown[0]}: this was exported by a newer Octavo.")
+            if name == "scim_resources" and row.get("kind") == "user":
+                row.setdefault("user_id", row["id"])  # as older versions had it
             for column in taken.users:
                 row[column] = people.get(row.get(column), row.get(column))
+            if name == "members":
+                # Who had an account here has accepted nothing: an archive gives nobody's provider power over them.
+                row["accepted"] = int(row["user_id"] in made)
         # A copy of a space that is here already has the same keys of nodes.
         count += insert_rows(tx, table, parents_first(table, rows[name]), known=name == "node_keys")
+    for user_id in sorted(made & {row["user_id"] for row in rows["members"]}):
+        # As if the organization's directory had made the account: its identity provider may vouch for it.
+        tx.run("UPDATE users SET managed_by = :org WHERE id = :id", org=about.organization, id=user_id)
     for row in rows["spaces"]:
         follow(tx, row["id"])
     return count
 
 
-def _find_people(tx: Transaction, table: Table, users: list[dict[str, Any]]) -> dict[Any, str]:
-    """The id of each person here: of whoever has that email, else a new account, without a password."""
+def _find_people(
+    tx: Transaction, table: Table, users: list[dict[str, Any]]
+) -> tuple[dict[Any, str], set[str]]:
+    """The id of each person here: of whoever has that email, else a new account, without a password; and the ids of
+    those new accounts."""
     found: dict[Any, str] = {}
+    made: set[str] = set()
     for row in users:
         row = {name: row.get(name) for name in _USER}
         here = tx.value("SELECT id FROM users WHERE email = :email", email=row["email"])
@@ -354,8 +367,9 @@ def _find_people(tx: Transaction, table: Table, users: list[dict[str, Any]]) -> 
                     f"users: the account {row['id']!r} has another email here than {row['email']!r}."
                 )
             insert_rows(tx, table, [row])
+            made.add(row["id"])
         found[row["id"]] = here or row["id"]
-    return found
+    return found, made
 
 
 def follow(tx: Transaction, space_id: str) -> None:

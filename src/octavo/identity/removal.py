@@ -74,8 +74,8 @@ def disable_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
 
 
 def remove_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
-    """Ends a membership and what hangs on it: places in teams, grants, what a directory calls them, sessions,
-    tokens. False when there was none. Raises Conflict for the last administrator."""
+    """Ends a membership and what hangs on it: places in teams, grants, what a directory and identity providers
+    call them, sessions, tokens. False when there was none. Raises Conflict for the last administrator."""
     require_another_admin(tx, organization_id, user_id)
     row = tx.one(
         "DELETE FROM members WHERE organization_id = :org AND user_id = :user RETURNING accepted",
@@ -101,6 +101,12 @@ def remove_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
         "DELETE FROM scim_resources WHERE organization_id = :org AND user_id = :user",
         org=organization_id,
         user=user_id,
+    )
+    tx.run(
+        """DELETE FROM external_identities WHERE user_id = :user
+           AND provider IN (SELECT id FROM saml_providers WHERE organization_id = :org)""",
+        user=user_id,
+        org=organization_id,
     )
     _end_in_organization(tx, organization_id, user_id, accepted=bool(row[0]))
     return True

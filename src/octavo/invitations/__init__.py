@@ -1,1 +1,5 @@
 """Invitations into organizations: of an address, and by links that whoever has them joins by."""
+
+from .inviting import invite_account, withdraw
+
+__all__ = ["invite_account", "withdraw"]

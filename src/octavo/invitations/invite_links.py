@@ -13,6 +13,7 @@ from ..access import (
     OrgAccess,
     Role,
     SpaceAccess,
+    accept_membership,
     at_least,
     audit,
     collection_access,
@@ -25,6 +26,7 @@ from ..access import (
     upsert_member,
 )
 from ..errors import BadRequest, Forbidden, NotFound
+from ..identity import meet_directory
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from ..orgs import get_organization
@@ -138,11 +140,13 @@ def join(tx: Transaction, call: Call, organization_id: str, link_id: str, user_i
     wanted = link.role if link.target_type == "organization" else None
     role = membership.role if membership else None
     if membership is None or not at_least(role, wanted):
-        upsert_member(tx, organization_id, user_id, wanted, accepted=True)
+        upsert_member(tx, organization_id, user_id, wanted)
+        meet_directory(tx, organization_id, user_id)
         was = {"role": role} if membership else None
         action = "member.updated" if membership else "member.joined"
         state = {"role": wanted, "by": "invite-link"}
         audit(tx, call, action, organization_id, ("user", user_id), before=was, after=state)
+    accept_membership(tx, organization_id, user_id)
     if link.target_type != "organization":
         has = role_along(tx, user_id, role, list_steps(tx, *target))  # type: ignore[arg-type]
         if has is None or not at_least(has, link.role):

@@ -19,8 +19,13 @@ LIFETIME = 7 * 24 * 3600 * 1000
 Target = Literal["organization", "space", "collection"]
 
 
+_NEVER = 253_402_300_799_000
+"""When standing invitations expire: the end of the year 9999."""
+
+
 class InvitationRow(Struct, frozen=True):
-    """``mailed``: only who reads the address's mail can know the secret."""
+    """``mailed``: only who reads the address's mail can know the secret. ``standing``: made by a directory, without a
+    secret, for the account with the address; good until it is taken back."""
 
     id: str
     organization_id: str
@@ -31,6 +36,7 @@ class InvitationRow(Struct, frozen=True):
     invited_by: str
     created_at: int
     expires_at: int
+    standing: int
 
 
 _INVITATION = ", ".join(InvitationRow.__struct_fields__)
@@ -45,17 +51,24 @@ def put_invitation(
     sso: bool,
     invited_by: str,
     hash: str | None,
+    standing: bool = False,
 ) -> str:
-    """Invites an address, or invites it anew; the id. Without ``hash`` the secret is made when it is mailed."""
+    """Invites an address, or invites it anew; the id. Without ``hash`` the secret is made when it is mailed.
+
+    A standing invitation stays one, whoever else invites the address.
+    """
     invitation_id, moment = ids.new_id(), now()
     return str(
         tx.value(
             """INSERT INTO invitations (id, organization_id, email, role, sso, hash, mailed, invited_by, created_at,
-                                        expires_at)
-               VALUES (:id, :org, :email, :role, :sso, :hash, :mailed, :by, :at, :expires)
+                                        expires_at, standing)
+               VALUES (:id, :org, :email, :role, :sso, :hash, :mailed, :by, :at, :expires, :standing)
                ON CONFLICT (organization_id, email) DO UPDATE SET role = excluded.role, sso = excluded.sso,
                  hash = excluded.hash, mailed = excluded.mailed, invited_by = excluded.invited_by,
-                 created_at = excluded.created_at, expires_at = excluded.expires_at
+                 created_at = excluded.created_at,
+                 expires_at = CASE WHEN invitations.standing = 1 THEN invitations.expires_at
+                                   ELSE excluded.expires_at END,
+                 standing = CASE WHEN invitations.standing = 1 THEN 1 ELSE excluded.standing END
                RETURNING id""",
             id=invitation_id,
             org=organization_id,
@@ -66,13 +79,23 @@ def put_invitation(
             mailed=int(hash is None),
             by=invited_by,
             at=moment,
-            expires=moment + LIFETIME,
+            expires=_NEVER if standing else moment + LIFETIME,
+            standing=int(standing),
         )
     )
 
 
 def find_invitation(tx: Transaction, invitation_id: str) -> InvitationRow | None:
     row = tx.one(f"SELECT {_INVITATION} FROM invitations WHERE id = :id", id=invitation_id)
+    return InvitationRow(*row) if row else None
+
+
+def find_invitation_of(tx: Transaction, organization_id: str, email: str) -> InvitationRow | None:
+    row = tx.one(
+        f"SELECT {_INVITATION} FROM invitations WHERE organization_id = :org AND email = :email",
+        org=organization_id,
+        email=email,
+    )
     return InvitationRow(*row) if row else None
 
 
@@ -84,6 +107,40 @@ def find_invitation_by_hash(tx: Transaction, hash: str) -> InvitationRow | None:
         now=now(),
     )
     return InvitationRow(*row) if row else None
+
+
+class OpenInvitation(Struct, frozen=True):
+    """An invitation as the invited person sees it."""
+
+    id: str
+    organization_id: str
+    title: str
+    role: str | None
+    created_at: int
+
+
+_OPEN = """FROM users u JOIN invitations i ON i.email = u.email JOIN organizations o ON o.id = i.organization_id
+  JOIN members m ON m.organization_id = i.organization_id AND m.user_id = i.invited_by
+    AND m.role = 'admin' AND m.disabled = 0
+  WHERE u.id = :user AND u.email_verified = 1 AND i.expires_at > :now
+    AND NOT EXISTS (SELECT 1 FROM members x WHERE x.organization_id = i.organization_id AND x.user_id = u.id)"""
+
+
+def list_open_invitations(
+    tx: Transaction, user_id: str, limit: int, page: str | None
+) -> Slice[OpenInvitation]:
+    """What somebody can take, because the address is proved to be theirs; newest first."""
+    after = decode_token(page, str)
+    given = {"user": user_id, "now": now()}
+    rows = tx.all(
+        f"""SELECT i.id, o.id, o.title, i.role, i.created_at {_OPEN} AND i.id < :after
+            ORDER BY i.id DESC LIMIT :limit""",
+        after=after[0] if after else "~",
+        limit=limit + 1,
+        **given,
+    )
+    count = tx.value(f"SELECT count(*) {_OPEN}", **given)
+    return slice_rows([OpenInvitation(*row) for row in rows], limit, count, lambda row: (row.id,))
 
 
 def set_hash(tx: Transaction, invitation_id: str, hash: str) -> None:

@@ -92,10 +92,25 @@ TOLD_ELSEWHERE = {
         "takes what an OpenID Connect provider and the same browser's cookie say",
         "access/test_oidc.py::test_somebody_new_signs_in",
     ),
-    "finishSamlSignIn": Elsewhere(
+    "receiveSamlResponse": Elsewhere(
         400,
         "takes a form with an identity provider's signature",
         "access/test_saml.py::test_a_company_signs_in_through_its_provider",
+    ),
+    "finishSamlSignIn": Elsewhere(
+        401,
+        "takes what an identity provider and the same browser's cookie say",
+        "access/test_saml.py::test_a_company_signs_in_through_its_provider",
+    ),
+    "readSamlAnswer": Elsewhere(
+        401,
+        "takes what an identity provider and the same browser's cookie say",
+        "access/test_saml.py::test_a_provider_may_begin_and_then_a_page_asks",
+    ),
+    "confirmSamlSignIn": Elsewhere(
+        403,
+        "takes what an identity provider and our own page say",
+        "access/test_saml.py::test_a_provider_may_begin_and_then_a_page_asks",
     ),
 }
 """Public operations whose success needs somebody outside. Whoever calls them without is refused alike."""

@@ -57,7 +57,11 @@ SAMPLES = {
     "finishOpenIdSignIn": Sample(query={"state": "made up", "code": "made up"}),
     "startSamlSignIn": Sample(query={"next": "/spaces"}),
     "getSamlMetadata": Sample(),
-    "finishSamlSignIn": Sample(),
+    "receiveSamlResponse": Sample(),
+    "finishSamlSignIn": Sample(query={"answer": "made up"}),
+    "readSamlAnswer": Sample(body={"answer": "made up"}),
+    "confirmSamlSignIn": Sample(body={"answer": "made up"}),
+    "connectSamlAccount": Sample(body={"answer": "made up"}),
     # One's own account
     "listSessions": Sample(),
     "endSession": Sample(),
