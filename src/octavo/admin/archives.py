@@ -340,7 +340,7 @@ def _write(database: Database, tx: Transaction, about: _About, rows: dict[str, l
                 row[column] = people.get(row.get(column), row.get(column))
             if name == "members":
                 # Who had an account here has accepted nothing: an archive gives nobody's provider power over them.
-                row["accepted"] = int(row["user_id"] in made)
+                row["accepted"] = int(bool(row.get("accepted")) and row["user_id"] in made)
         # A copy of a space that is here already has the same keys of nodes.
         count += insert_rows(tx, table, parents_first(table, rows[name]), known=name == "node_keys")
     for user_id in sorted(made & {row["user_id"] for row in rows["members"]}):

@@ -112,8 +112,13 @@ TOLD_ELSEWHERE = {
         "takes what an identity provider and our own page say",
         "access/test_saml.py::test_a_provider_may_begin_and_then_a_page_asks",
     ),
+    "connectSamlAccount": Elsewhere(
+        403,
+        "takes what an identity provider and our own page say",
+        "access/test_saml.py::test_the_owner_of_an_account_connects_it_once",
+    ),
 }
-"""Public operations whose success needs somebody outside. Whoever calls them without is refused alike."""
+"""Operations of nobody in particular whose success needs somebody outside. Whoever calls them without is refused alike."""
 
 
 def _collect() -> dict[str, Sample]:
