@@ -8,6 +8,7 @@ from .kit import db as databases
 from .kit.context import Context
 from .kit.files import open_store
 from .kit.migrations import load_migrations, migrate
+from .kit.operation import check_table
 from .kit.signing import Signer, get_or_create_secret
 from .references import answer_at
 from .settings import Settings
@@ -40,6 +41,7 @@ def load_packages() -> None:
     """Fills the tables of operations, jobs and consumers."""
     for package in ROUTES:
         importlib.import_module(f"octavo.{package}.routes")
+    check_table()
 
 
 def open_context(settings: Settings) -> Context:

@@ -13,6 +13,7 @@ from .documents import (
     resolve_all,
     resolve_reference,
 )
+from .entering import ReadState
 from .expanding import Expansion, computed_document, expand, markdown_page
 from .files import MAX_FILE, download_url, signed_url, store_file
 from .files import PURPOSE as FILE_PURPOSE
@@ -97,20 +98,21 @@ uses_hashes("file", "item_versions", "content", ("file",))
 follow_purges(leave_content)
 
 __all__ = [
-    "AnchorLocation", "Asked", "Asker", "BrokenStats", "ChangeLinksQuery", "ChangeRequestContext",
-    "Changes", "CollectionLocation", "Computed", "Computer", "ContentLocation", "ContentQuery", "Expansion",
-    "FILE_PURPOSE", "File", "FileLocation", "FilesQuery", "ITEM_KINDS", "Item", "ItemKind", "KeptKeys",
-    "Layer", "BranchMoved", "LinksQuery", "Lookup", "MAX_FILE", "NodeLocation", "PageContentQuery",
-    "PageLocation", "Pages", "Reader", "ReferenceStats", "ReferenceUsage", "ReferenceUsages",
-    "ReusableContent", "ReusableContentLocation", "Revision", "RevisionPage", "RevisionRow",
-    "SpaceLocation", "State", "StateLookup", "Touched", "UrlLocation", "UserLocation", "VariableName",
-    "app_url", "apply_followers", "body_hash", "branch_state", "by_kind", "carried_keys", "commit",
-    "compute_with", "computed_document", "dimensions", "document_json", "download_url", "expand",
-    "explain_merges", "find_item", "find_item_by_path", "find_items", "find_page", "find_page_by_file",
-    "find_pages", "follow_main", "get_body", "get_item", "get_page", "get_revision", "keyed_document",
-    "leave_content", "list_ancestors", "list_by_slug", "list_changed", "list_children", "list_held",
-    "list_items", "list_pages", "list_revisions", "list_subtree", "main_state", "markdown_page",
-    "open_branch", "prepare_followers", "prepare_main", "present_cover", "present_file", "present_layout",
-    "present_page", "present_reusable", "put_bodies", "put_keys", "read_source", "resolve", "resolve_all",
-    "resolve_reference", "resolve_with", "revise_main", "revision_state", "signed_url", "store_file",
+    "AnchorLocation", "Asked", "Asker", "BranchMoved", "BrokenStats", "ChangeLinksQuery",
+    "ChangeRequestContext", "Changes", "CollectionLocation", "Computed", "Computer", "ContentLocation",
+    "ContentQuery", "Expansion", "FILE_PURPOSE", "File", "FileLocation", "FilesQuery", "ITEM_KINDS",
+    "Item", "ItemKind", "KeptKeys", "Layer", "LinksQuery", "Lookup", "MAX_FILE", "NodeLocation",
+    "PageContentQuery", "PageLocation", "Pages", "ReadState", "Reader", "ReferenceStats",
+    "ReferenceUsage", "ReferenceUsages", "ReusableContent", "ReusableContentLocation", "Revision",
+    "RevisionPage", "RevisionRow", "SpaceLocation", "State", "StateLookup", "Touched", "UrlLocation",
+    "UserLocation", "VariableName", "app_url", "apply_followers", "body_hash", "branch_state", "by_kind",
+    "carried_keys", "commit", "compute_with", "computed_document", "dimensions", "document_json",
+    "download_url", "expand", "explain_merges", "find_item", "find_item_by_path", "find_items",
+    "find_page", "find_page_by_file", "find_pages", "follow_main", "get_body", "get_item", "get_page",
+    "get_revision", "keyed_document", "leave_content", "list_ancestors", "list_by_slug", "list_changed",
+    "list_children", "list_held", "list_items", "list_pages", "list_revisions", "list_subtree",
+    "main_state", "markdown_page", "open_branch", "prepare_followers", "prepare_main", "present_cover",
+    "present_file", "present_layout", "present_page", "present_reusable", "put_bodies", "put_keys",
+    "read_source", "resolve", "resolve_all", "resolve_reference", "resolve_with", "revise_main",
+    "revision_state", "signed_url", "store_file",
 ]  # fmt: skip

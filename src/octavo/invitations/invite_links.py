@@ -14,7 +14,7 @@ from ..access import (
     at_least,
     audit,
     collection_access,
-    lift,
+    grant_by_link,
     list_steps,
     member_role,
     role_along,
@@ -145,7 +145,7 @@ def join(tx: Transaction, call: Call, organization_id: str, link_id: str, user_i
     if link.target_type != "organization":
         has = role_along(tx, user_id, row[0] if row else None, list_steps(tx, *target))  # type: ignore[arg-type]
         if has is None or not at_least(has, link.role):
-            lift(tx, call, *target, organization_id, user_id, link.role)  # type: ignore[arg-type]
+            grant_by_link(tx, call, *target, organization_id, user_id, link.role)  # type: ignore[arg-type]
     return True
 
 
