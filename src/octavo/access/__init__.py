@@ -1,5 +1,6 @@
 """Who may do what where."""
 
+from ..kit.operation import Actor
 from .auditing import audit, audit_person
 from .entering import (
     RESTORE_DAYS,
@@ -54,7 +55,6 @@ from .store import (
 from .tokens import (
     SESSION_IDLE,
     SESSION_PREFIX,
-    Actor,
     LastUse,
     authenticate,
     cookie,

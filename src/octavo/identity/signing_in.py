@@ -6,9 +6,11 @@ nobody gets is answered like one that was sent, since the job that sends it look
 
 from __future__ import annotations
 
+from typing import cast
+
 from msgspec import Struct
 
-from ..access import audit_person
+from ..access import SESSION_IDLE, audit_person
 from ..errors import Unauthorized, Unavailable
 from ..kit import jobs, mail
 from ..kit.clock import now
@@ -86,7 +88,7 @@ def with_code(call: Call, challenge: str, code: str) -> sessions.NewSession:
     if payload is None:
         raise Unauthorized("challenge: unknown or expired. Sign in again.")
     method, _, user_id = payload.partition(" ")
-    return _with_code(call, user_id, method, code)
+    return _with_code(call, user_id, cast(sessions.Method, method), code)
 
 
 def _with_code(call: Call, user_id: str, method: sessions.Method, code: str) -> sessions.NewSession:
@@ -177,7 +179,7 @@ def forget_expired(context: Context) -> None:
     moment = now()
     with context.db.write() as tx:
         tx.run("DELETE FROM sessions WHERE expires_at < :now OR last_used_at < :idle", now=moment,
-               idle=moment - sessions.SESSION_IDLE)  # fmt: skip
+               idle=moment - SESSION_IDLE)  # fmt: skip
         tx.run("DELETE FROM one_time_secrets WHERE expires_at < :now", now=moment)
         tx.run("DELETE FROM saml_assertions WHERE expires_at < :now", now=moment)
         tx.run("DELETE FROM attempts WHERE window_start < :before", before=moment - attempts.WINDOW)

@@ -10,9 +10,9 @@ import re
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from ..errors import Unavailable
 
@@ -26,6 +26,15 @@ class RetryTransaction(Exception):
     """The engine gave way to another transaction (a deadlock, a serialization failure): run it again."""
 
 
+class Cursor(Protocol):
+    """What the cursors of both drivers have."""
+
+    @property
+    def rowcount(self) -> int: ...
+    def fetchone(self) -> Row | None: ...
+    def fetchall(self) -> list[Row]: ...
+
+
 class Transaction:
     """What a store function takes first. Valid inside the ``with`` block that made it."""
 
@@ -34,7 +43,7 @@ class Transaction:
     def __init__(self) -> None:
         self._after_commit: list[Callable[[], None]] = []
 
-    def _execute(self, sql: str, parameters: dict[str, Any]) -> Any:
+    def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
         raise NotImplementedError
 
     def one(self, sql: str, **parameters: Any) -> Row | None:
@@ -105,11 +114,11 @@ class Database:
 
     engine: Engine
 
-    def read(self) -> Any:
+    def read(self) -> AbstractContextManager[Transaction]:
         """A read transaction: one snapshot. Inside another read of the same thread it joins that one."""
         raise NotImplementedError
 
-    def write(self) -> Any:
+    def write(self) -> AbstractContextManager[Transaction]:
         """A write transaction: commits at the end of the block, rolls back on any exception.
 
         Raises RetryTransaction when the engine asks for another run.

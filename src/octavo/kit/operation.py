@@ -20,13 +20,21 @@ import types
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
 
+from ..errors import Unauthorized
+
+if TYPE_CHECKING:
+    from ..settings import Settings
+    from .context import Context
+    from .db import Database
+
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Handler = Callable[..., Any]
+_H = TypeVar("_H", bound=Handler)
 
 _PATH_PARAMETER = re.compile(r"\{(\w+)\}")
 
@@ -101,14 +109,14 @@ class DeclarationError(Exception):
     """An operation that is declared wrongly; raised when its module is imported."""
 
 
-def enters(proof: type, *parameters: str) -> Callable[[Handler], Handler]:
+def enters(proof: type, *parameters: str) -> Callable[[_H], _H]:
     """Registers how a proof object of type ``proof`` is had from these path parameters.
 
     A type may be registered for several sets of parameters, also by packages above the one that declares it.
     """
     key = (proof, frozenset(parameters))
 
-    def register(fn: Handler) -> Handler:
+    def register(fn: _H) -> _H:
         if key in _ENTERS:
             raise DeclarationError(f"{proof.__name__}: entered twice by {sorted(parameters)}")
         _ENTERS[key] = Enter(fn, parameters)
@@ -176,7 +184,7 @@ class Area(Struct, frozen=True):
         body_limit: int = DEFAULT_BODY_LIMIT,
         extension: bool = False,
         deprecated: bool = False,
-    ) -> Callable[[Handler], Handler]:
+    ) -> Callable[[_H], _H]:
         """Declares the decorated function as an operation.
 
         ``returns``: the type of the answer, ``None`` for an empty one, ``Deletion`` for a DELETE. ``status``: of
@@ -184,7 +192,7 @@ class Area(Struct, frozen=True):
         Octavo's own, not in the public API. Raises DeclarationError when something does not fit together.
         """
 
-        def declare(handler: Handler) -> Handler:
+        def declare(handler: _H) -> _H:
             if id in TABLE:
                 raise DeclarationError(f"{id}: declared twice")
             hints = typing.get_type_hints(handler, include_extras=True)
@@ -246,11 +254,26 @@ class Area(Struct, frozen=True):
         return declare
 
 
+class Actor(Struct, frozen=True):
+    """Who calls: a person through one of their tokens or sessions.
+
+    ``scopes`` None: all that the person may do. ``organization_id``: the only organization this reaches;
+    None: all of the person's. ``session``: ``token_id`` is the id of a session.
+    """
+
+    user_id: str
+    token_id: str
+    scopes: frozenset[str] | None = None
+    organization_id: str | None = None
+    session: bool = False
+
+
 @dataclass(slots=True)
 class Call:
-    """One request on its way to a handler. ``actor`` is what the composition root's ``authenticate`` gave."""
+    """One request on its way to a handler. ``authenticated``: who the composition root's ``authenticate`` found to
+    call; None: nobody is signed in."""
 
-    context: Any
+    context: Context
     operation: Operation
     path_parameters: dict[str, str]
     query_string: bytes
@@ -258,15 +281,24 @@ class Call:
     body: bytes
     client: str
     request_id: str
-    actor: Any = None
+    authenticated: Actor | None = None
     response_headers: dict[str, str] = field(default_factory=dict)
 
     @property
-    def db(self) -> Any:
+    def actor(self) -> Actor:
+        """Who calls. Raises Unauthorized when nobody is signed in."""
+        if self.authenticated is None:
+            raise Unauthorized(
+                "Authorization: this operation needs a token. Send `Authorization: Bearer <token>`."
+            )
+        return self.authenticated
+
+    @property
+    def db(self) -> Database:
         return self.context.db
 
     @property
-    def settings(self) -> Any:
+    def settings(self) -> Settings:
         return self.context.settings
 
     def url(self, path: str) -> str:

@@ -165,7 +165,10 @@ def _deliver_again(context: Any, consumer: str, event: dict[str, Any]) -> None:
 
 
 def _cursor(tx: Transaction, name: str, lock: str = "") -> int | None:
-    return tx.value("SELECT event_id FROM event_cursors WHERE consumer = :name" + lock, name=name)
+    found: int | None = tx.value(
+        "SELECT event_id FROM event_cursors WHERE consumer = :name" + lock, name=name
+    )
+    return found
 
 
 def _event(row: tuple[Any, ...]) -> Event:
