@@ -64,7 +64,7 @@ from .tokens import (
     require_same_origin,
 )
 from .visibility import Seen, seen_collections, seen_spaces
-from .wire import RoleOrGuest, Team, User, present_team, present_user
+from .wire import RoleOrGuest, Team, User, present_people, present_team, present_user
 
 __all__ = [
     "Actor", "COLLECTION", "Can", "CollectionAccess", "KeptSpaceAccess", "Kind", "LastUse", "Level",
@@ -75,7 +75,7 @@ __all__ = [
     "enter_organization", "enter_space", "find_team", "find_user", "find_user_by_email", "grant_by_link",
     "guard_roles", "has_verified_email", "hash_token", "height", "insert_user", "keep_own_role",
     "list_standings", "list_steps", "list_users_by_id", "member_role", "narrower", "permissions",
-    "present_team", "present_user", "require_actor", "require_members", "require_same_origin",
-    "require_teams", "role_along", "role_at", "seen_collections", "seen_spaces", "space_access",
-    "upsert_member",
+    "present_people", "present_team", "present_user", "require_actor", "require_members",
+    "require_same_origin", "require_teams", "role_along", "role_at", "seen_collections", "seen_spaces",
+    "space_access", "upsert_member",
 ]  # fmt: skip

@@ -24,13 +24,9 @@ from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery
 from ..references import Links, Overlay, derive, difference, overlay_of
 from . import store
-from .editing import Edited
-from .entering import ChangeAccess
-from .saving import edit_change, edit_main
-from .wire import (
+from .content_wire import (
     ChangeContent,
     ChangeContentAnswer,
-    ChangeRequest,
     CompatQuery,
     ContentChange,
     DeleteFile,
@@ -48,9 +44,11 @@ from .wire import (
     UpdateReusableContent,
     Variables,
     VariablesAnswer,
-    present_change,
-    view_of,
 )
+from .editing import Edited
+from .entering import ChangeAccess
+from .saving import edit_change, edit_main
+from .wire import ChangeRequest, present_change, view_of
 
 operation = Area("changes").operation
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import UNSET
 
-from ..access import Can, User
-from ..changes import present_people
+from ..access import Can, User, present_people
 from ..kit.clock import iso
 from ..kit.db import Transaction
 from ..kit.operation import Call
