@@ -19,7 +19,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from octavo.kit.db import Database, open_database
+from octavo.kit.databases import open_database
+from octavo.kit.db import Database
 from octavo.kit.migrations import load_migrations, migrate
 from tools import browser, corpora_folder, public_api  # noqa: F401
 from world import _postgresql_once, _sqlite_once, sqlite_world, world  # noqa: F401

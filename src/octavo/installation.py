@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from .kit import db as databases
+from .kit import databases
 from .kit.context import Context
 from .kit.files import open_store
 from .kit.migrations import load_migrations, migrate

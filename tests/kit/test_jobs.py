@@ -12,7 +12,7 @@ import pytest
 from octavo.errors import NotFound
 from octavo.kit import jobs
 from octavo.kit.clock import now
-from octavo.kit.db import open_database
+from octavo.kit.databases import open_database
 from octavo.kit.jobs import Worker, enqueue, finish, list_parked, retry_parked
 
 
@@ -225,7 +225,7 @@ def test_schedules_fire_once_for_all_workers(database, monkeypatch):
 _WORKER = """
 import sys, threading, time
 from octavo.kit import jobs
-from octavo.kit.db import open_database
+from octavo.kit.databases import open_database
 
 database = open_database(sys.argv[1], 4)
 

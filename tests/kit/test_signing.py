@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octavo.kit.clock import now
-from octavo.kit.db import open_database
+from octavo.kit.databases import open_database
 from octavo.kit.signing import Signer, get_or_create_secret
 
 signer = Signer(b"k" * 32)

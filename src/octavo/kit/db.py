@@ -14,8 +14,6 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from ..errors import Unavailable
-
 Engine = Literal["sqlite", "postgresql"]
 Row = tuple[Any, ...]
 
@@ -249,19 +247,3 @@ class SqliteDatabase(Database):
             for connection in self._all:
                 connection.close()
             self._all.clear()
-
-
-def open_database(url: str, threads: int = 8) -> Database:
-    """``sqlite:///path`` or ``postgresql://...``. Raises Unavailable naming what is wrong."""
-    if url.startswith("sqlite:///"):
-        try:
-            return SqliteDatabase(url.removeprefix("sqlite:///"))
-        except (sqlite3.Error, OSError) as error:
-            raise Unavailable(f"database {url}: {error}") from None
-    if url.startswith(("postgresql://", "postgres://")):
-        # Loaded only where it is used: the driver takes longer to load than all of SQLite.
-        from .postgres import PostgresDatabase
-
-        # Two more than threads: the job worker and the listener ask beside them.
-        return PostgresDatabase(url, threads + 2)
-    raise Unavailable(f"OCTAVO_DATABASE_URL: expected sqlite:///path or postgresql://..., got {url!r}")

@@ -24,11 +24,12 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.types import ASGIApp
 
 from ..errors import BadRequest, MethodNotAllowed, NotFound, OctavoError, TooLarge, TooManyRequests
+from ..settings import parse_networks
 from .context import Context
 from .db import RetryTransaction
 from .metrics import Metrics
 from .operation import PUBLIC, Call, Deletion, Operation, RawBody, Reply, Stream
-from .proxies import client_address, parse_networks
+from .proxies import client_address
 
 log = logging.getLogger("octavo.http")
 

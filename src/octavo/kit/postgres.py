@@ -1,4 +1,4 @@
-"""Transactions on PostgreSQL. Named nowhere but in ``db.open_database``."""
+"""Transactions on PostgreSQL. Named nowhere but in ``databases.open_database``."""
 
 from __future__ import annotations
 
