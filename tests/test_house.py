@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -226,3 +229,25 @@ def test_no_file_names_a_place_of_this_machine() -> None:
                 if local.search(line):
                     wrong.append(f"{path.relative_to(root)}:{number}: {line.strip()[:100]}")
     assert not wrong, "\n".join(wrong)
+
+
+def _distribution(requirement: str) -> str:
+    return re.sub(r"[-_.]+", "-", re.split(r"[\[<>=!~; ]", requirement)[0]).lower()
+
+
+def test_what_is_imported_is_declared_and_the_other_way_round() -> None:
+    project = tomllib.loads((SRC.parents[1] / "pyproject.toml").read_text())["project"]
+    declared = {_distribution(requirement) for requirement in project["dependencies"]}
+    distributions = packages_distributions()
+    imported: dict[str, set[str]] = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level and node.module:
+                names = [node.module]
+            for name in {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"octavo"}:
+                found = {_distribution(each) for each in distributions.get(name, [name])}
+                imported.setdefault(" or ".join(sorted(found)), set()).add(str(path.relative_to(SRC)))
+    undeclared = {name: sorted(files) for name, files in imported.items() if name not in declared}
+    assert not undeclared, "add them to the dependencies in pyproject.toml"
+    assert declared - set(imported) == set(), "nobody imports them"
