@@ -37,8 +37,7 @@ from octavo.installation import close_context, open_context
 from octavo.kit.context import Context
 from octavo.orgs import create_organization
 from octavo.settings import Settings
-from octavo.transfer import import_files
-from octavo.transfer.sources import open_source
+from octavo.transfer import import_files, open_source
 from octavo.transfer.store import insert_run
 
 if TYPE_CHECKING:

@@ -145,7 +145,7 @@ async def _until_stopped(
     await asyncio.wait([*running, stopping], return_when=asyncio.FIRST_COMPLETED)
     failed = [task for task in running if task.done() and task.exception()]
     for server in servers:
-        server.stop()
+        server.stop()  # type: ignore[no-untyped-call]
     await asyncio.wait(running, timeout=30)
     for task in others:
         task.cancel()

@@ -6,11 +6,12 @@ import importlib
 from pathlib import Path
 
 from .errors import Unavailable
-from .kit import db as databases
+from .kit import databases
 from .kit.context import Context
 from .kit.db import Database
 from .kit.files import open_store
 from .kit.migrations import load_migrations, migrate
+from .kit.operation import check_table
 from .kit.private_files import close_file, make_private_folder
 from .kit.sealing import KEY_FILE, Sealer, key_id, key_of, make_key, missing_key, read_keys, seal_plain
 from .kit.signing import Signer, find_secret, get_or_create_secret
@@ -51,6 +52,7 @@ def load_packages() -> None:
     """Fills the tables of operations, jobs and consumers."""
     for package in ROUTES:
         importlib.import_module(f"octavo.{package}.routes")
+    check_table()
 
 
 def open_context(settings: Settings) -> Context:

@@ -6,6 +6,7 @@ import difflib
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -14,7 +15,6 @@ import msgspec
 from msgspec import Meta, Struct
 
 from .errors import OctavoError
-from .kit.proxies import parse_networks
 
 PREFIX = "OCTAVO_"
 _TESTS = f"{PREFIX}TEST_"
@@ -25,6 +25,18 @@ _SECRET = {"secret": True}
 
 class SettingsError(OctavoError):
     """A setting that cannot be understood; the message names it."""
+
+
+Network = IPv4Network | IPv6Network
+
+
+def parse_networks(text: str) -> list[Network]:
+    """Comma-separated addresses and networks. Raises ValueError.
+
+    >>> parse_networks("10.0.0.0/8, ::1")
+    [IPv4Network('10.0.0.0/8'), IPv6Network('::1/128')]
+    """
+    return [ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip()]
 
 
 class Settings(Struct, frozen=True, kw_only=True):

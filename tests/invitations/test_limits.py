@@ -5,7 +5,6 @@ import pytest
 from octavo.access import hash_token, insert_user, upsert_member
 from octavo.identity import disable_member, one_time, remove_member, signing_in
 from octavo.invitations import store
-from octavo.kit.clock import now
 from world import NOBODY, PASSWORD
 
 INVITES = "/orgs/{organizationId}/invites"
@@ -103,7 +102,7 @@ def test_an_invitation_is_good_once_and_here_alone(world):
     assert register(world, secret).status_code == 404
 
 
-def test_an_invitation_expires_and_is_taken_back(world, monkeypatch):
+def test_an_invitation_expires_and_is_taken_back(world, clock):
     answer = invite(world, world.home, "late@example.com", "unwanted@example.com")
     late, unwanted = (secret_of(answer, f"{name}@example.com") for name in ("late", "unwanted"))
     listed = world.get("admin", world.home.path(INVITES))["items"]
@@ -111,8 +110,7 @@ def test_an_invitation_expires_and_is_taken_back(world, monkeypatch):
     assert world.call("stranger", "DELETE", f"{world.away.path(INVITES)}/{invitation}").status_code == 204
     assert world.call("admin", "DELETE", f"{world.home.path(INVITES)}/{invitation}").status_code == 205
     assert register(world, unwanted).status_code == 404
-    later = now() + store.LIFETIME + 1
-    monkeypatch.setattr("octavo.invitations.store.now", lambda: later)
+    clock.advance(store.LIFETIME + 1)
     assert register(world, late).status_code == 404
 
 

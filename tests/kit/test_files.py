@@ -117,7 +117,7 @@ def test_an_unreachable_store_says_so(monkeypatch, tmp_path):
 GRANT = FileGrant(hash="a" * 64, name='Große/Datei "1".svg', content_type="image/svg+xml")
 
 
-def test_own_links_bind_purpose_bytes_name_and_type(tmp_path, monkeypatch):
+def test_own_links_bind_purpose_bytes_name_and_type(tmp_path, clock):
     store = open_store(f"file://{tmp_path}", signer)
     link = store.link("preview", GRANT, now() + 60_000)
     _, files, token, name = link.split("/")
@@ -126,7 +126,7 @@ def test_own_links_bind_purpose_bytes_name_and_type(tmp_path, monkeypatch):
     assert store.verify("site", token) is None
     assert store.verify("preview", token[:-1]) is None
     assert signer.verify("preview", token) is None
-    monkeypatch.setattr("octavo.kit.signing.now", lambda: now() + 61_000)
+    clock.advance(61_000)
     assert store.verify("preview", token) is None
 
 
@@ -142,7 +142,7 @@ def test_presigned_links_give_the_bytes_under_name_and_type(s3_environment):
 
 @pytest.mark.parametrize("session", ["", "a/session+token"])
 @pytest.mark.parametrize("endpoint", ["", "http://127.0.0.1:9000"])
-def test_presigned_links_are_those_of_botocore(monkeypatch, session, endpoint):
+def test_presigned_links_are_those_of_botocore(monkeypatch, clock, session, endpoint):
     import boto3
     from botocore.client import Config
 
@@ -175,7 +175,7 @@ def test_presigned_links_are_those_of_botocore(monkeypatch, session, endpoint):
         ExpiresIn=600,
     )
     moment = parse_iso(_parts(theirs)[3]["X-Amz-Date"][0])
-    monkeypatch.setattr("octavo.kit.files.now", lambda: moment)
+    clock.set(moment)
     ours = store.link("preview", GRANT, moment + 600_000)
     assert _parts(ours) == _parts(theirs)
 

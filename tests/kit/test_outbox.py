@@ -75,7 +75,7 @@ def test_what_a_handler_writes_goes_with_the_cursor(database, monkeypatch):
         assert tx.value("SELECT COUNT(*) FROM jobs") == 2
 
 
-def test_a_failing_event_becomes_a_job_and_the_others_pass(database, monkeypatch):
+def test_a_failing_event_becomes_a_job_and_the_others_pass(database, clock):
     broken = [True]
     seen = []
 
@@ -94,8 +94,7 @@ def test_a_failing_event_becomes_a_job_and_the_others_pass(database, monkeypatch
         assert "cannot read it" in tx.value("SELECT error FROM jobs")
         assert list_parked(tx) == []
     broken[0] = False
-    later = now() + 10_000
-    monkeypatch.setattr(jobs, "now", lambda: later)
+    clock.advance(10_000)
     assert worker.run_pending() == 1
     with database.read() as tx:
         assert tx.value("SELECT COUNT(*) FROM secrets WHERE name = 'bad'") == 1

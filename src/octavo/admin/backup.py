@@ -21,7 +21,7 @@ from msgspec import Struct
 from ..content import get_body
 from ..errors import BadRequest, NotFound, Unavailable
 from ..installation import SIGNING, known_keys, load_packages, open_sealer
-from ..kit import db as databases
+from ..kit import databases
 from ..kit.context import Context
 from ..kit.db import Database, Transaction
 from ..kit.files import FileStore, open_store

@@ -13,6 +13,7 @@ from .documents import (
     resolve_all,
     resolve_reference,
 )
+from .entering import ReadState
 from .expanding import Expansion, computed_document, expand, markdown_page
 from .files import MAX_FILE, download_url, signed_url, store_file
 from .files import PURPOSE as FILE_PURPOSE
@@ -101,7 +102,7 @@ __all__ = [
     "ChangeRequestContext", "Changes", "CollectionLocation", "Computed", "Computer", "ContentLocation",
     "ContentQuery", "Expansion", "FILE_PURPOSE", "File", "FileLocation", "FilesQuery", "ITEM_KINDS", "Item",
     "ItemKind", "KeptKeys", "Layer", "LinksQuery", "Lookup", "MAX_FILE", "NodeLocation", "PageContentQuery",
-    "PageLocation", "Pages", "Reader", "ReferenceStats", "ReferenceUsage", "ReferenceUsages",
+    "PageLocation", "Pages", "ReadState", "Reader", "ReferenceStats", "ReferenceUsage", "ReferenceUsages",
     "ReusableContent", "ReusableContentLocation", "Revision", "RevisionPage", "RevisionRow",
     "SpaceLocation", "State", "StateLookup", "Touched", "UrlLocation", "UserLocation", "VariableName",
     "app_url", "apply_followers", "body_hash", "branch_state", "by_kind", "carried_keys", "commit",

@@ -15,8 +15,8 @@ from .verification import verify_address
 from .wire import SignedInResult, present_new_session
 
 __all__ = [
-    "SignedInResult", "begin_session", "disable_member", "end_session", "hash_password",
-    "is_made_by",    "list_active_providers", "list_sessions", "list_tokens", "meet_directory", "present_new_session", "remove_member",
-    "require_another_admin", "require_good", "revoke_token", "set_password", "sign_in", "user_agent",
-    "verify_address",
+    "SignedInResult", "begin_session", "disable_member", "end_session", "hash_password", "is_made_by",
+    "list_active_providers", "list_sessions", "list_tokens", "meet_directory", "present_new_session",
+    "remove_member", "require_another_admin", "require_good", "revoke_token", "set_password", "sign_in",
+    "user_agent", "verify_address",
 ]  # fmt: skip

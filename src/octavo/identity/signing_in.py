@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from ..access import audit_person, find_user
+from ..access import SESSION_IDLE, audit_person, find_user
 from ..errors import Unauthorized, Unavailable
 from ..kit import jobs, mail
 from ..kit.clock import now
@@ -207,7 +207,7 @@ def forget_expired(context: Context) -> None:
     moment = now()
     with context.db.write() as tx:
         tx.run("DELETE FROM sessions WHERE expires_at < :now OR last_used_at < :idle", now=moment,
-               idle=moment - sessions.SESSION_IDLE)  # fmt: skip
+               idle=moment - SESSION_IDLE)  # fmt: skip
         tx.run("DELETE FROM one_time_secrets WHERE expires_at < :now", now=moment)
         tx.run("DELETE FROM saml_assertions WHERE expires_at < :now", now=moment)
         tx.run("DELETE FROM attempts WHERE window_start < :before", before=moment - attempts.WINDOW)

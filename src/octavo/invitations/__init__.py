@@ -2,4 +2,6 @@
 
 from .inviting import invite_account, withdraw
 
-__all__ = ["invite_account", "withdraw"]
+__all__ = [
+    "invite_account", "withdraw",
+]  # fmt: skip

@@ -18,7 +18,7 @@ from ..access import (
     audit,
     collection_access,
     find_membership,
-    lift,
+    grant_by_link,
     list_steps,
     member_role,
     role_along,
@@ -150,7 +150,7 @@ def join(tx: Transaction, call: Call, organization_id: str, link_id: str, user_i
     if link.target_type != "organization":
         has = role_along(tx, user_id, role, list_steps(tx, *target))  # type: ignore[arg-type]
         if has is None or not at_least(has, link.role):
-            lift(tx, call, *target, organization_id, user_id, link.role)  # type: ignore[arg-type]
+            grant_by_link(tx, call, *target, organization_id, user_id, link.role)  # type: ignore[arg-type]
     return True
 
 

@@ -12,11 +12,11 @@ import re
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
-from ..errors import OutOfReach, Unavailable
+from ..errors import OutOfReach
 from .private_files import close_file
 
 Engine = Literal["sqlite", "postgresql"]
@@ -38,6 +38,15 @@ class RetryTransaction(Exception):
     """The engine gave way to another transaction (a deadlock, a serialization failure): run it again."""
 
 
+class Cursor(Protocol):
+    """What the cursors of both drivers have."""
+
+    @property
+    def rowcount(self) -> int: ...
+    def fetchone(self) -> Row | None: ...
+    def fetchall(self) -> list[Row]: ...
+
+
 class Transaction:
     """What a store function takes first. Valid inside the ``with`` block that made it."""
 
@@ -46,7 +55,7 @@ class Transaction:
     def __init__(self) -> None:
         self._after_commit: list[Callable[[], None]] = []
 
-    def _execute(self, sql: str, parameters: dict[str, Any]) -> Any:
+    def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
         raise NotImplementedError
 
     def one(self, sql: str, **parameters: Any) -> Row | None:
@@ -117,11 +126,11 @@ class Database:
 
     engine: Engine
 
-    def read(self) -> Any:
+    def read(self) -> AbstractContextManager[Transaction]:
         """A read transaction: one snapshot. Inside another read of the same thread it joins that one."""
         raise NotImplementedError
 
-    def write(self) -> Any:
+    def write(self) -> AbstractContextManager[Transaction]:
         """A write transaction: commits at the end of the block, rolls back on any exception.
 
         Raises RetryTransaction when the engine asks for another run.
@@ -280,19 +289,3 @@ class SqliteDatabase(Database):
             for connection in self._all:
                 connection.close()
             self._all.clear()
-
-
-def open_database(url: str, threads: int = 8) -> Database:
-    """``sqlite:///path`` or ``postgresql://...``. Raises Unavailable naming what is wrong."""
-    if url.startswith("sqlite:///"):
-        try:
-            return SqliteDatabase(url.removeprefix("sqlite:///"))
-        except (sqlite3.Error, OSError) as error:
-            raise Unavailable(f"database {url}: {error}") from None
-    if url.startswith(("postgresql://", "postgres://")):
-        # Loaded only where it is used: the driver takes longer to load than all of SQLite.
-        from .postgres import PostgresDatabase
-
-        # Two more than threads: the job worker and the listener ask beside them.
-        return PostgresDatabase(url, threads + 2)
-    raise Unavailable(f"OCTAVO_DATABASE_URL: expected sqlite:///path or postgresql://..., got {url!r}")

@@ -19,6 +19,7 @@ import structlog
 
 from . import jobs
 from .clock import now
+from .context import Context
 from .db import Database, RetryTransaction, Transaction
 
 log = structlog.get_logger()
@@ -158,14 +159,17 @@ def _hand_over(database: Database, name: str, handler: Handler, upto: int, faile
 
 
 @jobs.job("deliver-event")
-def _deliver_again(context: Any, consumer: str, event: dict[str, Any]) -> None:
+def _deliver_again(context: Context, consumer: str, event: dict[str, Any]) -> None:
     with context.db.write() as tx:
         _consumers[consumer](tx, Event(**event))
         jobs.finish(tx)
 
 
 def _cursor(tx: Transaction, name: str, lock: str = "") -> int | None:
-    return tx.value("SELECT event_id FROM event_cursors WHERE consumer = :name" + lock, name=name)
+    found: int | None = tx.value(
+        "SELECT event_id FROM event_cursors WHERE consumer = :name" + lock, name=name
+    )
+    return found
 
 
 def _event(row: tuple[Any, ...]) -> Event:

@@ -1,4 +1,4 @@
-"""Transactions on PostgreSQL. Named nowhere but in ``db.open_database``."""
+"""Transactions on PostgreSQL. Named nowhere but in ``databases.open_database``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from psycopg.types.numeric import IntDumper
 from psycopg_pool import ConnectionPool
 
 from ..errors import Unavailable
-from .db import Database, Engine, RetryTransaction, Row, Transaction, out_of_reach
+from .db import Cursor, Database, Engine, RetryTransaction, Row, Transaction, out_of_reach
 
 _PARAMETER = re.compile(r"'(?:[^']|'')*'|(?<![:\w]):([a-zA-Z_]\w*)|%")
 
@@ -44,7 +44,7 @@ class _PostgresTransaction(Transaction):
         super().__init__()
         self._connection = connection
 
-    def _execute(self, sql: str, parameters: dict[str, Any]) -> Any:
+    def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
         query = self._translated.get(sql)
         if query is None:
             query = _to_postgres(sql)
@@ -154,7 +154,8 @@ class PostgresDatabase(Database):
             self._listener = threading.Thread(target=self._listen, daemon=True, name="octavo-listen")
             self._listener.start()
         if getattr(self._local, "read", None) is not None:
-            return self._local.generation
+            begun_with: int | None = self._local.generation
+            return begun_with
         return self._current_generation()
 
     def _current_generation(self) -> int | None:

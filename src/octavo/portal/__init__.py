@@ -31,3 +31,8 @@ CONTENT_SECURITY_POLICY = (
 def read_file(name: str) -> bytes:
     """The bytes of one of ``FILES``."""
     return (files(__package__) / "static" / name).read_bytes()
+
+
+__all__ = [
+    "read_file",
+]  # fmt: skip

@@ -8,7 +8,8 @@ from urllib.parse import quote
 
 from ..content import computed_document, get_body, markdown_page, read_source, resolve, resolve_all
 from ..core.document import Block, Document
-from ..core.document.html import Asset, Context, Html, Target, emoji, render
+from ..core.document.html import Asset, Context, Html, Target, render
+from ..core.document.parts import emoji
 from ..core.document.urls import safe_url
 from ..core.expressions import Shown
 from ..core.pages import Page

@@ -135,7 +135,7 @@ SAMPLES = _collect()
 
 def sample_of(operation: Operation) -> Sample:
     """The sample of an operation; fails the test that asks when there is none."""
-    assert operation.id in SAMPLES, f"{operation.id}: add a sample to contract/samples/{operation.tag}.py"
+    assert operation.id in SAMPLES, f"{operation.id}: add a sample to contract/samples/{operation.area}.py"
     return SAMPLES[operation.id]
 
 
