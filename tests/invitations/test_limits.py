@@ -157,7 +157,7 @@ def test_an_account_made_by_a_handed_link_is_the_owners_once_they_prove_the_addr
     assert world.call(NOBODY, "GET", "/user", headers=bearer(attacker)).status_code == 200
     with world.context.db.write() as tx:
         user_id = tx.value("SELECT id FROM users WHERE email = 'owner@example.com'")
-        one_time.issue(tx, "link", signing_in._Link(user_id), 60_000, secret="proved")
+        one_time.issue(tx, world.context.sealer, "link", signing_in._Link(user_id), 60_000, secret="proved")
     owner = world.call(NOBODY, "POST", "/sign-in/link/use", json={"link": "proved"}).json()["token"]
     assert world.call(NOBODY, "GET", "/user", headers=bearer(owner)).status_code == 200
     assert world.call(NOBODY, "GET", "/user", headers=bearer(attacker)).status_code == 401

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from datetime import UTC, datetime
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -119,10 +120,11 @@ GRANT = FileGrant(hash="a" * 64, name='Große/Datei "1".svg', content_type="imag
 
 def test_own_links_bind_purpose_bytes_name_and_type(tmp_path, clock):
     store = open_store(f"file://{tmp_path}", signer)
-    link = store.link("preview", GRANT, now() + 60_000)
+    expires = now() + 60_000
+    link = store.link("preview", GRANT, expires)
     _, files, token, name = link.split("/")
     assert (files, name) == ("files", "Gro%C3%9Fe%2FDatei%20%221%22.svg")
-    assert store.verify("preview", token) == GRANT
+    assert store.verify("preview", token) == FileGrant(GRANT.hash, GRANT.name, GRANT.content_type, expires)
     assert store.verify("site", token) is None
     assert store.verify("preview", token[:-1]) is None
     assert signer.verify("preview", token) is None
@@ -164,19 +166,22 @@ def test_presigned_links_are_those_of_botocore(monkeypatch, clock, session, endp
         "s3", config=Config(signature_version="s3v4", s3={"addressing_style": style})
     )
     headers = file_headers(GRANT)
+    expires = now() // 1000 + 600
     theirs = client.generate_presigned_url(
         "get_object",
         Params={
             "Bucket": "docs",
             "Key": f"some prefix/aa/{GRANT.hash}",
             "ResponseContentType": headers["Content-Type"],
+            "ResponseCacheControl": "private",
+            "ResponseExpires": datetime.fromtimestamp(expires, UTC),
             "ResponseContentDisposition": headers["Content-Disposition"],
         },
         ExpiresIn=600,
     )
     moment = parse_iso(_parts(theirs)[3]["X-Amz-Date"][0])
     clock.set(moment)
-    ours = store.link("preview", GRANT, moment + 600_000)
+    ours = store.link("preview", GRANT, expires * 1000)
     assert _parts(ours) == _parts(theirs)
 
 
@@ -210,6 +215,45 @@ def test_active_uploads_are_attachments(content_type, kind):
     assert "\n" not in headers["Content-Disposition"]
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert "sandbox" in headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        *[
+            (runs, "text/plain; charset=utf-8")
+            for runs in (
+                "text/javascript", "application/javascript", "application/x-javascript", "text/ecmascript",
+                "text/html", "text/html; charset=utf-8", "application/xhtml+xml", "text/css", "application/wasm",
+                "text/xml", "application/xml", "application/rss+xml", "text/xsl+xml", "TEXT/JavaScript",
+            )
+        ],
+        *[
+            (same, same)
+            for same in (
+                "image/png", "image/svg+xml", "application/pdf", "font/woff2", "text/plain", "application/zip",
+                "application/json", "video/mp4",
+                "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            )
+        ],
+    ],
+)  # fmt: skip
+def test_what_could_run_is_sent_as_text(given, sent):
+    assert file_headers(FileGrant("a" * 64, "file", given))["Content-Type"] == sent
+
+
+def test_a_file_is_kept_no_longer_than_its_link(tmp_path, monkeypatch):
+    store = open_store(f"file://{tmp_path}", signer)
+    moment = now()
+    token = store.link("preview", GRANT, moment + 600_000).split("/")[2]
+    monkeypatch.setattr("octavo.kit.files.now", lambda: moment + 540_000)
+    grant = store.verify("preview", token)
+    assert grant == FileGrant(GRANT.hash, GRANT.name, GRANT.content_type, moment + 600_000)
+    assert file_headers(grant)["Cache-Control"] == "private, max-age=60"
+    monkeypatch.setattr("octavo.kit.files.now", lambda: moment + 700_000)
+    assert file_headers(grant)["Cache-Control"] == "private, max-age=0"
+    assert file_headers(GRANT)["Cache-Control"] == "private, no-cache"
+    assert file_headers(GRANT, public=True)["Cache-Control"].startswith("public, max-age=")
 
 
 _PUTTING = """

@@ -51,6 +51,9 @@ def test_a_space_is_printed_once_for_each_state(world: World) -> None:
     assert made.headers["content-type"] == "application/pdf"
     assert 'filename="handbook.pdf"' in made.headers["content-disposition"]
     assert made.content.startswith(b"%PDF-")
+    # Kept for as long as the link is good, by nobody but who opened it.
+    scope, _, age = made.headers["cache-control"].partition(", max-age=")
+    assert scope == "private" and 3000 < int(age) <= 3600
     assert len(re.findall(rb"/Type\s*/Page\b", made.content)) > 3
     # Cover and contents do not belong to a page alone.
     one = fetch(world, link(world, page=world.home["pageId"], only=True))

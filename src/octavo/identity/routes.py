@@ -298,6 +298,7 @@ def set_password(call: Call, caller: SignedIn, body: wire.SetPassword) -> None:
     _require_current_password(call, caller.user_id, body.current_password)
     hashed = passwords.hash_password(body.password)
     with call.db.write() as tx:
+        sessions.require_still_in(tx, call.actor)
         passwords.set_password(tx, caller.user_id, hashed)
         sessions.end_others(tx, caller.user_id, call.actor.token_id)
         _tell(tx, call, "password.updated")
@@ -324,6 +325,7 @@ def start_mfa(call: Call, caller: SignedIn, body: wire.StartSecondFactor) -> Rep
     """A secret for an authenticator app; in force once `confirmMfa` has seen a code of it."""
     _require_current_password(call, caller.user_id, body.current_password)
     with call.db.write() as tx:
+        sessions.require_still_in(tx, call.actor)
         user = find_user(tx, caller.user_id)
         secret = factors.start(tx, call.context.sealer, caller.user_id)
     assert user is not None
@@ -343,6 +345,7 @@ def start_mfa(call: Call, caller: SignedIn, body: wire.StartSecondFactor) -> Rep
 def confirm_mfa(call: Call, caller: SignedIn, body: wire.CodeBody) -> Reply:
     """Puts the second factor in force; the answer holds recovery codes, shown this once."""
     with call.db.write() as tx:
+        sessions.require_still_in(tx, call.actor)
         codes = factors.confirm(tx, call.context.sealer, caller.user_id, body.code)
         sessions.end_others(tx, caller.user_id, call.actor.token_id)
         _tell(tx, call, "second-factor.created")
@@ -371,6 +374,7 @@ def renew_recovery_codes(call: Call, caller: SignedIn, body: wire.CodeBody) -> R
     """New recovery codes; the old ones are good no more."""
     _require_code(call, caller.user_id, body.code)
     with call.db.write() as tx:
+        sessions.require_still_in(tx, call.actor)
         codes = factors.renew_recovery_codes(tx, caller.user_id)
         _tell(tx, call, "second-factor.updated", after={"recoveryCodes": len(codes)})
     return Reply(wire.RecoveryCodes(codes), headers={"cache-control": "no-store"})
@@ -425,6 +429,7 @@ def create_personal_token(call: Call, caller: SignedIn, body: wire.CreateToken) 
     """
     actor: Actor = call.actor
     with call.db.write() as tx:
+        sessions.require_still_in(tx, call.actor)
         row, secret = issue_token(
             tx,
             actor,

@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
@@ -49,6 +50,10 @@ _MAGIC = (
     (b"%PDF-", "application/pdf"),
 )
 _INLINE = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "application/pdf"})
+# What a page could load and run under its own type, as a script, a style sheet, a worker or a document. SVG stays an
+# image, which runs nothing in a page, and is a download by itself.
+_RUNS = re.compile(r"javascript|ecmascript|wasm|html|text/css|xslt|/xml\b|(?<!svg)\+xml\b", re.I)
+_PUBLIC_SECONDS = 3600
 
 
 class Blob(NamedTuple):
@@ -58,12 +63,16 @@ class Blob(NamedTuple):
     size: int
 
 
-class FileGrant(Struct, frozen=True):
-    """What a link of ours allows: these bytes, under this name and type."""
+class FileGrant(Struct, frozen=True, omit_defaults=True):
+    """What a link of ours allows: these bytes, under this name and type.
+
+    ``good_until``: when the link expires, in milliseconds; None for a file that has no such link.
+    """
 
     hash: str
     name: str
     content_type: str
+    good_until: int | None = None
 
 
 class FileStore:
@@ -164,8 +173,11 @@ class FileStore:
 
     def verify(self, purpose: str, token: str) -> FileGrant | None:
         """What the token of a ``/files/`` path allows; None when it is not ours, or expired."""
-        payload = self._signing.verify(f"file:{purpose}", token)
-        return None if payload is None else msgspec.json.decode(payload, type=FileGrant)
+        signed = self._signing.read(f"file:{purpose}", token)
+        if signed is None:
+            return None
+        grant = msgspec.json.decode(signed.payload, type=FileGrant)
+        return msgspec.structs.replace(grant, good_until=signed.expires)
 
 
 def open_store(url: str, signing: Signer, environ: Mapping[str, str] = os.environ) -> FileStore:
@@ -219,13 +231,27 @@ def detect_type(head: bytes, name: str) -> str:
     return guess if guess and guess not in _INLINE else "application/octet-stream"
 
 
-def file_headers(grant: FileGrant) -> dict[str, str]:
-    """Headers that make an upload harmless: attachment unless a raster image or a PDF, no sniffing."""
+def file_headers(grant: FileGrant, *, public: bool = False) -> dict[str, str]:
+    """Headers that make an upload harmless: attachment unless a raster image or a PDF, no sniffing, and nothing that
+    could run is called by its type.
+
+    It is kept by browsers no longer than the link is good; ``public``: by anybody, for an hour, because everybody may
+    have it at an address that changes with its bytes.
+    """
     kind = "inline" if grant.content_type in _INLINE else "attachment"
     ascii_name = re.sub(r"[^\w. ()-]", "_", grant.name, flags=re.ASCII) or "file"
+    if public:
+        cache = f"public, max-age={_PUBLIC_SECONDS}"
+    elif grant.good_until is not None:
+        cache = f"private, max-age={max(0, (grant.good_until - now()) // 1000)}"
+    else:
+        cache = "private, no-cache"
     return {
-        "Content-Type": grant.content_type,
+        "Content-Type": "text/plain; charset=utf-8"
+        if _RUNS.search(grant.content_type)
+        else grant.content_type,
         "Content-Disposition": f"{kind}; filename=\"{ascii_name}\"; filename*=UTF-8''{quote(grant.name, safe='')}",
+        "Cache-Control": cache,
         "X-Content-Type-Options": "nosniff",
         "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     }
@@ -311,8 +337,10 @@ class _S3Links(NamedTuple):
             "X-Amz-Date": stamp,
             "X-Amz-Expires": str(min(max((expires - moment) // 1000, 1), 7 * 24 * 3600)),
             "X-Amz-SignedHeaders": "host",
+            "response-cache-control": "private",
             "response-content-disposition": headers["Content-Disposition"],
             "response-content-type": headers["Content-Type"],
+            "response-expires": format_datetime(datetime.fromtimestamp(expires / 1000, UTC), usegmt=True),
         }
         if self.session:
             query["X-Amz-Security-Token"] = self.session

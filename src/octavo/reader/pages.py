@@ -42,7 +42,8 @@ class PageBuilder:
         item = self._state.item(file_id)
         if item is None or item.kind != "file":
             return None
-        url = f"{self._visit.base}~files/{item.id}/{quote(item.name, safe='')}"
+        # A file that was replaced has another address, so that what browsers keep is never the old one.
+        url = f"{self._visit.base}~files/{item.id}/{quote(item.name, safe='')}?v={(item.content or '')[:12]}"
         return Asset(url=url, name=item.name, width=item.width, height=item.height, size=item.size)
 
     def link(self, ref: dict[str, Any]) -> Target | None:

@@ -214,6 +214,7 @@ def connect(call: Call, secret: str, owner_id: str) -> Finished:
     Raises Forbidden for anybody but the owner, Unauthorized, NotFound.
     """
     with call.db.write() as tx:
+        sessions.require_still_in(tx, call.actor)
         answer, provider = _get_answer(tx, call, secret)
         known = _find_person(tx, provider, answer)
         if known is None or known.user_id != owner_id:
