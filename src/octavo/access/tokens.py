@@ -26,10 +26,15 @@ _TOUCH_EVERY = 60_000
 
 
 class Actor(Struct, frozen=True):
-    """Who calls: a person through one of their tokens or sessions.
+    """A person together with the reach of the token or session that they act through.
 
-    ``scopes`` None: all that the person may do. ``organization_id``: the only organization this reaches;
-    None: all of the person's. ``session``: ``token_id`` is the id of a session.
+    Every object is entered by an actor, never by the id of a user alone: the same person reaches less through a
+    token of one organization than through their password. Actors are made by ``authenticate`` and, for jobs, by
+    ``reach.act_for``.
+
+    ``token_id``: empty in a job. ``scopes`` None: all that the person may do. ``organization_id``: the only
+    organization this reaches; None: all of the person's. ``session``: ``token_id`` is the id of a session. ``proved_at``: when the person
+    last proved in this session who they are, in milliseconds; 0 for tokens. ``expires_at``: of a token, None: never.
     """
 
     user_id: str
@@ -37,6 +42,8 @@ class Actor(Struct, frozen=True):
     scopes: frozenset[str] | None = None
     organization_id: str | None = None
     session: bool = False
+    proved_at: int = 0
+    expires_at: int | None = None
 
 
 def hash_token(token: str) -> str:
@@ -145,7 +152,15 @@ def _find(call: Call, secret: str, last_use: LastUse) -> Actor | None:
         return None
     last_use.note("sessions" if session else "tokens", owner, moment)
     scopes = None if owner.scopes is None else frozenset(msgspec.json.decode(owner.scopes))
-    return Actor(owner.user_id, owner.token_id, scopes, owner.organization_id, session)
+    return Actor(
+        owner.user_id,
+        owner.token_id,
+        scopes,
+        owner.organization_id,
+        session,
+        owner.proved_at,
+        None if session else owner.expires_at,
+    )
 
 
 # --- the session cookie -------------------------------------------------------------------------------

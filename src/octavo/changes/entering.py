@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..access import Can, SpaceAccess, enter_space
+from ..access import Actor, Can, SpaceAccess, enter_space
 from ..errors import NotFound
 from ..kit.operation import Call, enters
 from .store import find_change
@@ -23,6 +23,10 @@ class ChangeAccess(Struct, frozen=True):
     @property
     def space_id(self) -> str:
         return self.space.space_id
+
+    @property
+    def actor(self) -> Actor:
+        return self.space.actor
 
     @property
     def user_id(self) -> str:

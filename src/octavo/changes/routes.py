@@ -98,7 +98,7 @@ def create_change(call: Call, space: SpaceAccess, body: CreateChangeRequest) -> 
     chosen, material = body.template, None
     if chosen is not None:
         with call.db.read() as tx:
-            material = get_material(tx, space.user_id, chosen.id)
+            material = get_material(tx, space.actor, chosen.id)
             # What is wrong with it is said before anything is made.
             adopt(tx, main_state(tx, space.space_id), material, chosen.params.content_refs)
     with call.db.write() as tx:

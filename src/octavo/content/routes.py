@@ -348,7 +348,7 @@ def get_revision_reusable_document(
 
 
 def _asker(space: SpaceAccess) -> Asker:
-    return Asker(space.space_id, space.organization_id, space.user_id)
+    return Asker(space.space_id, space.organization_id, space.actor)
 
 
 @operation(

@@ -45,9 +45,9 @@ def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
             raise BadRequest(f"source.url: {error.message}") from None
     with call.db.write() as tx:
         space_id = body.target.space
-        if space_access(tx, org.user_id, Can.EDIT, space_id).organization_id != org.organization_id:
+        if space_access(tx, org.actor, Can.EDIT, space_id).organization_id != org.organization_id:
             raise NotFound(f"target.space: there is no space {space_id!r} in this organization.")
-        change_id, page_id = runs.check_target(tx, org.user_id, space_id, body.target)
+        change_id, page_id = runs.check_target(tx, org.actor, space_id, body.target)
         if isinstance(body.source, FileSource):
             get_uploads(tx, org.organization_id, org.user_id, "import_file", body.source.files)
         run = store.insert_run(

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from ..access import Can, space_access
+from ..access import Actor, Can, act_for, space_access
 from ..changes import (
     ChangeAccess,
     Material,
@@ -184,7 +184,8 @@ def _place(
         finish(tx)
 
     with context.db.read() as tx:
-        space = space_access(tx, run.user_id, Can.EDIT, run.space_id)
+        actor = act_for(run.user_id, run.organization_id)
+        space = space_access(tx, actor, Can.EDIT, run.space_id)
         change = find_change(tx, run.space_id, run.change_id) if run.change_id else None
     if run.change_id is None:
         edit_live(context, space, make, end)
@@ -200,10 +201,10 @@ def _folder_name(run: RunRow) -> str:
 
 
 def check_target(
-    tx: Transaction, user_id: str, space_id: str, target: wire.Target
+    tx: Transaction, actor: Actor, space_id: str, target: wire.Target
 ) -> tuple[str | None, str | None]:
     """The ids of the change request and of the page a run goes into. Raises NotFound, Conflict, Forbidden."""
-    space = space_access(tx, user_id, Can.EDIT, space_id)
+    space = space_access(tx, actor, Can.EDIT, space_id)
     change_id = None
     state = main_state(tx, space_id)
     if target.change_request is not msgspec.UNSET:
