@@ -42,7 +42,7 @@ class Can(Enum):
     SIGN_IN = "signedIn"
     OWN_ACCOUNT = "ownAccount"
     OWN_TOKEN = "ownToken"  # noqa: S105
-    PROVE_IDENTITY = "proveIdentity"
+    RENEW_PROOF = "renewProof"
     CREATE_TOKEN = "createToken"  # noqa: S105
     END_SIGN_INS = "endSignIns"
     CHANGE_SIGN_IN = "changeSignIn"
@@ -126,7 +126,7 @@ ACCOUNT: dict[Can, AccountNeed] = {
     Can.SIGN_IN: AccountNeed(),
     Can.OWN_TOKEN: AccountNeed(),
     Can.OWN_ACCOUNT: AccountNeed(whole=True),
-    Can.PROVE_IDENTITY: AccountNeed(whole=True, session=True),
+    Can.RENEW_PROOF: AccountNeed(whole=True, session=True),
     Can.CREATE_TOKEN: AccountNeed(proved=True),
     Can.END_SIGN_INS: AccountNeed(session=True, proved=True),
     Can.CHANGE_SIGN_IN: AccountNeed(whole=True, session=True, proved=True),

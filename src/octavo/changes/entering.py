@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from ..access import Actor, Can, SpaceAccess, enter_space
 from ..errors import NotFound
+from ..kit.db import Transaction
 from ..kit.operation import Call, enters
 from .store import find_change
 
@@ -42,7 +43,11 @@ def enter_change(call: Call, needs: Can, space_id: str, change_request_id: str) 
     """By the id of the change request or by its number in the space."""
     space = enter_space(call, needs, space_id)
     with call.db.read() as tx:
-        change = find_change(tx, space_id, change_request_id)
+        return change_access(tx, space, change_request_id)
+
+
+def change_access(tx: Transaction, space: SpaceAccess, change_request_id: str) -> ChangeAccess:
+    change = find_change(tx, space.space_id, change_request_id)
     if change is None:
         raise NotFound(f"There is no change request {change_request_id!r} in this space.")
     return ChangeAccess(space, change.id)

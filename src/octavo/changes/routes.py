@@ -13,7 +13,7 @@ from ..kit.pagination import Listing, PageQuery, Slice, decode_token, encode_tok
 from . import content_routes, history_routes, merging, review_routes, saving, store
 from .copying import adopt
 from .differences import present_differences, states_of_change, text_changes
-from .entering import ChangeAccess
+from .entering import ChangeAccess, change_access
 from .resolving import settle
 from .store import ChangeFilter
 from .templates import routes as template_routes
@@ -103,11 +103,12 @@ def create_change(call: Call, space: SpaceAccess, body: CreateChangeRequest) -> 
             adopt(tx, main_state(tx, space.space_id), material, chosen.params.content_refs)
     with call.db.write() as tx:
         change = saving.create(tx, space, body.subject)
+        made = change_access(tx, space, change.id)
     if chosen is not None and material is not None:
         refs = chosen.params.content_refs
         saving.revise_change(
             call.context,
-            ChangeAccess(space, change.id),
+            made,
             lambda tx, state, _: adopt(tx, state, material, refs),
         )
     with call.db.read() as tx:

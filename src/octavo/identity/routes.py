@@ -274,7 +274,7 @@ def end_other_sessions(call: Call, caller: SignedIn) -> None:
     "proveIdentity",
     "POST",
     "/user/proof",
-    needs=Can.PROVE_IDENTITY,
+    needs=Can.RENEW_PROOF,
     returns=wire.ProvedIdentity,
     extension=True,
     body_limit=16_384,

@@ -80,7 +80,8 @@ class Operation:
 
 
 TABLE: dict[str, Operation] = {}
-_ENTERS: dict[type, Enter] = {}
+PROOFS: dict[type, Enter] = {}
+"""The types of proof objects, and how each is had."""
 
 DEFAULT_BODY_LIMIT = 10 * 1024 * 1024
 
@@ -93,7 +94,7 @@ def enters(proof: type, *parameters: str) -> Callable[[Handler], Handler]:
     """Registers how a proof object of type ``proof`` is had from these path parameters."""
 
     def register(fn: Handler) -> Handler:
-        _ENTERS[proof] = Enter(fn, parameters)
+        PROOFS[proof] = Enter(fn, parameters)
         return fn
 
     return register
@@ -167,10 +168,10 @@ class Area(Struct, frozen=True):
                     body, body_optional = _without_none(annotation)
                 elif name == "query":
                     query = annotation
-                elif isinstance(annotation, type) and annotation in _ENTERS:
+                elif isinstance(annotation, type) and annotation in PROOFS:
                     if enter is not None:
                         raise DeclarationError(f"{id}: two proof objects")
-                    enter, proof = _ENTERS[annotation], name
+                    enter, proof = PROOFS[annotation], name
                 elif _camel(name) in in_path:
                     path_parameters[name] = _camel(name)
                 else:

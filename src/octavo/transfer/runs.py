@@ -17,9 +17,9 @@ from msgspec.structs import replace
 
 from ..access import Actor, Can, act_for, space_access
 from ..changes import (
-    ChangeAccess,
     Material,
     adopt,
+    change_access,
     edit_live,
     find_change,
     require_editable,
@@ -168,7 +168,11 @@ def _place(
         made[:] = [page for page in edited.changes.pages.values() if page is not None]
         return edited
 
+    actor = act_for(run.user_id, run.organization_id)
+
     def end(tx: Transaction, state: State) -> None:
+        # Their right counts in the moment of the revision: making it may have taken a while.
+        space_access(tx, actor, Can.EDIT, run.space_id)
         told = [
             wire.ImportedPage(new.id, urls[old.file_path])
             if urls and old.file_path in urls
@@ -184,15 +188,12 @@ def _place(
         finish(tx)
 
     with context.db.read() as tx:
-        actor = act_for(run.user_id, run.organization_id)
         space = space_access(tx, actor, Can.EDIT, run.space_id)
-        change = find_change(tx, run.space_id, run.change_id) if run.change_id else None
-    if run.change_id is None:
+        change = change_access(tx, space, run.change_id) if run.change_id else None
+    if change is None:
         edit_live(context, space, make, end)
-    elif change is None:
-        raise NotFound(f"There is no change request {run.change_id!r}.")
     else:
-        revise_change(context, ChangeAccess(space, change.id), make, end)
+        revise_change(context, change, make, end)
 
 
 def _folder_name(run: RunRow) -> str:
