@@ -113,7 +113,7 @@ def join_organization(call: Call, caller: SignedIn, organization_id: str) -> Non
     "getOrganizationsForEmailDomain",
     "GET",
     "/email-domains/{emailDomain}/orgs",
-    needs=Can.SIGN_IN,
+    needs=Can.OWN_ACCOUNT,
     returns=FoundOrganizations,
 )
 def get_organizations_for_email_domain(call: Call, caller: SignedIn, email_domain: str) -> FoundOrganizations:

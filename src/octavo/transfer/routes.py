@@ -85,10 +85,9 @@ def cancel_import(call: Call, run: RunAccess) -> ImportRun:
 
 @operation("listImportRuns", "GET", _RUNS, needs=Can.VIEW, returns=Listing[ImportRunDetails], extension=True)
 def list_imports(call: Call, org: OrgAccess, query: PageQuery) -> Listing[ImportRunDetails]:
-    """The runs that the caller started, newest first; those of everybody for administrators."""
-    who = None if org.role == "admin" else org.user_id
+    """The runs that the caller started, where they may still edit; all for administrators. Newest first."""
     with call.db.read() as tx:
-        found = store.list_runs(tx, org.organization_id, who, query.limit, query.page)
+        found = store.list_runs(tx, org, query.limit, query.page)
         return present_slice(found, present_details)
 
 

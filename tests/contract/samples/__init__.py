@@ -148,6 +148,11 @@ def asks_for_session(operation: Operation) -> bool:
     return operation.needs in ACCOUNT and ACCOUNT[operation.needs].session
 
 
+def credentials(world: World, who: str, operation: Operation) -> dict[str, str]:
+    """The header of a session of somebody where the operation asks for one; else nothing, and a token is used."""
+    return world.session(who) if who != NOBODY and asks_for_session(operation) else {}
+
+
 def send(
     world: World, who: str, operation: Operation, place: Place, sample: Sample | None = None, **options: Any
 ) -> httpx.Response:
@@ -160,6 +165,6 @@ def send(
     if "json" not in options and "content" not in options and sample.body is not None:
         options["json"] = sample.body_for(place)
     options.setdefault("params", dict(sample.query))
-    if "headers" not in options and who != NOBODY and asks_for_session(operation):
-        options["headers"] = world.session(who)
+    if "authorization" not in options.get("headers", {}):
+        options["headers"] = {**credentials(world, who, operation), **options.get("headers", {})}
     return world.call(who, operation.method, path, **options)
