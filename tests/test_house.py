@@ -130,7 +130,9 @@ def test_proofs_are_made_where_things_are_entered() -> None:
         made = set() if path.name == "entering.py" else set(proofs)
         if where not in ("access/tokens.py", "access/reach.py"):
             made.add("Actor")
-        for node in ast.walk(ast.parse(path.read_text())):
+        tree = ast.parse(path.read_text())
+        made -= {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+        for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in made:
                 wrong.append(f"{where}:{node.lineno}: {node.func.id}")
     assert not wrong, "\n".join(wrong)

@@ -139,14 +139,14 @@ def enter(call: Call, needs: Can) -> SignedIn:
 # --- organizations and sites --------------------------------------------------------------------------
 
 
-class _Membership(Struct, frozen=True):
+class _EnabledMember(Struct, frozen=True):
     """An enabled member with an enabled account. ``forced``: the organization forces single sign-on."""
 
     role: str | None
     forced: bool
 
 
-def _find_membership(tx: Transaction, user_id: str, organization_id: str) -> _Membership | None:
+def _find_enabled_member(tx: Transaction, user_id: str, organization_id: str) -> _EnabledMember | None:
     row = tx.one(
         """SELECT m.role, o.settings FROM members m JOIN organizations o ON o.id = m.organization_id
              JOIN users u ON u.id = m.user_id AND u.disabled = 0
@@ -154,11 +154,11 @@ def _find_membership(tx: Transaction, user_id: str, organization_id: str) -> _Me
         org=organization_id,
         user=user_id,
     )
-    return _Membership(row[0], forces_sso(row[1])) if row else None
+    return _EnabledMember(row[0], forces_sso(row[1])) if row else None
 
 
 def _organization_access(
-    actor: Actor, membership: _Membership | None, needs: Can, organization_id: str
+    actor: Actor, membership: _EnabledMember | None, needs: Can, organization_id: str
 ) -> OrgAccess:
     missing = f"There is no organization {organization_id!r}."
     if membership is None or is_bound_elsewhere(actor, organization_id):
@@ -172,12 +172,12 @@ def _organization_access(
 def enter_organization(call: Call, needs: Can, organization_id: str) -> OrgAccess:
     actor = require_actor(call)
     key = ("member", actor.user_id, organization_id)
-    membership = _fresh(call, key, lambda tx: _find_membership(tx, actor.user_id, organization_id))
+    membership = _fresh(call, key, lambda tx: _find_enabled_member(tx, actor.user_id, organization_id))
     return _organization_access(actor, membership, needs, organization_id)
 
 
 def organization_access(tx: Transaction, actor: Actor, needs: Can, organization_id: str) -> OrgAccess:
-    membership = _find_membership(tx, actor.user_id, organization_id)
+    membership = _find_enabled_member(tx, actor.user_id, organization_id)
     return _organization_access(actor, membership, needs, organization_id)
 
 
@@ -218,7 +218,7 @@ def _find_collection(tx: Transaction, user_id: str, collection_id: str) -> _Foun
     )
     if organization_id is None:
         return None
-    membership = _find_membership(tx, user_id, organization_id)
+    membership = _find_enabled_member(tx, user_id, organization_id)
     if membership is None:
         return None
     role = role_along(tx, user_id, membership.role, list_collection_steps(tx, collection_id))
@@ -350,13 +350,13 @@ class Member(Struct, frozen=True):
 
 def find_member(tx: Transaction, org: OrgAccess, user_id: str) -> Member | None:
     """Another member of an organization; None for somebody who is none, or is disabled there."""
-    found = _find_membership(tx, user_id, org.organization_id)
+    found = _find_enabled_member(tx, user_id, org.organization_id)
     return Member(org.organization_id, user_id, found.role) if found else None
 
 
 def role_of_member(tx: Transaction, organization_id: str, user_id: str) -> tuple[bool, str | None]:
     """Whether somebody is an enabled member, and with which role. About others than the caller."""
-    found = _find_membership(tx, user_id, organization_id)
+    found = _find_enabled_member(tx, user_id, organization_id)
     return (False, None) if found is None else (True, found.role)
 
 

@@ -17,7 +17,7 @@ def prove(call: Call, actor: Actor, password: str, code: str | None) -> int:
 
     Raises Forbidden when one of them is wrong or missing, TooManyRequests after too many tries.
     """
-    counters = attempts.counters("proof", actor.user_id, call.client, signing_in.CODE_TRIES)
+    counters = attempts.counters("proof", actor.user_id, call.client, per_account=signing_in.CODE_TRIES)
     with call.db.write() as tx:
         attempts.take(tx, counters)
     with call.db.read() as tx:
@@ -25,7 +25,9 @@ def prove(call: Call, actor: Actor, password: str, code: str | None) -> int:
     if not passwords.verify_password(stored, password):
         raise Forbidden("password: wrong, or there is none. Without one, sign in again.")
     with call.db.write() as tx:
-        if factors.needs_code(tx, actor.user_id) and not factors.accept(tx, actor.user_id, code or ""):
+        if factors.needs_code(tx, actor.user_id) and not factors.accept(
+            tx, call.context.sealer, actor.user_id, code or ""
+        ):
             raise Forbidden("code: missing, wrong, or used already")
         attempts.give_back(tx, counters)
         return sessions.set_proved(tx, actor.token_id)
