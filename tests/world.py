@@ -30,10 +30,11 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from octavo.access import create_token, insert_user, upsert_member
+from octavo.access import Actor, create_token, insert_user, upsert_member
 from octavo.app import api_app
 from octavo.identity import passwords, sessions
 from octavo.installation import close_context, open_context
+from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.orgs import create_organization
 from octavo.settings import Settings
@@ -180,6 +181,22 @@ class World:
         if not path.startswith("http"):
             path = f"{URL}/v1{path}"
         return self._loop.run_until_complete(self._client.request(method, path, headers=headers, **options))
+
+    def actor(self, who: str) -> Actor:
+        """One of the cast with all of their reach."""
+        return Actor(self.users[who], "test")
+
+    def session(self, who: str, *, organization_id: str | None = None, proved: bool = True) -> dict[str, str]:
+        """Begins a session and gives the headers of its requests. ``organization_id``: as one that the
+        organization's identity provider vouched for. Without ``proved`` the sign-in was a day ago."""
+        with self.context.db.write() as tx:
+            method: sessions.Method = "password" if organization_id is None else "saml"
+            new = sessions.begin(
+                tx, self.users[who], method, client="", agent="", organization_id=organization_id
+            )
+            if not proved:
+                tx.run("UPDATE sessions SET proved_at = :at WHERE id = :id", at=now() - 86_400_000, id=new.id)
+        return {"authorization": f"Bearer {new.secret}"}
 
     def get(self, who: str, path: str, **options: Any) -> Any:
         """The answer to a GET that must succeed, decoded."""

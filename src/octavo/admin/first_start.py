@@ -16,8 +16,8 @@ from ..access import (
     find_user_by_email,
     hash_token,
     insert_user,
-    member_role,
     new_token,
+    role_of_member,
     upsert_member,
 )
 from ..errors import BadRequest
@@ -60,7 +60,7 @@ def token_for(
         user_id = _person(tx, email)
         if organization_id is not None:
             get_organization(tx, organization_id)
-            is_member, _ = member_role(tx, organization_id, user_id)
+            is_member, _ = role_of_member(tx, organization_id, user_id)
             if role is not None or not is_member:
                 wanted = None if role == "guest" else role or "read"
                 if wanted != "admin":

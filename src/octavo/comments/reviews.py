@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..access import Can, space_access
+from ..access import Can, require_actor, space_access
 from ..changes import ChangeRow, ReviewComments, comment_reviews
 from ..kit.db import Transaction
 from ..kit.operation import Call
@@ -16,7 +16,7 @@ from .wire import Comment, Format
 
 
 def _discussion(call: Call, tx: Transaction, change: ChangeRow) -> Discussion:
-    return Discussion(space_access(tx, call.actor.user_id, Can.VIEW, change.space_id), change.id)
+    return Discussion(space_access(tx, require_actor(call), Can.VIEW, change.space_id), change.id)
 
 
 def _post(call: Call, tx: Transaction, change: ChangeRow, review_id: str, body: dict[str, Any]) -> None:
