@@ -78,8 +78,10 @@ _LINK_TITLE = re.compile(
 )
 _POINTED = re.compile(r"<((?:\\.|[^\\<>])*)>")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_CJK = "\u1100-\u11ff\u2e80-\u303f\u3041-\u9fff\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff01-\uffee"
+# A letter beside stars makes them text, unless it is of a script that puts no spaces between words.
 _EMPHASIS = re.compile(
-    r"(?<![\\\w*])(\*\*\*|\*\*|\*)(?=[^\s*])(.+?)(?<=[^\s*\\])\1(?![\w*])"
+    rf"(?:(?<![\\\w*])|(?<=[{_CJK}]))(\*\*\*|\*\*|\*)(?=[^\s*])(.+?)(?<=[^\s*\\])\1(?:(?![\w*])|(?=[{_CJK}]))"
     r"|(?<![\\\w])(__|_)(?=[^\s_])(.+?)(?<=[^\s_\\])\3(?!\w)"
     r"|(?<!\\)(~~)(?=\S)(.+?)(?<=[^\s\\])\5|(?<!\\)(`+)(.+?)(?<!`)\7(?!`)"
 )

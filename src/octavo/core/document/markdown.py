@@ -41,6 +41,8 @@ from markdown_it.rules_inline import (
 )
 from markdown_it.token import Token
 
+from .flanking import Flanking
+
 MAX_LEVEL = 40
 """Lists and quotes deeper than this (a list counts two) are kept as plain text."""
 
@@ -430,6 +432,13 @@ _INLINE: dict[str, tuple[Any, ...]] = {
 
 
 class Inlines(ParserInline):
+    def parse(self, src: str, md: MarkdownIt, env: Any, tokens: list[Token]) -> list[Token]:
+        state = Flanking(src, md, env, tokens)
+        self.tokenize(state)
+        for rule in self.ruler2.getRules(""):
+            rule(state)
+        return state.tokens
+
     def tokenize(self, state: StateInline) -> None:
         src, end, nested = state.src, state.posMax, state.level < state.md.options.maxNesting
         while state.pos < end:

@@ -1,6 +1,6 @@
 """Nodes to Markdown: an untouched block as it was read, an edited or new one in the canonical style.
 
-Canonical: ``*`` bullets, ``_x_`` and ``**x**``, ``\\`` for a hard break, ``***`` dividers, padded pipe tables, HTML
+Canonical: ``*`` bullets, ``_x_`` (``*x*`` beside letters) and ``**x**``, ``\\`` for a hard break, ``***`` dividers, padded pipe tables, HTML
 where Markdown has no form. A paragraph is read back and compared; if the plain way to write it would read
 differently (delimiters next to letters, text that looks like markup), it is written with every sign escaped.
 """
@@ -28,6 +28,8 @@ _HTML_MARKS = {
     "subscript": "sub",
 }
 _DELIMITERS = {"strikethrough": "~~", "italic": "_", "bold": "**"}
+_BESIDE_LETTERS = _DELIMITERS | {"italic": "*"}
+"""``_`` means nothing between two letters, which is where emphasis mostly stands in CJK text."""
 _ORDER = ("color", "keyboard", "superscript", "subscript", "strikethrough", "italic", "bold", "code")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _ESCAPE = re.compile(
@@ -174,9 +176,10 @@ def write_block(block: Block, notes: _Notes | None = None, avoid: str = "") -> s
 def write_inlines(nodes: Sequence[Any], notes: _Notes | None = None, table: bool = False) -> str:
     """The content of a paragraph. ``table``: within a cell of a pipe table."""
     notes = notes or _Notes()
-    text = _Inline(notes, strict=False, table=table).write(nodes)
-    if _reads_as(text, nodes, table):
-        return text
+    for delimiters in (_DELIMITERS, _BESIDE_LETTERS):
+        text = _Inline(notes, strict=False, table=table, delimiters=delimiters).write(nodes)
+        if _reads_as(text, nodes, table):
+            return text
     return _Inline(notes, strict=True, table=table).write(nodes)
 
 
@@ -213,8 +216,10 @@ def comparable(nodes: Sequence[Any]) -> Any:
 
 
 class _Inline:
-    def __init__(self, notes: _Notes, strict: bool, table: bool) -> None:
-        self.notes, self.strict, self.table = notes, strict, table
+    def __init__(
+        self, notes: _Notes, strict: bool, table: bool, delimiters: dict[str, str] = _DELIMITERS
+    ) -> None:
+        self.notes, self.strict, self.table, self.delimiters = notes, strict, table, delimiters
 
     def write(self, nodes: Sequence[Any]) -> str:
         text = self.join(nodes)
@@ -275,7 +280,7 @@ class _Inline:
             if data.get("background", "default") != "default":
                 style += f"background-color:{data['background']};"
             return f'<mark style="{style}">{content}</mark>' if style else f"<mark>{content}</mark>"
-        delimiter = _DELIMITERS.get(mark.type)
+        delimiter = self.delimiters.get(mark.type)
         if delimiter and not self.strict and not content[0].isspace() and not content[-1].isspace():
             return delimiter + content + delimiter
         name = _HTML_MARKS[mark.type]
