@@ -16,7 +16,8 @@ from . import markup
 from .inline import emoji_code, inlines, plain
 from .markdown import parse_inline
 from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, walk
-from .reader import default_label, read_blocks
+from .reader import API_NAMES, default_label, read_blocks
+from .schema import BLOCKS
 
 _HTML_MARKS = {
     "bold": "strong",
@@ -580,7 +581,7 @@ def _quote(block: Block, notes: _Notes) -> str:
     return "\n".join(f"> {line}" if line else ">" for line in body.split("\n")) if body else ">"
 
 
-def _wrap(name: str, **names: str) -> Callable[[Block, _Notes], str]:
+def _wrap(name: str, /, **names: str) -> Callable[[Block, _Notes], str]:
     """A writer for ``{% name %}`` around blocks."""
 
     def write_tag(block: Block, notes: _Notes) -> str:
@@ -745,7 +746,14 @@ def _integration(block: Block, notes: _Notes) -> str:
 
 
 def _api(block: Block, notes: _Notes) -> str:
-    return _wrap(str(block.data["tag"]))(block, notes)
+    tag = str(block.data["tag"])
+    older = {new: old for old, new in API_NAMES.items() if tag.startswith("swagger") == (old == "baseUrl")}
+    names = {
+        older.get(field, field): field
+        for field in BLOCKS[block.type].data
+        if field not in ("tag", "attributes")
+    }
+    return _wrap(tag, **names)(block, notes)
 
 
 def _unknown(block: Block, notes: _Notes) -> str:
