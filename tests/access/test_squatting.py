@@ -5,6 +5,7 @@ import pyotp
 import pytest
 
 from octavo.access import find_membership
+from octavo.admin.first_start import token_for
 from octavo.identity import attempts, factors, passwords, signing_in
 from octavo.invitations import inviting
 from octavo.kit.clock import now
@@ -111,6 +112,13 @@ def test_a_mailed_invitation_opens_the_account_to_its_owner(world, mails, squatt
     assert world.call(NOBODY, "POST", "/invitations", json=body).status_code == 404
     signed = world.call(NOBODY, "POST", "/sign-in", json={"email": OWNER, "password": "the owner's password"})
     assert signed.json()["status"] == "signed-in"
+
+
+def test_the_operator_opens_the_account_to_its_owner_where_no_mail_is_sent(world, mails, squatted):
+    expect_owner(world, token_for(world.context, email=OWNER), squatted)
+    # Of an account whose address is proved nothing ends by it.
+    token_for(world.context, email="reader@example.org")
+    assert world.call("reader", "GET", "/user").status_code == 200
 
 
 def test_a_proved_account_is_not_taken_over_by_an_invitation(world, mails):

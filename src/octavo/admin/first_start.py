@@ -21,7 +21,7 @@ from ..access import (
     upsert_member,
 )
 from ..errors import BadRequest
-from ..identity import require_another_admin
+from ..identity import require_another_admin, verify_address
 from ..installation import TOKEN_FILE
 from ..kit.clock import now
 from ..kit.context import Context
@@ -37,6 +37,8 @@ def _person(tx: Transaction, email: str) -> str:
         raise BadRequest(f"email: expected an address, got {email!r}")
     found = find_user_by_email(tx, email)
     if found is not None:
+        # The operator says whose the address is; who has the account may be somebody else who knew it.
+        verify_address(tx, found.id)
         return found.id
     name = email.partition("@")[0].replace(".", " ").replace("_", " ").title()
     return insert_user(tx, email, name or email, verified=True).id
