@@ -1,4 +1,4 @@
-"""Server CPU of requests, each beside an empty Litestar route that answers the same bytes.
+"""Server CPU of requests, each beside the bare server that answers the same bytes.
 
 Servers run as processes of their own; their CPU is what the operating system counted for them. Rounds are
 interleaved, and the medians of the ratios are printed.
@@ -23,19 +23,15 @@ PORT, READER_PORT, EMPTY_PORT = 18410, 18411, 18412
 
 EMPTY = """
 import asyncio, sys
-from granian.constants import Interfaces
-from granian.log import LogLevels
-from granian.server.embed import Server
-from litestar import Litestar, Response, get
+import uvicorn
 bodies = {name: open(f"{sys.argv[1]}/{name}", "rb").read() for name in ("space", "markdown", "page")}
-types = {"space": "application/json", "markdown": "application/json", "page": "text/html"}
-@get("/empty/{name:str}", sync_to_thread=False)
-def empty(name: str) -> Response[bytes]:
-    return Response(bodies[name], media_type=types[name])
-app = Litestar([empty], openapi_config=None, logging_config=None)
-server = Server(app, address="127.0.0.1", port=int(sys.argv[2]), interface=Interfaces.ASGI,
-                log_level=LogLevels.error, websockets=False)
-asyncio.run(server.serve())
+types = {"space": b"application/json", "markdown": b"application/json", "page": b"text/html"}
+async def app(scope, receive, send):
+    name = scope["path"].rpartition("/")[2]
+    headers = [(b"content-type", types[name]), (b"content-length", str(len(bodies[name])).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": bodies[name]})
+uvicorn.run(app, port=int(sys.argv[2]), loop="asyncio", http="httptools", lifespan="off", log_level="error")
 """
 
 
@@ -134,7 +130,7 @@ def main() -> None:
                     ours.append(mine)
                 print(
                     f"{name:10} {statistics.median(ours):6.0f} us CPU a request, "
-                    f"{statistics.median(ratios):.2f} times an empty route ({min(ratios):.2f} to {max(ratios):.2f})"
+                    f"{statistics.median(ratios):.2f} times the bare server ({min(ratios):.2f} to {max(ratios):.2f})"
                 )
             memory = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{server.pid}/status").read_text())
             assert memory is not None

@@ -83,7 +83,6 @@ def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) ->
     needs=Can.ADMIN,
     returns=Listing[AuditEvent],
     extension=True,
-    heavy=True,
 )
 def list_audit_events(call: Call, org: OrgAccess, query: AuditQuery) -> Listing[AuditEvent] | Stream:
     """Who did what to what in the organization, newest first: from where, and how it was before and after.

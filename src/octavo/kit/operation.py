@@ -66,13 +66,16 @@ class Operation:
     path_parameters: dict[str, str]
     """Handler argument to path parameter."""
     errors: tuple[int, ...]
-    inline: bool
     body_limit: int
     extension: bool
     deprecated: bool
     source: str
     area: str
     query_lists: frozenset[str] = frozenset()
+
+    @property
+    def takes_json(self) -> bool:
+        return self.body not in (None, RawBody)
 
     @property
     def documentation(self) -> str:
@@ -82,7 +85,9 @@ class Operation:
 TABLE: dict[str, Operation] = {}
 _ENTERS: dict[type, Enter] = {}
 
-DEFAULT_BODY_LIMIT = 10 * 1024 * 1024
+BODY_LIMIT = 10 * 1024 * 1024
+PUBLIC_BODY_LIMIT = 64 * 1024
+"""Bytes of the body of an operation that says no limit of its own; the second when anybody may call it."""
 
 
 class DeclarationError(Exception):
@@ -140,15 +145,14 @@ class Area(Struct, frozen=True):
         returns: Any = None,
         status: int | None = None,
         errors: tuple[int, ...] = (),
-        heavy: bool = False,
-        body_limit: int = DEFAULT_BODY_LIMIT,
+        body_limit: int | None = None,
         extension: bool = False,
         deprecated: bool = False,
     ) -> Callable[[Handler], Handler]:
         """Declares the decorated function as an operation.
 
         ``returns``: the type of the answer, ``None`` for an empty one, ``Deletion`` for a DELETE. ``status``: of
-        success (default 200, 204 without an answer). ``heavy``: never answered on the event loop. ``extension``:
+        success (default 200, 204 without an answer). ``body_limit``: bytes the body may have. ``extension``:
         Octavo's own, not in the public API. Raises DeclarationError when something does not fit together.
         """
 
@@ -201,8 +205,7 @@ class Area(Struct, frozen=True):
                 query=query,
                 path_parameters=path_parameters,
                 errors=errors,
-                inline=method == "GET" and not heavy,
-                body_limit=body_limit,
+                body_limit=body_limit or (PUBLIC_BODY_LIMIT if needs is PUBLIC else BODY_LIMIT),
                 extension=extension,
                 deprecated=deprecated,
                 source=f"src/octavo/{module.replace('.', '/')}.py:{code.co_firstlineno}",

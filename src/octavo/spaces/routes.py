@@ -217,7 +217,6 @@ def update_space(call: Call, space: SpaceAccess, body: UpdateSpace) -> Space:
     needs=Can.ADMIN,
     returns=Space,
     status=201,
-    heavy=True,
 )
 def duplicate_space(call: Call, space: SpaceAccess) -> Space:
     """A copy of what the space holds now, right behind it: pages, files, settings and permissions.

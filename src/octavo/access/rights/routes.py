@@ -126,7 +126,6 @@ def list_space_teams(call: Call, space: SpaceAccess, query: PageQuery) -> Listin
     _SPACE + "/aggregate",
     needs=Can.ADMIN,
     returns=Listing[UserPermission],
-    heavy=True,
 )
 def list_space_aggregate(call: Call, space: SpaceAccess, query: AggregateQuery) -> Listing[UserPermission]:
     """Everybody who can see this space, with their role there and, in `source`, why."""
@@ -205,7 +204,6 @@ def list_collection_teams(
     _COLLECTION + "/aggregate",
     needs=Can.ADMIN,
     returns=Listing[UserPermission],
-    heavy=True,
 )
 def list_collection_aggregate(
     call: Call, collection: CollectionAccess, query: AggregateQuery

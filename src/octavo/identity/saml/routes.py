@@ -179,7 +179,6 @@ class StartQuery(Struct):
     "/saml/{samlProviderId}/start",
     needs=PUBLIC,
     status=303,
-    heavy=True,
     extension=True,
 )
 def start_saml(call: Call, saml_provider_id: str, query: StartQuery) -> Reply:
@@ -194,7 +193,6 @@ def start_saml(call: Call, saml_provider_id: str, query: StartQuery) -> Reply:
     "/saml/{samlProviderId}/metadata",
     needs=PUBLIC,
     returns=bytes,
-    heavy=True,
     extension=True,
 )
 def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:
