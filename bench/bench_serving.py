@@ -31,7 +31,8 @@ async def app(scope, receive, send):
     headers = [(b"content-type", types[name]), (b"content-length", str(len(bodies[name])).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": bodies[name]})
-uvicorn.run(app, port=int(sys.argv[2]), loop="asyncio", http="httptools", lifespan="off", log_level="error")
+uvicorn.run(app, port=int(sys.argv[2]), loop="asyncio", http="httptools", lifespan="off", log_level="error",
+            timeout_keep_alive=3600)
 """
 
 
@@ -48,6 +49,8 @@ class Client:
         status = self._file.readline()
         length = 0
         while (line := self._file.readline()) != b"\r\n":
+            if not line:
+                raise RuntimeError(f"{path}: the server closed the connection")
             if line.lower().startswith(b"content-length:"):
                 length = int(line.split(b":")[1])
         body = self._file.read(length)
@@ -82,7 +85,12 @@ def cost(client: Client, pid: int, path: str, token: str = "") -> float:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        environ = {**os.environ, "OCTAVO_DATA": f"{folder}/data", "OCTAVO_DATABASE_URL": ""}
+        environ = {
+            **os.environ,
+            "OCTAVO_DATA": f"{folder}/data",
+            "OCTAVO_DATABASE_URL": "",
+            "OCTAVO_KEEP_ALIVE_SECONDS": "3600",
+        }
         octavo = [str(Path(sys.executable).with_name("octavo"))]
         started = time.perf_counter()
         server = subprocess.Popen(

@@ -6,6 +6,7 @@ import importlib
 
 from .kit import db as databases
 from .kit.context import Context
+from .kit.decoding import prepare_types
 from .kit.files import open_store
 from .kit.migrations import load_migrations, migrate
 from .kit.signing import Signer, get_or_create_secret
@@ -37,9 +38,10 @@ ROUTES = (
 
 
 def load_packages() -> None:
-    """Fills the tables of operations, jobs and consumers."""
+    """Fills the tables of operations, jobs and consumers. Before any further thread."""
     for package in ROUTES:
         importlib.import_module(f"octavo.{package}.routes")
+    prepare_types("octavo")
 
 
 def open_context(settings: Settings) -> Context:

@@ -24,7 +24,7 @@ from .wire import AuditEvent, AuditQuery, UpdateUser, User, audit_filter, presen
 operation = Area("access").operation
 
 
-@operation("getAuthenticatedUser", "GET", "/user", needs=Can.OWN_TOKEN, returns=User)
+@operation("getAuthenticatedUser", "GET", "/user", needs=Can.OWN_TOKEN, returns=User, quick=True)
 def get_authenticated_user(call: Call, caller: SignedIn) -> User:
     """The person whose token the request carries."""
     with call.db.read() as tx:

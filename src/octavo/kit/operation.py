@@ -66,6 +66,7 @@ class Operation:
     path_parameters: dict[str, str]
     """Handler argument to path parameter."""
     errors: tuple[int, ...]
+    quick: bool
     body_limit: int
     extension: bool
     deprecated: bool
@@ -145,6 +146,7 @@ class Area(Struct, frozen=True):
         returns: Any = None,
         status: int | None = None,
         errors: tuple[int, ...] = (),
+        quick: bool = False,
         body_limit: int | None = None,
         extension: bool = False,
         deprecated: bool = False,
@@ -152,8 +154,10 @@ class Area(Struct, frozen=True):
         """Declares the decorated function as an operation.
 
         ``returns``: the type of the answer, ``None`` for an empty one, ``Deletion`` for a DELETE. ``status``: of
-        success (default 200, 204 without an answer). ``body_limit``: bytes the body may have. ``extension``:
-        Octavo's own, not in the public API. Raises DeclarationError when something does not fit together.
+        success (default 200, 204 without an answer). ``body_limit``: bytes the body may have. ``quick``: reads
+        a few rows by their keys, however much there is, so that it may be answered on the event loop.
+        ``extension``: Octavo's own, not in the public API. Raises DeclarationError when something does not fit
+        together.
         """
 
         def declare(handler: Handler) -> Handler:
@@ -205,6 +209,7 @@ class Area(Struct, frozen=True):
                 query=query,
                 path_parameters=path_parameters,
                 errors=errors,
+                quick=quick,
                 body_limit=body_limit or (PUBLIC_BODY_LIMIT if needs is PUBLIC else BODY_LIMIT),
                 extension=extension,
                 deprecated=deprecated,

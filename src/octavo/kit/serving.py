@@ -273,7 +273,8 @@ async def watch(connections: Connections, listeners: Sequence[Listener]) -> None
 def bind(host: str, port: int) -> socket.socket:
     """A socket to listen on; it may be handed to further processes. Raises OSError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio sends without delay only where it sees that this is TCP.
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))

@@ -78,7 +78,7 @@ def _levelling(
 # --- spaces -------------------------------------------------------------------------------------------
 
 
-@operation("getSpaceById", "GET", "/spaces/{spaceId}", needs=Can.VIEW, returns=Space)
+@operation("getSpaceById", "GET", "/spaces/{spaceId}", needs=Can.VIEW, returns=Space, quick=True)
 def get_space(call: Call, space: SpaceAccess, query: SpaceQuery) -> Space:
     """One space."""
     with call.db.read() as tx:
@@ -342,7 +342,14 @@ def _audit_transfer(
 # --- collections --------------------------------------------------------------------------------------
 
 
-@operation("getCollectionById", "GET", "/collections/{collectionId}", needs=Can.VIEW, returns=Collection)
+@operation(
+    "getCollectionById",
+    "GET",
+    "/collections/{collectionId}",
+    needs=Can.VIEW,
+    returns=Collection,
+    quick=True,
+)
 def get_collection(call: Call, collection: CollectionAccess) -> Collection:
     """One collection."""
     with call.db.read() as tx:
