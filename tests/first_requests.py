@@ -1,6 +1,6 @@
 """The first requests of a fresh process, all at once: run as a program by ``test_first_requests``.
 
-Arguments: a data folder, a file of requests (JSON: host part, method, path, token, body), a seed for their order.
+Arguments: a data folder, a file of requests (JSON: lists of the same request), a seed for the order of the lists.
 Prints the requests that were answered with 500 or more.
 """
 
@@ -34,7 +34,9 @@ async def ask_all(context, requests: list[dict]) -> list[str]:
             request["method"], request["path"], headers=headers, json=request["body"]
         )
         failed = answer.status_code >= 500 and answer.status_code != 503
-        return f"{request['method']} {request['path']}: {answer.status_code} {answer.text}" if failed else None
+        return (
+            f"{request['method']} {request['path']}: {answer.status_code} {answer.text}" if failed else None
+        )
 
     failed = await asyncio.gather(*map(ask, requests))
     for application in applications.values():
@@ -50,7 +52,7 @@ def main(data: str, requests: str, seed: str) -> None:
     random.Random(seed).shuffle(wanted)
     # Threads give way after nearly every instruction, so that what is not safe is met at once.
     sys.setswitchinterval(1e-6)
-    for line in asyncio.run(ask_all(context, wanted)):
+    for line in asyncio.run(ask_all(context, [request for requests in wanted for request in requests])):
         print(line)
     close_context(context)
 
