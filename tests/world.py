@@ -155,8 +155,7 @@ class World:
 
     def end(self) -> None:
         self.close()
-        for stop in self._app.on_shutdown:
-            stop()  # type: ignore[call-arg]
+        self._app.close()
 
     def install(self, data: Path) -> Path:
         """Puts the furnished installation into a data folder that ``octavo serve`` can open (SQLite alone)."""

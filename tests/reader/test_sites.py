@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from octavo.admin.import_export import bring
-from octavo.reader import reader_app
+from octavo.reader import reader_edge
 
 FILES = {
     "SUMMARY.md": "* [Home](README.md)\n* [Guide](guide.md)\n* [Hidden](hidden.md)\n* [Beta](beta.md)\n",
@@ -22,7 +22,7 @@ FILES = {
 
 class Visitor:
     def __init__(self, context):
-        self._app = reader_app(context)
+        self._app = reader_edge(context)
 
     def get(self, path, **headers):
         async def ask():

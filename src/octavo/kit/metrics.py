@@ -1,38 +1,97 @@
-"""Metrics of this process in the Prometheus text format."""
+"""Metrics in the Prometheus text format, of one process or of several workers together."""
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
+import os
+import resource
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""Environment variable naming the folder where workers keep their counts, so that each answers for all. The client
+library looks at it once, when it is loaded."""
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
+_PAGE = resource.getpagesize()
 
 
 class Metrics:
     """One for a process; safe to share between threads."""
 
     def __init__(self) -> None:
-        self._registry = CollectorRegistry()
-        ProcessCollector(registry=self._registry)
+        registry = self._registry = CollectorRegistry()
         self._requests = Counter(
-            "octavo_requests", "Requests answered", ("operation", "status"), registry=self._registry
+            "octavo_requests", "Requests answered", ("operation", "status"), registry=registry
         )
         self._seconds = Histogram(
-            "octavo_request_seconds",
-            "Time to an answer",
-            ("operation",),
-            buckets=_BUCKETS,
-            registry=self._registry,
+            "octavo_request_seconds", "Time to an answer", ("operation",), buckets=_BUCKETS, registry=registry
+        )
+        self._cpu = Gauge(
+            "octavo_process_cpu_seconds",
+            "CPU time of a process",
+            registry=registry,
+            multiprocess_mode="liveall",
+        )
+        self._memory = Gauge(
+            "octavo_process_memory_bytes",
+            "Resident memory of a process",
+            registry=registry,
+            multiprocess_mode="liveall",
+        )
+        self._files = Gauge(
+            "octavo_process_open_files",
+            "Open files of a process",
+            registry=registry,
+            multiprocess_mode="liveall",
+        )
+        self._connections = Gauge(
+            "octavo_connections", "Open connections", registry=registry, multiprocess_mode="livesum"
+        )
+        self._ended = Counter(
+            "octavo_connections_ended",
+            "Connections ended early: dropped (idle, for a new one), refused (no room), slow, too_large, malformed",
+            ("reason",),
+            registry=registry,
+        )
+        self._restarts = Gauge(
+            "octavo_worker_restarts",
+            "How often a worker was started again after it died",
+            ("worker",),
+            registry=registry,
+            multiprocess_mode="max",
         )
 
     def meter(self, operation: str) -> RequestMeter:
         """What counts the requests of one operation."""
         return RequestMeter(self._requests, self._seconds, operation)
 
+    def count_ended(self, reason: str) -> None:
+        self._ended.labels(reason).inc()
+
+    def note_restarts(self, worker: int, restarts: int) -> None:
+        self._restarts.labels(str(worker)).set(restarts)
+
+    def observe_process(self, connections: int) -> None:
+        """Notes what this process uses just now."""
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        self._cpu.set(used.ru_utime + used.ru_stime)
+        self._connections.set(connections)
+        try:
+            self._memory.set(int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE)
+            self._files.set(len(os.listdir("/proc/self/fd")))
+        except OSError:  # not on Linux: the most it ever used, in kilobytes
+            self._memory.set(used.ru_maxrss * 1024)
+
     def text(self) -> bytes:
-        """The body of ``/metrics``."""
-        return generate_latest(self._registry)
+        """The body of ``/metrics``: of all workers, if there are several."""
+        registry = self._registry
+        if SHARED_FOLDER in os.environ:
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return generate_latest(registry)
 
 
 class RequestMeter:

@@ -58,6 +58,7 @@ def create_organization(call: Call, caller: SignedIn, body: CreateOrganization) 
     "/orgs/{organizationId}",
     needs=Can.VIEW,
     returns=Organization,
+    quick=True,
     errors=(404,),
 )
 def get_organization(call: Call, org: OrgAccess) -> Organization:

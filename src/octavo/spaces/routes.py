@@ -77,7 +77,7 @@ def _levelling(
 # --- spaces -------------------------------------------------------------------------------------------
 
 
-@operation("getSpaceById", "GET", "/spaces/{spaceId}", needs=Can.VIEW, returns=Space)
+@operation("getSpaceById", "GET", "/spaces/{spaceId}", needs=Can.VIEW, returns=Space, quick=True)
 def get_space(call: Call, space: SpaceAccess, query: SpaceQuery) -> Space:
     """One space."""
     with call.db.read() as tx:
@@ -210,7 +210,6 @@ def update_space(call: Call, space: SpaceAccess, body: UpdateSpace) -> Space:
     needs=Can.ADMIN,
     returns=Space,
     status=201,
-    heavy=True,
 )
 def duplicate_space(call: Call, space: SpaceAccess) -> Space:
     """A copy of what the space holds now, right behind it: pages, files, settings and permissions.
@@ -334,7 +333,14 @@ def _audit_transfer(
 # --- collections --------------------------------------------------------------------------------------
 
 
-@operation("getCollectionById", "GET", "/collections/{collectionId}", needs=Can.VIEW, returns=Collection)
+@operation(
+    "getCollectionById",
+    "GET",
+    "/collections/{collectionId}",
+    needs=Can.VIEW,
+    returns=Collection,
+    quick=True,
+)
 def get_collection(call: Call, collection: CollectionAccess) -> Collection:
     """One collection."""
     with call.db.read() as tx:

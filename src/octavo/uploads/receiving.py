@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from ..errors import BadRequest, Conflict, MethodNotAllowed, NotFound, OctavoError, TooLarge
+from ..errors import BadRequest, Conflict, NotFound
 from ..kit import ids
+from ..kit.asgi import Action, Answer, Request, Route
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.http import Endpoint, Receive, Scope, Send, send_answer
 from ..kit.jobs import job, schedule
 from ..spaces import keep, leave
 from . import store
@@ -61,35 +61,24 @@ def get_upload(tx: Transaction, organization_id: str, user_id: str, kind: str, k
     return store.get_uploads(tx, organization_id, user_id, kind, [key])[0]
 
 
-def upload_endpoint(context: Context) -> Endpoint:
+def upload_route(context: Context) -> Route:
     """``PUT /uploads/{token}``: takes the bytes piece by piece, never more than were announced."""
 
-    async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
-        headers = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
-        try:
-            if scope["method"] == "OPTIONS":
-                allowed = [(b"access-control-allow-methods", b"PUT"), (b"access-control-allow-headers", b"*")]
-                await send_answer(send, 204, b"", [*allowed, (b"allow", b"PUT")])
-                return
-            if scope["method"] != "PUT":
-                raise MethodNotAllowed("PUT the bytes of the file here.", allow="PUT")
-            loop = asyncio.get_running_loop()
-            token = str(scope["path_params"]["token"])
-            upload = await loop.run_in_executor(None, _open, context, token)
-            with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
-                await _receive(receive, dict(scope["headers"]), upload, spool)
-                key = await loop.run_in_executor(None, _keep, context, upload, spool)
-        except OctavoError as error:
-            told = [(name.encode(), value.encode()) for name, value in error.headers.items()]
-            body = {"error": {"code": error.status, "message": error.message}}
-            # What of the body was not read makes the connection useless.
-            await send_answer(
-                send, error.status, msgspec.json.encode(body), [*headers, *told, (b"connection", b"close")]
-            )
-            return
-        await send_answer(send, 200, msgspec.json.encode({"key": key}), headers)
+    async def answer(request: Request) -> Answer:
+        loop = asyncio.get_running_loop()
+        upload = await loop.run_in_executor(None, _open, context, request.parameters["token"])
+        with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
+            size = 0
+            async for part in request.read_parts(upload.size, "that were announced"):
+                size += len(part)
+                spool.write(part)
+            if size < upload.size:
+                raise BadRequest(f"body: {upload.size} bytes were announced, {size} came")
+            key = await loop.run_in_executor(None, _keep, context, upload, spool)
+        body = msgspec.json.encode({"key": key})
+        return Answer(200, body, "application/json", {"cache-control": "no-store"})
 
-    return endpoint
+    return Route(f"{PATH}/{{token}}", {"PUT": Action("upload", answer)})
 
 
 def _open(context: Context, token: str) -> UploadRow:
@@ -99,27 +88,6 @@ def _open(context: Context, token: str) -> UploadRow:
             if (upload := store.find_upload(tx, upload_id)) is not None:
                 return upload
     raise NotFound("This URL takes no files, or no more: ask for a new one.")
-
-
-async def _receive(receive: Receive, headers: dict[bytes, bytes], upload: UploadRow, spool: Any) -> None:
-    too_large = TooLarge(f"body: larger than the {upload.size} bytes that were announced")
-    length = headers.get(b"content-length", b"")
-    if length.isdigit() and int(length) > upload.size:
-        raise too_large
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise BadRequest("body: the connection ended before it was complete")
-        part = message.get("body", b"")
-        size += len(part)
-        if size > upload.size:
-            raise too_large
-        spool.write(part)
-        if not message.get("more_body"):
-            break
-    if size < upload.size:
-        raise BadRequest(f"body: {upload.size} bytes were announced, {size} came")
 
 
 def _keep(context: Context, upload: UploadRow, spool: Any) -> str:
