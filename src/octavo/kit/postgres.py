@@ -151,8 +151,10 @@ class PostgresDatabase(Database):
 
     def generation(self) -> int | None:
         if self._listener is None:
-            self._listener = threading.Thread(target=self._listen, daemon=True, name="octavo-listen")
-            self._listener.start()
+            with self._generation_lock:
+                if self._listener is None:
+                    self._listener = threading.Thread(target=self._listen, daemon=True, name="octavo-listen")
+                    self._listener.start()
         if getattr(self._local, "read", None) is not None:
             begun_with: int | None = self._local.generation
             return begun_with

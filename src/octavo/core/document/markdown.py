@@ -543,6 +543,9 @@ def _make() -> MarkdownIt:
     md.inline.ruler2.enableOnly(["balance_pairs", "strikethrough", "emphasis", "fragments_join"])
     md.validateLink = safe_url  # type: ignore[method-assign]
     md.normalizeLink = md.normalizeLinkText = lambda url: url  # type: ignore[method-assign, assignment]
+    # The library lists its rules when they are first used, and another thread would see half of the list.
+    for ruler in (md.block.ruler, md.inline.ruler, md.inline.ruler2):
+        ruler.getRules("")
     return md
 
 
