@@ -251,7 +251,8 @@ database.close()
 
 
 def test_a_killed_worker_loses_nothing_and_doubles_nothing(database, database_url):
-    database.script("CREATE TABLE effects (n BIGINT NOT NULL);")
+    with database.write() as tx:
+        tx.script("CREATE TABLE effects (n BIGINT NOT NULL);")
     workers = []
     try:
         with database.write() as tx:
@@ -284,7 +285,8 @@ def test_a_killed_worker_loses_nothing_and_doubles_nothing(database, database_ur
             worker.kill()
             worker.wait()
             worker.stdout.close()
-        database.script("DROP TABLE effects;")
+        with database.write() as tx:
+            tx.script("DROP TABLE effects;")
 
 
 def test_workers_on_both_sides_of_a_process_border_share_the_work(database, database_url):

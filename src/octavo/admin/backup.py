@@ -25,7 +25,7 @@ from ..kit import db as databases
 from ..kit.context import Context
 from ..kit.db import Database, Transaction
 from ..kit.files import FileStore, open_store
-from ..kit.migrations import load_migrations, migrate
+from ..kit.migrations import Migration, load_migrations, migrate
 from ..kit.signing import Signer
 from ..kit.tables import (
     BATCH,
@@ -159,8 +159,7 @@ def restore(settings: Settings, source: Path) -> Outcome:
         if findings:
             raise BadRequest(f"{source}: {findings[0]}")
         known = load_migrations("octavo.migrations")
-        if unknown := sorted(set(manifest.migrations) - {migration.number for migration in known}):
-            raise BadRequest(f"{source}: was made by a newer Octavo (migration {unknown[0]})")
+        _require_known(source, set(manifest.migrations), known)
         database = databases.open_database(settings.database, settings.threads)
         try:
             migrate(database, [each for each in known if each.number in manifest.migrations])
@@ -193,6 +192,17 @@ def _read_manifest(archive: zipfile.ZipFile) -> _Manifest:
     if (manifest.format, manifest.version) != (FORMAT, VERSION):
         raise BadRequest(f"expected {FORMAT} {VERSION}, got {manifest.format} {manifest.version}")
     return manifest
+
+
+def _require_known(source: Path, numbers: set[int], known: list[Migration]) -> None:
+    for migration in known:
+        if migration.upgrade is not None and numbers <= migration.upgrade.replaces:
+            raise BadRequest(
+                f"{source}: was made by an older Octavo than this one takes back: restore it with"
+                f" {migration.upgrade.first}, upgrade that installation, and back it up again"
+            )
+    if unknown := sorted(numbers - {migration.number for migration in known}):
+        raise BadRequest(f"{source}: was made by a newer Octavo (migration {unknown[-1]})")
 
 
 def _require_empty(database: Database) -> None:

@@ -15,7 +15,7 @@ from psycopg.types.numeric import IntDumper
 from psycopg_pool import ConnectionPool
 
 from ..errors import Unavailable
-from .db import Database, Engine, RetryTransaction, Row, Transaction
+from .db import Database, Engine, LockTimeout, RetryTransaction, Row, Transaction
 
 _PARAMETER = re.compile(r"'(?:[^']|'')*'|(?<![:\w]):([a-zA-Z_]\w*)|%")
 
@@ -56,9 +56,14 @@ class _PostgresTransaction(Transaction):
         with self._connection.cursor() as cursor:
             cursor.executemany(_to_postgres(sql), rows)
 
+    def script(self, sql: str) -> None:
+        self._connection.execute(pg_sql.SQL(sql))
+
 
 _RETRY = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
 _CHANNEL = "octavo_changed"
+_MIGRATION = 0x6F637461766F  # "octavo", as a number: the advisory lock of whoever migrates
+_LOCK_TIMEOUT = "5s"
 
 
 class PostgresDatabase(Database):
@@ -148,9 +153,17 @@ class PostgresDatabase(Database):
                 self._closing.wait(1)
         self._listening = False
 
-    def script(self, sql: str) -> None:
-        with self._pool.connection() as connection, connection.transaction():
-            connection.execute(pg_sql.SQL(sql))
+    @contextmanager
+    def migration(self) -> Iterator[Transaction]:
+        try:
+            with self.write() as tx:
+                # Without a limit: whoever migrates just now may take long.
+                tx.value("SELECT pg_advisory_xact_lock(:key)", key=_MIGRATION)
+                # With one: who waits for a table holds up everybody who wants it afterwards.
+                tx.run(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'")
+                yield tx
+        except psycopg.errors.LockNotAvailable as error:
+            raise LockTimeout(str(error)) from error
 
     def close(self) -> None:
         self._closing.set()
