@@ -28,10 +28,11 @@ from .kit import logs
 from .kit.context import Context
 from .kit.description import describe, reference_page
 from .kit.http import Dispatcher, Endpoint, Receive, Scope, Send, build_app, send_answer
-from .kit.jobs import Worker, wake
+from .kit.jobs import wake
 from .kit.metrics import CONTENT_TYPE as METRICS_TYPE
 from .kit.metrics import Metrics
 from .kit.operation import TABLE, Call
+from .kit.worker import Worker
 from .portal import CONTENT_SECURITY_POLICY, read_file
 from .portal import FILES as PORTAL_FILES
 from .reader import reader_app
@@ -75,6 +76,14 @@ def _ready(context: Context) -> Endpoint:
     return endpoint
 
 
+def _metrics(metrics: Metrics) -> Endpoint:
+    async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
+        text = await asyncio.get_running_loop().run_in_executor(None, metrics.text)
+        await send_answer(send, 200, text, [(b"content-type", METRICS_TYPE.encode())])
+
+    return endpoint
+
+
 def api_app(context: Context, last_use: LastUse | None = None) -> Litestar:
     """The HTTP API with its description, reference and health pages."""
     import msgspec
@@ -86,6 +95,7 @@ def api_app(context: Context, last_use: LastUse | None = None) -> Litestar:
         return authenticate(call, uses)
 
     metrics = Metrics()
+    metrics.watch(context.db)
     dispatcher = Dispatcher(context, identify, admit=admit, metrics=metrics)
     made: dict[str, bytes] = {}
 
@@ -114,7 +124,7 @@ def api_app(context: Context, last_use: LastUse | None = None) -> Litestar:
             "/healthz": _static(lambda: b"ok\n", "text/plain"),
             "/readyz": _ready(context),
             f"{UPLOAD_PATH}/{{token:str}}": upload_endpoint(context),
-            "/metrics": _static(metrics.text, METRICS_TYPE),
+            "/metrics": _metrics(metrics),
             **{
                 file.path: _static(partial(read_file, file.name), file.content_type, CONTENT_SECURITY_POLICY)
                 for file in PORTAL_FILES

@@ -81,6 +81,12 @@ def _milliseconds(text: str) -> int:
     return int(match[1]) * _SECONDS[match[2]] * 1000
 
 
+def _positive(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"expected a number from 1, got {text!r}")
+    return int(text)
+
+
 def _create_token(options: argparse.Namespace) -> int:
     from .admin.first_start import token_for
 
@@ -255,6 +261,70 @@ def _verify(options: argparse.Namespace) -> int:
     return FAILED if findings else DONE
 
 
+# --- jobs ---------------------------------------------------------------------------------------------
+
+
+def _list_jobs(options: argparse.Namespace) -> int:
+    import msgspec
+
+    from .admin.job_list import list_jobs
+
+    with _context(options) as context:
+        found = list_jobs(context, state=options.state, kind=options.kind, limit=options.limit)
+    if options.json:
+        print(json.dumps(msgspec.to_builtins(found), ensure_ascii=False))
+        return DONE
+    names = ("id", "kind", "state", "organization", "attempts", "runAt", "problem")
+    _print_table(names, [[row[name] for name in names] for row in found.jobs])
+    if found.count > len(found.jobs):
+        print(f"{len(found.jobs)} of {found.count} jobs: --limit shows more, --state and --kind fewer")
+    for consumer, count in found.events.items():
+        print(f"{count} events wait for {consumer}")
+    return DONE
+
+
+def _show_job(options: argparse.Namespace) -> int:
+    from .admin.job_list import get_job
+
+    with _context(options) as context:
+        found = get_job(context, options.id)
+    if options.json:
+        print(json.dumps(found, ensure_ascii=False))
+        return DONE
+    for name, value in found.items():
+        if name != "problem":
+            print(
+                f"{name:12}  {json.dumps(value, ensure_ascii=False) if name == 'payload' else _cell(value)}"
+            )
+    return DONE
+
+
+def _retry_jobs(options: argparse.Namespace) -> int:
+    from .admin.job_list import retry_jobs
+
+    if bool(options.id) == options.all:
+        raise Failure("expected ids of parked jobs, or --all")
+    if options.kind and not options.all:
+        raise Failure("--kind goes with --all")
+    with _context(options) as context:
+        count = retry_jobs(context, options.id or None, options.kind)
+    print(json.dumps({"retried": count}) if options.json else f"{count} jobs run again")
+    return DONE
+
+
+def _cell(value: Any) -> str:
+    return "-" if value is None else str(value)
+
+
+def _print_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Columns under headings, as wide as what they hold; the last one is not padded."""
+    headings = [re.sub(r"(?=[A-Z])", " ", name).upper() for name in names]
+    cells = [headings, *([_cell(value) for value in row] for row in rows)]
+    widths = [max(len(row[n]) for row in cells) for n in range(len(names))]
+    for row in cells:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
 # --- the table of operations --------------------------------------------------------------------------
 
 
@@ -390,6 +460,23 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument(
         "file", type=Path, nargs="?", metavar="FILE", help="a backup; without, this installation"
     )
+
+    group = commands.add_parser("jobs", help="List, show and retry background jobs.").add_subparsers(
+        dest="action", required=True
+    )
+    made = group.add_parser("list", parents=[common], help="List jobs, parked ones first.")
+    made.set_defaults(run=_list_jobs)
+    made.add_argument("--state", choices=("parked", "running", "waiting"), help="only those in this state")
+    made.add_argument("--kind", help="only those of this kind")
+    made.add_argument("--limit", type=_positive, default=100, help="how many to list (default: %(default)s)")
+    made = group.add_parser("show", parents=[common], help="Show a job with its payload and last error.")
+    made.set_defaults(run=_show_job)
+    made.add_argument("id", help="which job, as listed")
+    made = group.add_parser("retry", parents=[common], help="Have parked jobs run again.")
+    made.set_defaults(run=_retry_jobs)
+    made.add_argument("id", nargs="*", help="which jobs, as listed")
+    made.add_argument("--all", action="store_true", help="every parked job")
+    made.add_argument("--kind", help="with --all: every parked job of this kind")
 
     made = command("operations", _operations, "List the operations of the API.")
     made.add_argument("name", nargs="?", help="one operation id")

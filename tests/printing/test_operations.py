@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 from octavo import spaces
-from octavo.kit import clock, jobs
+from octavo.kit import clock
+from octavo.kit.worker import Worker
 from octavo.printing import print_job, store
 from octavo.reader import reader_app
 from octavo.spaces import leftovers
@@ -27,7 +28,7 @@ def fetch(world: World, url: str) -> httpx.Response:
             asked = asyncio.ensure_future(client.get(path))
             while not asked.done():
                 await asyncio.sleep(0.05)
-                worker = jobs.Worker(world.context.db, world.context)
+                worker = Worker(world.context.db, world.context)
                 await asyncio.get_running_loop().run_in_executor(None, worker.run_pending)
             return asked.result()
 

@@ -8,7 +8,7 @@ import pytest
 
 from octavo.access import upsert_member
 from octavo.kit import clock
-from octavo.kit.jobs import Worker
+from octavo.kit.worker import Worker
 from octavo.spaces import leftovers
 from world import Place, World
 

@@ -66,7 +66,7 @@ def invite(
                 hash=hash_token(secret) if secret else None,
             )
             if mailing:
-                jobs.enqueue(tx, "mailInvitation", invitation_id=invitation_id)
+                jobs.enqueue(tx, "mailInvitation", organization=organization_id, invitation_id=invitation_id)
             else:
                 links.append(InvitationLink(email, _url(call.context, organization_id, secret)))
             state = {"email": email, "role": role}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..access import RESTORE_DAYS, audit
-from ..kit import jobs
+from ..kit import deadlines, jobs
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -61,7 +61,7 @@ def _forget_rights(tx: Transaction, kind: str, ids: list[str]) -> None:
     tx.run("DELETE FROM invite_links WHERE target_type = :kind AND target_id IN :ids", kind=kind, ids=ids)
 
 
-@jobs.job("purgeSpaces")
+@jobs.job("purgeSpaces", seconds=3600)
 def purge_spaces(context: Context) -> None:
     """Removes what nobody can restore any more, each space in its own transaction."""
     before = now() - RESTORE_DAYS * DAY
@@ -69,6 +69,7 @@ def purge_spaces(context: Context) -> None:
         with context.db.read() as tx:
             found = list_purgeable(tx, before)
         for space_id in found:
+            deadlines.check()
             with context.db.write() as tx:
                 purge_space(tx, space_id, before)
         if not found:
