@@ -160,13 +160,16 @@ def _import(options: argparse.Namespace) -> int:
     from .admin.import_export import bring
 
     if is_organization(options.source):
-        with _context(options) as context, _progress(options.source, options.quiet) as progress:
+        with (
+            _context(options) as context,
+            _progress(f"Importing {options.source}", options.quiet) as progress,
+        ):
             moved = import_organization(context, Path(options.source), progress)
         print(json.dumps(msgspec.to_builtins(moved), ensure_ascii=False, indent=None if options.json else 2))
         return DONE
     if options.org is None:
         raise Failure("--org: say which organization the new space belongs to")
-    with _context(options) as context, _progress(options.source, options.quiet) as progress:
+    with _context(options) as context, _progress(f"Importing {options.source}", options.quiet) as progress:
         brought = bring(
             context,
             options.source,
@@ -185,7 +188,7 @@ def _import(options: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _progress(name: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+def _progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on standard error."""
     if quiet:
         yield lambda done, total: None
@@ -195,7 +198,7 @@ def _progress(name: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(f"Importing {name}", total=None)
+        task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
@@ -233,7 +236,8 @@ def _backup(options: argparse.Namespace) -> int:
 def _restore(options: argparse.Namespace) -> int:
     from .admin.backup import restore
 
-    outcome = restore(_settings(options), options.file)
+    with _progress(f"Restoring {options.file}", options.quiet) as progress:
+        outcome = restore(_settings(options), options.file, progress)
     return _told(options, outcome, f"{outcome.rows} rows and {outcome.files} files taken back")
 
 
@@ -244,6 +248,18 @@ def _told(options: argparse.Namespace, outcome: Any, text: str) -> int:
     for digest in outcome.missing:
         print(f"octavo: file {digest} is missing", file=sys.stderr)
     return FAILED if outcome.missing else DONE
+
+
+def _reindex(options: argparse.Namespace) -> int:
+    import msgspec
+
+    from .admin.reindexing import reindex
+
+    with _context(options) as context, _progress("Reading spaces", options.quiet) as progress:
+        rebuilt = reindex(context.db, options.org, progress)
+    text = f"{rebuilt.spaces} spaces read, {rebuilt.counts} counts set right"
+    print(json.dumps(msgspec.to_builtins(rebuilt)) if options.json else text)
+    return DONE
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -456,6 +472,10 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("file", type=Path, metavar="FILE", help="file to write; it holds all secrets")
     made = command("restore", _restore, "Take a backup back into an empty installation, on either engine.")
     made.add_argument("file", type=Path, metavar="FILE", help="what `octavo backup` wrote")
+    made.add_argument("--quiet", action="store_true", help="no progress bar")
+    made = command("reindex", _reindex, "Make search, references and kept counts anew, while Octavo goes on.")
+    made.add_argument("--org", metavar="ORG", help="only those of this organization")
+    made.add_argument("--quiet", action="store_true", help="no progress bar")
     made = command("verify", _verify, "Check the hashes and references of a backup, or of this installation.")
     made.add_argument(
         "file", type=Path, nargs="?", metavar="FILE", help="a backup; without, this installation"

@@ -91,7 +91,7 @@ def test_every_command_refuses_a_database_that_is_newer(octavo: Shell, tmp_path)
         ["token", "create", "--email", "a@example.org"], ["token", "list", "--email", "a@example.org"],
         ["session", "list", "--email", "a@example.org"],
         ["import", str(tmp_path), "--org", "o"], ["export", "s", str(tmp_path / "out")],
-        ["backup", file], ["verify"],
+        ["backup", file], ["reindex"], ["verify"],
         ["jobs", "list"], ["jobs", "show", "x"], ["jobs", "retry", "--all"],
     ]  # fmt: skip
     for command in commands:

@@ -1,5 +1,6 @@
 """Who may do what where."""
 
+from . import tables as tables
 from .auditing import audit, audit_person
 from .entering import (
     RESTORE_DAYS,

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from ..access import User, UserRow, list_users_by_id, present_user
-from ..content import ContentQuery, File, RevisionRow, app_url
+from ..content import ContentQuery, File, RevisionRow, RevisionType, app_url
 from ..core.diff import BlockChange
 from ..core.document import DocumentError, from_json, to_json
 from ..core.merge import Conflict
@@ -627,7 +627,7 @@ def present_conflict(conflict: Conflict, title: str | None) -> OpenConflict:
 class RevisionItem(Struct, rename="camel"):
     id: str
     parents: list[str]
-    type: Literal["edits", "merge", "rollback", "update", "computed"]
+    type: RevisionType
     created_at: str
     urls: ChangeRequestUrls
     object: Literal["revision-summary"] = "revision-summary"

@@ -1,5 +1,3 @@
 """Fonts of an organization, made of uploaded files."""
 
-from ..spaces import uses_hashes
-
-uses_hashes("file", "font_faces", "hash")
+from . import tables as tables

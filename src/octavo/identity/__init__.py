@@ -1,5 +1,6 @@
 """Sign-in: accounts, sessions, factors, OpenID Connect, SAML."""
 
+from . import tables as tables
 from .passwords import hash_password, require_good, set_password
 from .removal import disable_member, remove_member, require_another_admin
 from .routes import sign_in

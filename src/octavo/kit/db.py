@@ -112,6 +112,8 @@ class Database:
     """One database; safe to share between threads."""
 
     engine: Engine
+    row_errors: tuple[type[Exception], ...]
+    """What the engine raises for a row that it cannot hold, or that breaks a rule of the schema."""
 
     def read(self) -> Any:
         """A read transaction: one snapshot. Inside another read of the same thread it joins that one."""
@@ -170,6 +172,7 @@ class _SqliteTransaction(Transaction):
 
 class SqliteDatabase(Database):
     engine: Engine = "sqlite"
+    row_errors = (sqlite3.IntegrityError, sqlite3.DataError, OverflowError)
 
     def __init__(self, path: str) -> None:
         self._path = path

@@ -23,6 +23,9 @@ from ..errors import NotFound
 from .clock import now
 from .db import Database, Transaction
 from .ids import new_id
+from .tables import Table, declare
+
+declare(*(Table(name=name, stays="the installation's own") for name in ("jobs", "schedules")))
 
 F = TypeVar("F", bound=Callable[..., None])
 

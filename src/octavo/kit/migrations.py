@@ -25,6 +25,10 @@ from typing import NamedTuple
 from ..errors import Unavailable
 from .clock import now
 from .db import Database, Engine, LockTimeout, Transaction
+from .tables import Table, declare
+
+# Migrating writes its rows.
+declare(Table(name="migrations", derived=True))
 
 _NAME = re.compile(r"(\d{12})_(\w+?)(\.upgrade)?\.sql")
 _ONLY = re.compile(r"^-- only: (\w+)\n(.*?)^-- end\n", re.M | re.S)

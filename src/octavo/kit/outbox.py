@@ -23,6 +23,9 @@ from . import deadlines, jobs
 from .clock import now
 from .context import Context
 from .db import Database, RetryTransaction, Transaction
+from .tables import Table, declare
+
+declare(*(Table(name=name, stays="the installation's own") for name in ("events", "event_cursors")))
 
 log = structlog.get_logger()
 

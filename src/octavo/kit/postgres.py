@@ -68,6 +68,7 @@ _LOCK_TIMEOUT = "5s"
 
 class PostgresDatabase(Database):
     engine: Engine = "postgresql"
+    row_errors = (psycopg.IntegrityError, psycopg.DataError, psycopg.errors.ProgramLimitExceeded)
 
     def __init__(self, url: str, size: int) -> None:
         self._url = url

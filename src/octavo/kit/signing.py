@@ -12,6 +12,9 @@ import msgspec
 
 from .clock import now
 from .db import Transaction
+from .tables import Table, declare
+
+declare(Table(name="secrets", stays="secret"))
 
 
 def get_or_create_secret(tx: Transaction, name: str) -> bytes:

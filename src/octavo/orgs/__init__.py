@@ -1,5 +1,6 @@
 """Organizations."""
 
+from . import tables as tables
 from .creating import create_organization
 from .settings import require_merge_rules
 from .store import OrgRow, OrgSettings, find_organization_by_hostname, get_organization

@@ -147,6 +147,27 @@ def _count(tx: Transaction, space_id: str, changes: dict[str, int]) -> None:
     )
 
 
+def clear(tx: Transaction, space_id: str) -> None:
+    """Takes a space out of the index. What the sections have in it goes with them."""
+    for table in ("search_sections", "search_pages", "search_words"):
+        tx.run(f"DELETE FROM {table} WHERE space_id = :space", space=space_id)
+
+
+def count_indexed(tx: Transaction, space_id: str) -> tuple[int, int, int]:
+    """How many pages of a space are indexed, how many sections they have, and how many of these are found."""
+    key = "rowid" if tx.engine == "sqlite" else "section_id"
+    pages, sections, indexed = (
+        tx.value(query, space=space_id)
+        for query in (
+            "SELECT count(*) FROM search_pages WHERE space_id = :space",
+            "SELECT count(*) FROM search_sections WHERE space_id = :space",
+            f"""SELECT count(*) FROM search_sections s JOIN search_index i ON i.{key} = s.id
+                WHERE s.space_id = :space""",
+        )
+    )
+    return pages, sections, indexed
+
+
 def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
     """Indexes a copy of a space, from the index of the original."""
     given = {"source": source_id, "copy": copy_id}

@@ -1,5 +1,6 @@
 """Published sites: which spaces they show, and to whom."""
 
+from . import tables as tables
 from .creating import create_site
 from .store import (
     SiteRow,

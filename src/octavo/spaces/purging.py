@@ -8,8 +8,9 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.outbox import emit
-from .following import tell_purged
+from .hooks import purged
 from .trashing import DAY
+from .unused import release_space
 
 
 def list_purgeable(tx: Transaction, before: int, limit: int = 100) -> list[str]:
@@ -31,7 +32,8 @@ def purge_space(tx: Transaction, space_id: str, before: int) -> bool:
     )
     if row is None:
         return False
-    tell_purged(tx, space_id)
+    release_space(tx, space_id)
+    purged(tx, space_id)
     _forget_rights(tx, "space", [space_id])
     tx.run("DELETE FROM spaces WHERE id = :id", id=space_id)
     audit(tx, None, "space.purged", row[0], ("space", space_id), before={"title": row[1]})
