@@ -86,11 +86,14 @@ def apply(tx: Transaction, space_id: str, prepared: Prepared) -> None:
 
 
 def check(tx: Transaction, space_id: str) -> str | None:
-    """Compares the number of indexed pages with that of main, and of indexed sections with what they quote."""
+    """Compares the number of indexed pages with that of main, and of sections and words with what pages have."""
     wanted = sum(page.kind in _INDEXED for page in list_pages(tx, main_state(tx, space_id)))
-    pages, sections, indexed = store.count_indexed(tx, space_id)
-    if pages != wanted:
-        return f"search: {pages} pages are indexed, {wanted} are there"
-    if sections != indexed:
-        return f"search: {indexed} sections are indexed, {sections} are there"
+    there = store.measure(tx, space_id)
+    if there.pages != wanted or there.pages_with_sections != wanted:
+        indexed = min(there.pages, there.pages_with_sections)
+        return f"search: {indexed} pages are indexed, {wanted} are there"
+    if there.sections != there.found:
+        return f"search: {there.found} sections are indexed, {there.sections} are there"
+    if there.wrong_words:
+        return f"search: {there.wrong_words} words are counted wrongly"
     return None

@@ -153,19 +153,29 @@ def clear(tx: Transaction, space_id: str) -> None:
         tx.run(f"DELETE FROM {table} WHERE space_id = :space", space=space_id)
 
 
-def count_indexed(tx: Transaction, space_id: str) -> tuple[int, int, int]:
-    """How many pages of a space are indexed, how many sections they have, and how many of these are found."""
+class Indexed(Struct, frozen=True):
+    """How many pages of a space are indexed, how many of them have sections, how many sections there are, how many
+    of these are found; and of how many words the count is wrong."""
+
+    pages: int
+    pages_with_sections: int
+    sections: int
+    found: int
+    wrong_words: int
+
+
+def measure(tx: Transaction, space_id: str) -> Indexed:
     key = "rowid" if tx.engine == "sqlite" else "section_id"
-    pages, sections, indexed = (
-        tx.value(query, space=space_id)
-        for query in (
-            "SELECT count(*) FROM search_pages WHERE space_id = :space",
-            "SELECT count(*) FROM search_sections WHERE space_id = :space",
-            f"""SELECT count(*) FROM search_sections s JOIN search_index i ON i.{key} = s.id
-                WHERE s.space_id = :space""",
-        )
+    counted = dict(tx.all("SELECT word, pages FROM search_words WHERE space_id = :space", space=space_id))
+    pages = tx.all("SELECT words FROM search_pages WHERE space_id = :space", space=space_id)
+    words = Counter(word for (known,) in pages for word in msgspec.json.decode(known, type=list[str]))
+    row = tx.one(
+        f"""SELECT count(DISTINCT s.page_id), count(*), count(i.{key}) FROM search_sections s
+            LEFT JOIN search_index i ON i.{key} = s.id WHERE s.space_id = :space""",
+        space=space_id,
     )
-    return pages, sections, indexed
+    assert row is not None
+    return Indexed(len(pages), *row, len({*words.items()} ^ {*counted.items()}))
 
 
 def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
