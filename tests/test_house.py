@@ -119,6 +119,19 @@ def test_every_operation_is_declared_once() -> None:
         assert len(places) == 1, f"{operation_id}: {places}"
 
 
+def test_jobs_say_for_whom_they_are_done() -> None:
+    """Organizations take turns; sign-in is of no organization yet."""
+    wrong = []
+    for path in FILES:
+        if _name(path) in ("kit", "identity"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("enqueue", "jobs.enqueue"):
+                if "organization" not in {keyword.arg for keyword in node.keywords}:
+                    wrong.append(f"{path.relative_to(SRC)}:{node.lineno}")
+    assert not wrong, "\n".join(wrong)
+
+
 def test_no_file_names_a_place_of_this_machine() -> None:
     local = re.compile(r"""(?<![\w.~}])/(?:home|root|Users|work|tmp|private)/\w""")
     root = SRC.parents[1]

@@ -199,7 +199,7 @@ def import_organization(
         _store(context, have, texts, files, lambda done: progress(done, total))
         with context.db.write() as tx:
             count = _write(context, tx, schemas, rows, about.organization)
-    except BaseException:
+    except BadRequest:
         with context.db.write() as tx:
             _release(tx, "text", texts)
             _release(tx, "file", files)
