@@ -148,7 +148,7 @@ def test_no_other_column_holds_a_hash_or_a_person(world: World, schemas) -> None
 
 
 def test_columns_with_hashes_are_found_by_an_index(world: World) -> None:
-    """The sweep asks each of them for each hash."""
+    """What is unused is found by asking each of them."""
     with world.context.db.read() as tx:
         for content in ("text", "file"):
             for table, column in content_columns(content):

@@ -14,7 +14,7 @@ from octavo.kit import clock
 from octavo.kit.worker import Worker
 from octavo.printing import print_job, store
 from octavo.reader import reader_app
-from octavo.spaces import leftovers
+from octavo.spaces import unused
 from world import World
 
 
@@ -143,5 +143,5 @@ def test_the_sweep_leaves_bytes_that_a_print_names(world: World) -> None:
 
 def sweep_a_day_later(world: World) -> None:
     with world.context.db.write() as tx:
-        tx.run("UPDATE leftovers SET left_at = 0")
-    leftovers.sweep_leftovers(world.context)
+        tx.run("UPDATE unused SET released_at = 0")
+    unused.remove_unused(world.context)

@@ -235,7 +235,7 @@ def test_old_uploads_are_forgotten(imports, monkeypatch):
     with imports.world.context.db.read() as tx:
         assert tx.value("SELECT count(*) FROM uploads") == 0
         # Its bytes are swept away later, unless something uses them by then.
-        left = tx.all("SELECT hash FROM leftovers WHERE kind = 'file'")
+        left = tx.all("SELECT hash FROM unused WHERE kind = 'file'")
         assert hashlib.sha256(b"# A\n").hexdigest() in [row[0] for row in left]
 
 

@@ -1,6 +1,6 @@
 """What each table is, said once by the package that owns it.
 
-Backup, restore, archives of organizations, the sweep of unused texts and files, the purging of spaces, the end of
+Backup, restore, archives of organizations, the removal of unused texts and files, the purging of spaces, the end of
 memberships, and the check of an installation all go by what is declared here. A test asks for every table, and for
 every column that holds a hash or the id of a person.
 """
