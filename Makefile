@@ -4,6 +4,7 @@ PYTHON ?= python3
 UV := .uv/bin/uv
 BIN := .venv/bin
 READY := .venv/.ready
+READY_TO_TEST := .venv/.ready-to-test
 
 .PHONY: setup serve check test test-all bench
 
@@ -15,13 +16,19 @@ $(UV):
 	.uv/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.8,<1'
 
 $(READY): pyproject.toml uv.lock | $(UV)
+	$(UV) sync --frozen --quiet --no-dev --python $(PYTHON)
+	@rm -f $(READY_TO_TEST)
+	@touch $@
+
+# The program's dependencies and those of tests, checks and benches.
+$(READY_TO_TEST): $(READY)
 	$(UV) sync --frozen --quiet --python $(PYTHON)
 	@touch $@
 
 serve: setup
 	$(BIN)/octavo serve
 
-check: setup
+check: $(READY_TO_TEST)
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check --no-cache
 	$(BIN)/mypy
@@ -32,6 +39,6 @@ test: check
 test-all: check
 	$(BIN)/pytest -n auto --dist worksteal
 
-bench: setup
+bench: $(READY_TO_TEST)
 	@$(UV) sync --frozen --quiet --group bench --python $(PYTHON)
 	@for file in bench/bench_*.py; do $(BIN)/python $$file || exit 1; done

@@ -19,8 +19,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from octavo.kit.db import Database, open_database
+from octavo.kit.databases import open_database
+from octavo.kit.db import Database
 from octavo.kit.migrations import load_migrations, migrate
+from set_clock import SetClock
 from tools import browser, corpora_folder, public_api  # noqa: F401
 from world import _postgresql_once, _sqlite_once, sqlite_world, world  # noqa: F401
 
@@ -203,10 +205,17 @@ def database(database_url) -> Iterator[Database]:
     opened.close()
 
 
+@pytest.fixture
+def clock() -> Iterator[SetClock]:
+    set_clock = SetClock()
+    yield set_clock
+    set_clock.reset()
+
+
 @pytest.fixture(scope="session")
 def corpora() -> Path:
-    """The folder of real documentation named by OCTAVO_CORPORA, or beside the checkout."""
+    """The folder of real documentation named by OCTAVO_TEST_CORPORA, or beside the checkout."""
     folder = corpora_folder()
     if folder is None:
-        pytest.skip("the corpora are absent (OCTAVO_CORPORA)")
+        pytest.skip("the corpora are absent (OCTAVO_TEST_CORPORA)")
     return folder

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -19,9 +22,9 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("access",),
     ("identity",),
     ("orgs",),
-    ("directory",),
     ("spaces",),
     ("invitations",),
+    ("directory",),
     ("content", "references"),
     ("changes", "comments", "search"),
     ("uploads",),
@@ -100,6 +103,98 @@ def test_imports_run_one_way(package: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+CIRCLES = {
+    ("content", "references"): "what a link means and what a page says are not yet two things",
+}
+"""Packages of one floor that import each other, and why that is so for now."""
+
+
+def _module(path: Path) -> tuple[str, ...]:
+    return path.relative_to(SRC).with_suffix("").parts
+
+
+MODULES = {_module(path): path for path in FILES}
+
+
+def _edges() -> dict[tuple[str, ...], set[tuple[str, ...]]]:
+    """What each module imports; `__init__` offers and is no module of its own here."""
+    found: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    for module, path in MODULES.items():
+        if module[-1] != "__init__":
+            there = {other for _, other in _imports(path)}
+            found[module] = {other for other in there if other in MODULES and other != module}
+    return found
+
+
+def _circles(edges: dict[tuple[str, ...], set[tuple[str, ...]]]) -> list[list[str]]:
+    """The strongly connected components of more than one node (Tarjan's algorithm)."""
+    index: dict[tuple[str, ...], int] = {}
+    low: dict[tuple[str, ...], int] = {}
+    stack: list[tuple[str, ...]] = []
+    found = []
+
+    def visit(node: tuple[str, ...]) -> None:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in sorted(edges.get(node, ())):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            circle = stack[stack.index(node) :]
+            del stack[stack.index(node) :]
+            if len(circle) > 1:
+                found.append(sorted(".".join(name) for name in circle))
+
+    for node in sorted(edges):
+        if node not in index:
+            visit(node)
+    return found
+
+
+def test_circles_are_found() -> None:
+    edges = {("a",): {("b",)}, ("b",): {("c",)}, ("c",): {("a",), ("d",)}, ("d",): set(), ("e",): {("a",)}}
+    assert _circles(edges) == [["a", "b", "c"]]
+
+
+def test_packages_of_one_floor_do_not_import_each_other_in_a_circle() -> None:
+    edges: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    for path in FILES:
+        here = (_name(path),)
+        others = {(module[0],) for _, module in _imports(path) if module}
+        edges.setdefault(here, set()).update(others - {here})
+    packages = {(name,) for name in FLOOR}
+    within = {name: others & packages for name, others in edges.items() if name in packages}
+    assert [circle for circle in _circles(within) if tuple(circle) not in CIRCLES] == []
+    assert {tuple(circle) for circle in _circles(within)} == set(CIRCLES), "strike out what is mended"
+
+
+def test_modules_do_not_import_each_other_in_a_circle() -> None:
+    assert _circles(_edges()) == []
+
+
+def test_subpackages_of_a_package_do_not_import_each_other_in_a_circle() -> None:
+    edges: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    for module, others in _edges().items():
+        here = module[:-1]
+        edges.setdefault(here, set()).update(
+            other[:-1] for other in others if other[:-2] == here[:-1] and other[:-1] != here and len(here) > 1
+        )
+    assert _circles(edges) == []
+
+
+def test_nobody_imports_the_front_of_their_own_package() -> None:
+    """Which would be a circle that the tests above cannot see."""
+    wrong = []
+    for module in _edges():
+        for line, other in _imports(MODULES[module]):
+            if other == module[: len(other)] and (*other, "__init__") in MODULES:
+                wrong.append(f"{'.'.join(module)}:{line} imports {'.'.join(other)}")
+    assert not wrong, "\n".join(wrong)
+
+
 def test_core_is_pure() -> None:
     wrong = []
     for path in sorted((SRC / "core").rglob("*.py")):
@@ -147,3 +242,25 @@ def test_no_file_names_a_place_of_this_machine() -> None:
                 if local.search(line):
                     wrong.append(f"{path.relative_to(root)}:{number}: {line.strip()[:100]}")
     assert not wrong, "\n".join(wrong)
+
+
+def _distribution(requirement: str) -> str:
+    return re.sub(r"[-_.]+", "-", re.split(r"[\[<>=!~; ]", requirement)[0]).lower()
+
+
+def test_what_is_imported_is_declared_and_the_other_way_round() -> None:
+    project = tomllib.loads((SRC.parents[1] / "pyproject.toml").read_text())["project"]
+    declared = {_distribution(requirement) for requirement in project["dependencies"]}
+    distributions = packages_distributions()
+    imported: dict[str, set[str]] = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level and node.module:
+                names = [node.module]
+            for name in {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"octavo"}:
+                found = {_distribution(each) for each in distributions.get(name, [name])}
+                imported.setdefault(" or ".join(sorted(found)), set()).add(str(path.relative_to(SRC)))
+    undeclared = {name: sorted(files) for name, files in imported.items() if name not in declared}
+    assert not undeclared, "add them to the dependencies in pyproject.toml"
+    assert declared - set(imported) == set(), "nobody imports them"

@@ -45,6 +45,7 @@ LOGGED = {
     "jobs.payload": "until it ran",
     "events.payload": "until they are forgotten",
     "users.id": "the person",
+    "scim_resources.id": "what the client calls it; who it is, user_id says",
     "one_time_secrets.payload": "for some minutes",
 }
 """Where ids of people may be that nothing follows."""

@@ -37,8 +37,8 @@ def absent(what: str) -> NoReturn:
 
 
 def corpora_folder() -> Path | None:
-    """The folder of real documentation named by OCTAVO_CORPORA, or beside the checkout; None when absent."""
-    named = os.environ.get("OCTAVO_CORPORA")
+    """The folder of real documentation named by OCTAVO_TEST_CORPORA, or beside the checkout; None when absent."""
+    named = os.environ.get("OCTAVO_TEST_CORPORA")
     folder = Path(named) if named else ROOT.parent / "shared" / "corpora"
     return folder if folder.is_dir() else None
 

@@ -37,8 +37,7 @@ from octavo.installation import close_context, open_context
 from octavo.kit.context import Context
 from octavo.orgs import create_organization
 from octavo.settings import Settings
-from octavo.transfer import import_files
-from octavo.transfer.sources import open_source
+from octavo.transfer import import_files, open_source
 from octavo.transfer.store import insert_run
 
 if TYPE_CHECKING:
@@ -164,6 +163,7 @@ class World:
         data.mkdir(parents=True, exist_ok=True)
         shutil.copy(self._folder / "furnished.db", data / "octavo.db")
         shutil.copytree(self._folder / "files", data / "files")
+        shutil.copy(self._folder / "secret-key", data / "secret-key")
         return data
 
     # --- calling --------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ def people(world: World) -> None:
             organization = create_organization(tx, world.users[place.admin], title)
             place.ids["organizationId"] = organization.id
             for who, role in place.roles.items():
-                upsert_member(tx, organization.id, world.users[who], role)
+                upsert_member(tx, organization.id, world.users[who], role, accepted=True)
             place.ids["userId"] = world.users[place.admin]
 
 
@@ -339,7 +339,7 @@ def _furnish_changes(world: World, place: Place) -> None:
     with world.context.db.write() as tx:
         user = insert_user(tx, f"{colleague}@example.org", "Colleague", verified=True)
         create_token(tx, user.id, name="test", token=world.token(colleague))
-        upsert_member(tx, place["organizationId"], user.id, "edit")
+        upsert_member(tx, place["organizationId"], user.id, "edit", accepted=True)
     world.users[colleague] = user.id
 
     def post(who: str, path: str, body: Any = None) -> Any:

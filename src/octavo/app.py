@@ -22,8 +22,8 @@ from msgspec import Struct
 
 from .access import LastUse, admit, authenticate
 from .admin.first_start import FirstStart, first_start
-from .errors import Unavailable
-from .installation import close_context, load_packages, open_context
+from .errors import BadRequest, Unavailable
+from .installation import close_context, find_unready, load_packages, open_context
 from .kit import logs
 from .kit.context import Context
 from .kit.description import describe, reference_page
@@ -36,7 +36,7 @@ from .kit.worker import Worker
 from .portal import CONTENT_SECURITY_POLICY, read_file
 from .portal import FILES as PORTAL_FILES
 from .reader import reader_app
-from .settings import Settings
+from .settings import Settings, keep_addresses
 from .uploads import UPLOAD_PATH, upload_endpoint
 
 log = logging.getLogger("octavo")
@@ -60,18 +60,14 @@ def _static(
 
 
 def _ready(context: Context) -> Endpoint:
-    def ask() -> None:
-        with context.db.read() as tx:
-            tx.value("SELECT count(*) FROM migrations")
-
     async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await asyncio.get_running_loop().run_in_executor(None, ask)
-        except Exception as error:  # readiness is exactly the question whether anything is wrong
-            log.warning("not ready: %s", error)
-            await send_answer(send, 503, b"not ready\n", [(b"content-type", b"text/plain")])
-            return
-        await send_answer(send, 200, b"ready\n", [(b"content-type", b"text/plain")])
+        headers = [(b"content-type", b"text/plain"), (b"cache-control", b"no-store")]
+        failing = await asyncio.get_running_loop().run_in_executor(None, find_unready, context)
+        if failing is None:
+            await send_answer(send, 200, b"ready\n", headers)
+        else:
+            headers.append((b"retry-after", b"5"))
+            await send_answer(send, 503, f"not ready: {failing}\n".encode(), headers)
 
     return endpoint
 
@@ -159,13 +155,21 @@ async def _until_stopped(
     await asyncio.wait([*running, stopping], return_when=asyncio.FIRST_COMPLETED)
     failed = [task for task in running if task.done() and task.exception()]
     for server in servers:
-        server.stop()
+        server.stop()  # type: ignore[no-untyped-call]
     await asyncio.wait(running, timeout=30)
     for task in others:
         task.cancel()
     stopping.cancel()
     if failed:
         raise Unavailable(f"the server could not start: {failed[0].exception()}")
+
+
+def _configure_logs(settings: Settings) -> None:
+    logs.configure(
+        "json" if settings.log_format == "json" else "text",
+        level=logging.WARNING,
+        secrets=settings.secrets,
+    )
 
 
 Role = Literal["api", "reader", "worker"]
@@ -185,12 +189,15 @@ def serve(settings: Settings, *, roles: Sequence[Role], address: Address, say: C
     With more than one worker, the further ones are processes that listen on the same ports. ``say`` tells a
     person how it goes. Raises Unavailable when something cannot be opened or a port is taken.
     """
-    logs.configure("json" if settings.log_format == "json" else "text", level=logging.WARNING)
+    _configure_logs(settings)
     ports = {"api": address.port, "reader": address.reader_port}
+    if {"api", "reader"} <= set(roles) and address.port == address.reader_port:
+        raise BadRequest(f"--port and --reader-port: sites need a port of their own, both are {address.port}")
     for role in roles:
         if role != "worker":
             _require_free(address.host, ports[role])
     context = open_context(settings)
+    keep_addresses(settings)
     further: list[BaseProcess] = []
     try:
         load_packages()
@@ -216,7 +223,7 @@ def serve(settings: Settings, *, roles: Sequence[Role], address: Address, say: C
 
 
 def _serve_further(settings: Settings, roles: Sequence[Role], address: Address) -> None:
-    logs.configure("json" if settings.log_format == "json" else "text", level=logging.WARNING)
+    _configure_logs(settings)
     context = open_context(settings)
     try:
         _run(context, roles, address)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -27,20 +28,32 @@ class Failure(Exception):
 
 
 def _settings(options: argparse.Namespace) -> Settings:
+    """The settings of a command that does not serve: with the addresses that the server was started with."""
+    from .settings import kept_addresses, load
+
+    given = {"data": options.data}
+    return load(given, options.config, defaults=kept_addresses(load(given, options.config)))
+
+
+def _serving_settings(options: argparse.Namespace) -> Settings:
     from .settings import load
 
-    given = {name: getattr(options, name, None) for name in ("data", "workers")}
-    # Started on other ports, the addresses it tells are at those.
-    ports = {"url": getattr(options, "port", None), "sites_url": getattr(options, "reader_port", None)}
-    told = {name: f"http://127.0.0.1:{port}" for name, port in ports.items() if port is not None}
-    return load(given, options.config, defaults=told)
+    given = {name: getattr(options, name) for name in ("data", "workers")}
+    ports = {"url": options.port, "sites_url": options.reader_port}
+    # Started on other ports, it is reached at those.
+    defaults = {name: f"http://127.0.0.1:{port}" for name, port in ports.items()}
+    return load(given, options.config, defaults=defaults)
 
 
 @contextmanager
-def _context(options: argparse.Namespace) -> Iterator[Context]:
-    from .installation import close_context, open_context
+def _context(options: argparse.Namespace, *, new: bool = False) -> Iterator[Context]:
+    """The installation, which must be there unless ``new``."""
+    from .installation import close_context, open_context, require_installation
 
-    context = open_context(_settings(options))
+    settings = _settings(options)
+    if not new:
+        require_installation(settings)
+    context = open_context(settings)
     try:
         yield context
     finally:
@@ -60,7 +73,7 @@ def _serve(options: argparse.Namespace) -> int:
         "worker": ("worker",),
     }
     serve(
-        _settings(options),
+        _serving_settings(options),
         roles=roles[options.command],
         address=Address(options.host, options.port, options.reader_port),
         say=lambda line: print(line, flush=True),
@@ -88,11 +101,14 @@ def _positive(text: str) -> int:
 
 
 def _create_token(options: argparse.Namespace) -> int:
+    from .admin.credentials import is_known
     from .admin.first_start import token_for
 
     if options.role and not options.org:
         raise Failure("--role needs --org")
-    with _context(options) as context:
+    with _context(options, new=True) as context:
+        if not options.create and not is_known(context, options.email):
+            _confirm(f"There is nobody with the address {options.email}. Create an account? [y/N] ")
         token = token_for(
             context,
             email=options.email,
@@ -103,6 +119,15 @@ def _create_token(options: argparse.Namespace) -> int:
         )
     print(token)
     return DONE
+
+
+def _confirm(question: str) -> None:
+    """Asks a person at a terminal; a script is taken to mean what it says. Raises Failure for a no."""
+    if not sys.stdin.isatty():
+        return
+    print(question, end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise Failure("nothing was done; --create creates without asking")
 
 
 def _list_tokens(options: argparse.Namespace) -> int:
@@ -131,9 +156,17 @@ def _print_credentials(
     if options.json:
         print(json.dumps(found))
         return DONE
-    for row in found:
-        print("  ".join(str(row[name] if row[name] is not None else "-") for name in columns))
+    _print_table(columns, [[row[name] for name in columns] for row in found])
     return DONE
+
+
+def _print_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Columns of text under headings; what is None is shown as ``-``."""
+    lines = [[heading.replace("_", " ").upper() for heading in headings]]
+    lines += [["-" if cell is None else str(cell) for cell in row] for row in rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(headings))]
+    for line in lines:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
 def _revoke(options: argparse.Namespace) -> int:
@@ -167,8 +200,8 @@ def _import(options: argparse.Namespace) -> int:
             moved = import_organization(context, Path(options.source), progress)
         print(json.dumps(msgspec.to_builtins(moved), ensure_ascii=False, indent=None if options.json else 2))
         return DONE
-    if options.org is None:
-        raise Failure("--org: say which organization the new space belongs to")
+    if options.org is None and options.space is None:
+        raise Failure("--org: say which organization the new space belongs to, or with --space which space")
     with _context(options) as context, _progress(f"Importing {options.source}", options.quiet) as progress:
         brought = bring(
             context,
@@ -291,7 +324,8 @@ def _list_jobs(options: argparse.Namespace) -> int:
         print(json.dumps(msgspec.to_builtins(found), ensure_ascii=False))
         return DONE
     names = ("id", "kind", "state", "organization", "attempts", "runAt", "problem")
-    _print_table(names, [[row[name] for name in names] for row in found.jobs])
+    headings = [name.replace("runAt", "run_at") for name in names]
+    _print_table(headings, [[row[name] for name in names] for row in found.jobs])
     if found.count > len(found.jobs):
         print(f"{len(found.jobs)} of {found.count} jobs: --limit shows more, --state and --kind fewer")
     for consumer, count in found.events.items():
@@ -309,9 +343,8 @@ def _show_job(options: argparse.Namespace) -> int:
         return DONE
     for name, value in found.items():
         if name != "problem":
-            print(
-                f"{name:12}  {json.dumps(value, ensure_ascii=False) if name == 'payload' else _cell(value)}"
-            )
+            text = json.dumps(value, ensure_ascii=False) if name == "payload" else value
+            print(f"{name:12}  {'-' if text is None else text}")
     return DONE
 
 
@@ -328,17 +361,17 @@ def _retry_jobs(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _cell(value: Any) -> str:
-    return "-" if value is None else str(value)
+def _rotate(options: argparse.Namespace) -> int:
+    from .installation import load_packages
+    from .kit.sealing import rotate
 
-
-def _print_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Columns under headings, as wide as what they hold; the last one is not padded."""
-    headings = [re.sub(r"(?=[A-Z])", " ", name).upper() for name in names]
-    cells = [headings, *([_cell(value) for value in row] for row in rows)]
-    widths = [max(len(row[n]) for row in cells) for n in range(len(names))]
-    for row in cells:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    with _context(options) as context:
+        load_packages()
+        with context.db.write() as tx:
+            count = rotate(tx, context.sealer)
+        current = context.sealer.current
+    print(json.dumps({"sealed": count, "key": current}) if options.json else f"{count} sealed with {current}")
+    return DONE
 
 
 # --- the table of operations --------------------------------------------------------------------------
@@ -368,13 +401,7 @@ def _operations(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps([dict(zip(names, row, strict=True)) for row in rows]))
         return DONE
-    widths = [max((len(row[i]) for row in rows), default=0) for i in range(4)]
-    for row in rows:
-        print(
-            "  ".join(
-                [*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[4]]
-            ).rstrip()
-        )
+    _print_table(names, rows)
     return DONE
 
 
@@ -385,18 +412,47 @@ def _check(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps([{"part": part, "ok": ok, "message": message} for part, ok, message in findings]))
     else:
-        for part, ok, message in findings:
-            print(f"{'ok ' if ok else 'NO '} {part}: {message}")
+        _print_table(
+            ("part", "works", "detail"),
+            [(part, "yes" if ok else "NO", message) for part, ok, message in findings],
+        )
     return DONE if all(ok for _, ok, _ in findings) else FAILED
 
 
 # --- the command --------------------------------------------------------------------------------------
 
 
+class _Version(argparse.Action):
+    """Looks the version up only when it is asked for, so that other commands start without that."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, nargs=0)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print(f"octavo {version('octavo')}")
+        parser.exit()
+
+
+def _completion(options: argparse.Namespace) -> int:
+    import shtab
+
+    print(shtab.complete(_parser(), options.shell))
+    return DONE
+
+
+def _port(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"expected a port from 1 to 65535, got {text!r}")
+    return int(text)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="octavo", description="Self-hosted documentation with an open HTTP API."
     )
+    parser.add_argument("--version", action=_Version, help="print the version and exit")
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--data", metavar="DIR", help="folder of the embedded database and files")
     common.add_argument("--config", metavar="FILE", type=Path, help="settings as octavo.toml")
@@ -420,9 +476,9 @@ def _parser() -> argparse.ArgumentParser:
             name, _serve, text, epilog=_settings_help(), formatter_class=argparse.RawDescriptionHelpFormatter
         )
         made.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-        made.add_argument("--port", type=int, default=8000, help="port of the API (default: %(default)s)")
+        made.add_argument("--port", type=_port, default=8000, help="port of the API (default: %(default)s)")
         made.add_argument(
-            "--reader-port", type=int, default=8001, help="port of sites (default: %(default)s)"
+            "--reader-port", type=_port, default=8001, help="port of sites (default: %(default)s)"
         )
         made.add_argument("--workers", type=int, help="processes that answer requests")
 
@@ -432,6 +488,9 @@ def _parser() -> argparse.ArgumentParser:
     made = token.add_parser("create", parents=[common], help="Print a new token of a person.")
     made.set_defaults(run=_create_token)
     made.add_argument("--email", required=True, help="whose token; the person is made when unknown")
+    made.add_argument(
+        "--create", action="store_true", help="make the person without asking when there is none"
+    )
     made.add_argument("--org", metavar="ORG", help="id of an organization the person becomes a member of")
     made.add_argument("--role", choices=("admin", "create", "review", "edit", "comment", "read", "guest"))
     made.add_argument("--scopes", nargs="+", metavar="SCOPE", help="what the token is limited to")
@@ -469,7 +528,9 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--organization", metavar="ORG", help="id of the organization to write as a whole")
 
     made = command("backup", _backup, "Write the whole installation into one file, while it goes on.")
-    made.add_argument("file", type=Path, metavar="FILE", help="file to write; it holds all secrets")
+    made.add_argument(
+        "file", type=Path, metavar="FILE", help="file to write; its secrets are sealed as in the database"
+    )
     made = command("restore", _restore, "Take a backup back into an empty installation, on either engine.")
     made.add_argument("file", type=Path, metavar="FILE", help="what `octavo backup` wrote")
     made.add_argument("--quiet", action="store_true", help="no progress bar")
@@ -497,6 +558,13 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("id", nargs="*", help="which jobs, as listed")
     made.add_argument("--all", action="store_true", help="every parked job")
     made.add_argument("--kind", help="with --all: every parked job of this kind")
+    secrets = commands.add_parser(
+        "secrets", help="Change the key of secrets in the database."
+    ).add_subparsers(dest="action", required=True)
+    made = secrets.add_parser(
+        "rotate", parents=[common], help="Seal every secret anew, with the first of the known keys."
+    )
+    made.set_defaults(run=_rotate)
 
     made = command("operations", _operations, "List the operations of the API.")
     made.add_argument("name", nargs="?", help="one operation id")
@@ -507,6 +575,8 @@ def _parser() -> argparse.ArgumentParser:
         "--spec", type=Path, default=Path("../shared/spec/operations.csv"), help="the specification's table"
     )
 
+    made = command("completion", _completion, "Print a script that completes commands in a shell.")
+    made.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="which shell")
     command("check", _check, "Say what of this installation works, what does not, and why.")
     return parser
 
@@ -526,13 +596,17 @@ def _settings_help() -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs a command and exits: 0 done, 1 failed, 2 wrong usage."""
     options = _parser().parse_args(arguments)
+    os.umask(0o077)  # all that a command makes is for its user alone: SQLite, the file store, temporary files
     try:
         code = options.run(options)
     except (OctavoError, Failure) as error:
         print(f"octavo: {error}", file=sys.stderr)
         code = FAILED
-    except KeyboardInterrupt:
-        code = FAILED
     except BrokenPipeError:
         code = DONE
+    except OSError as error:
+        print(f"octavo: {error}", file=sys.stderr)
+        code = FAILED
+    except KeyboardInterrupt:
+        code = FAILED
     sys.exit(code)

@@ -56,3 +56,10 @@ class Unavailable(OctavoError):
     """A part the operation needs is not configured or not reachable."""
 
     status = 503
+
+
+class OutOfReach(Unavailable):
+    """The database or the file store does not work just now; the same request may work in a moment."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, **{"retry-after": "5"})

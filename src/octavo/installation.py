@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 
-from .kit import db as databases
+from .errors import Unavailable
+from .kit import databases
 from .kit.context import Context
+from .kit.db import Database
 from .kit.files import open_store
 from .kit.migrations import load_migrations, migrate
-from .kit.signing import Signer, get_or_create_secret
+from .kit.operation import check_table
+from .kit.private_files import close_file, make_private_folder
+from .kit.sealing import KEY_FILE, Sealer, key_id, key_of, make_key, missing_key, read_keys, seal_plain
+from .kit.signing import Signer, find_secret, get_or_create_secret
 from .references import answer_at
 from .settings import Settings
 
@@ -20,9 +26,9 @@ ROUTES = (
     "orgs",
     "orgs.members",
     "orgs.teams",
-    "directory",
     "spaces",
     "invitations",
+    "directory",
     "content",
     "changes",
     "comments",
@@ -36,26 +42,97 @@ ROUTES = (
 """Packages with operations: importing their routes declares them, and what else the packages declare."""
 
 
+TOKEN_FILE = "admin-token"  # noqa: S105
+"""Where the first administrator's token is kept, in the data folder."""
+SIGNING = "signing"
+"""The secret that links are signed with. As the first one there is, it says which key the others are sealed with."""
+
+
 def load_packages() -> None:
     """Fills the tables of operations, jobs and consumers."""
     for package in ROUTES:
         importlib.import_module(f"octavo.{package}.routes")
+    check_table()
 
 
 def open_context(settings: Settings) -> Context:
     """Opens database and files and brings the schema up to date. Raises Unavailable naming what is wrong."""
     answer_at(settings.url)
-    settings.data_folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(settings.data_folder)
+    for name in (KEY_FILE, TOKEN_FILE):
+        close_file(settings.data_folder / name)
     database = databases.open_database(settings.database, settings.threads)
     try:
         migrate(database, load_migrations("octavo.migrations"))
+        sealer = open_sealer(settings, database)
         with database.write() as tx:
-            signer = Signer(get_or_create_secret(tx, "signing"))
+            signer = Signer(get_or_create_secret(tx, sealer, SIGNING))
         files = open_store(settings.files, signer)
+        files.require_reachable()
     except BaseException:
         database.close()
         raise
-    return Context(settings=settings, db=database, files=files, signer=signer)
+    return Context(settings=settings, db=database, files=files, signer=signer, sealer=sealer)
+
+
+def known_keys(settings: Settings, stored: str | None) -> list[bytes]:
+    """The keys of the setting and of the data folder, in that order; ``stored``: the signing secret as a database has
+    it. Raises Unavailable when that is sealed with none of them.
+    """
+    keys = read_keys(settings.secret_key, settings.data_folder / KEY_FILE)
+    needed = key_of(stored) if stored else None
+    known = [key_id(key) for key in keys]
+    if needed is not None and needed not in known:
+        raise Unavailable(missing_key(needed, known))
+    return keys
+
+
+def open_sealer(settings: Settings, database: Database) -> Sealer:
+    """What opens the secrets in a database. Where nothing is sealed yet a key is made if there is none, and what an
+    older version left in plain text is sealed. Raises Unavailable when the key of this database is not known.
+    """
+    with database.read() as tx:
+        stored = find_secret(tx, SIGNING)
+    keys = known_keys(settings, stored)
+    sealer = Sealer(keys or [make_key(settings.data_folder / KEY_FILE)])
+    if stored is not None and key_of(stored) is None:
+        load_packages()
+        with database.write() as tx:
+            seal_plain(tx, sealer)
+    return sealer
+
+
+def require_installation(settings: Settings) -> None:
+    """Raises Unavailable where nothing was ever served: a command that reads makes no installation."""
+    if not is_installed(settings):
+        raise Unavailable("There is no installation here yet: start one with `octavo serve`.")
+
+
+def is_installed(settings: Settings) -> bool:
+    """Whether the database is there and was ever used. Raises Unavailable when it cannot be reached."""
+    if settings.database.startswith("sqlite:"):
+        return Path(settings.database.removeprefix("sqlite:///")).is_file()
+    database = databases.open_database(settings.database, 1)
+    try:
+        with database.read() as tx:
+            found = tx.one("SELECT 1 FROM information_schema.tables WHERE table_name = 'migrations'")
+    finally:
+        database.close()
+    return found is not None
+
+
+def find_unready(context: Context) -> str | None:
+    """Which part of the installation does not answer just now; None when all of it does."""
+    try:
+        with context.db.read() as tx:
+            tx.value("SELECT count(*) FROM migrations")
+    except Unavailable:
+        return "database"
+    try:
+        context.files.require_reachable()
+    except Unavailable:
+        return "files"
+    return None
 
 
 def close_context(context: Context) -> None:

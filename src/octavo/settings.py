@@ -1,24 +1,42 @@
-"""Every setting, its environment variable and its default."""
+"""Every setting, its environment variable and its default; and whether what is set can work at all."""
 
 from __future__ import annotations
 
+import difflib
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import SplitResult, unquote, urlsplit
 
 import msgspec
 from msgspec import Meta, Struct
 
 from .errors import OctavoError
-from .kit.proxies import parse_networks
 
 PREFIX = "OCTAVO_"
+_TESTS = f"{PREFIX}TEST_"
+"""What the test suite sets for itself."""
+_ADDRESSES = "addresses.json"
+_SECRET = {"secret": True}
 
 
 class SettingsError(OctavoError):
     """A setting that cannot be understood; the message names it."""
+
+
+Network = IPv4Network | IPv6Network
+
+
+def parse_networks(text: str) -> list[Network]:
+    """Comma-separated addresses and networks. Raises ValueError.
+
+    >>> parse_networks("10.0.0.0/8, ::1")
+    [IPv4Network('10.0.0.0/8'), IPv6Network('::1/128')]
+    """
+    return [ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip()]
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -26,7 +44,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     data: Annotated[str, Meta(description="Folder of the embedded database and files")] = "data"
     database_url: Annotated[
-        str, Meta(description="sqlite:///path or postgresql://...; empty: a SQLite file in the data folder")
+        str, Meta(description="sqlite:////path or postgresql://...; empty: a SQLite file in the data folder")
     ] = ""
     files_url: Annotated[
         str, Meta(description="file:///folder or s3://bucket/prefix; empty: a folder in the data folder")
@@ -37,7 +55,18 @@ class Settings(Struct, frozen=True, kw_only=True):
     )
     admin_email: Annotated[str, Meta(description="First administrator")] = "admin@octavo.local"
     admin_token: Annotated[
-        str, Meta(description="Token (32 or more characters) of the first administrator; empty: one is made")
+        str,
+        Meta(
+            description="Token (32 or more characters) of the first administrator; empty: one is made",
+            extra=_SECRET,
+        ),
+    ] = ""
+    secret_key: Annotated[
+        str,
+        Meta(
+            description="What secrets in the database are sealed with: 32 bytes as hex or base64, or a passphrase;"
+            " several with commas between, the first one seals; empty: the file secret-key in the data folder"
+        ),
     ] = ""
     workers: Annotated[int, Meta(ge=1, le=256, description="Processes that answer requests")] = 1
     threads: Annotated[
@@ -57,7 +86,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         600_000
     )
     llm_url: Annotated[str, Meta(description="OpenAI-compatible endpoint (optional)")] = ""
-    llm_key: Annotated[str, Meta(description="Key for the model endpoint")] = ""
+    llm_key: Annotated[str, Meta(description="Key for the model endpoint", extra=_SECRET)] = ""
     llm_model: Annotated[str, Meta(description="Model name")] = ""
     smtp_url: Annotated[str, Meta(description="smtp://user:password@host:port (optional)")] = ""
     mail_from: Annotated[str, Meta(description="Sender of mails")] = "octavo@localhost"
@@ -65,7 +94,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         str, Meta(description="Issuer URL of an OpenID Connect provider that people sign in with (optional)")
     ] = ""
     oidc_client_id: Annotated[str, Meta(description="Client id at that provider")] = ""
-    oidc_client_secret: Annotated[str, Meta(description="Client secret at that provider")] = ""
+    oidc_client_secret: Annotated[str, Meta(description="Client secret at that provider", extra=_SECRET)] = ""
     oidc_label: Annotated[str, Meta(description="Name of that provider on the sign-in page")] = (
         "OpenID Connect"
     )
@@ -87,6 +116,19 @@ class Settings(Struct, frozen=True, kw_only=True):
     def files(self) -> str:
         return self.files_url or f"file://{self.data_folder / 'files'}"
 
+    @property
+    def secrets(self) -> list[str]:
+        """Everything set that must not be shown: passwords, keys and tokens, those inside URLs included."""
+        marked = [
+            getattr(self, field.name)
+            for field in msgspec.structs.fields(Settings)
+            if (getattr(field.type, "__metadata__", None) or (Meta(),))[0].extra == _SECRET
+        ]
+        urls = (self.database_url, self.files_url, self.smtp_url, self.llm_url)
+        passwords = [unquote(urlsplit(url).password or "") for url in urls]
+        keys = [os.environ.get(name, "") for name in ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")]
+        return [secret for secret in (*marked, *passwords, *keys) if secret]
+
 
 def load(
     overrides: Mapping[str, Any] | None = None,
@@ -106,9 +148,13 @@ def load(
             values.update(tomllib.loads(config.read_text()))
         except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise SettingsError(f"{config}: {error}") from None
-    known = {field.name: field for field in msgspec.structs.fields(Settings)}
-    if unknown := set(values) - set(known):
-        raise SettingsError(f"{config}: unknown setting {sorted(unknown)[0]!r}")
+    known = [field.name for field in msgspec.structs.fields(Settings)]
+    for name in sorted(set(values) - set(known)):
+        raise SettingsError(f"{config}: there is no setting {name!r}{_nearest(name, known)}")
+    variables = [PREFIX + name.upper() for name in known]
+    for name in sorted(environ):
+        if name.startswith(PREFIX) and not name.startswith(_TESTS) and name not in variables:
+            raise SettingsError(f"{name}: there is no such setting{_nearest(name, variables)}")
     for name in known:
         if (PREFIX + name.upper()) in environ:
             values[name] = environ[PREFIX + name.upper()]
@@ -116,11 +162,93 @@ def load(
     try:
         found = msgspec.convert(values, Settings, strict=False)
     except msgspec.ValidationError as error:
-        raise SettingsError(f"settings: {error}") from None
-    try:
-        parse_networks(found.trusted_proxies)
-    except ValueError as error:
-        raise SettingsError(f"OCTAVO_TRUSTED_PROXIES: {error}") from None
-    if found.admin_token and len(found.admin_token) < 32:
-        raise SettingsError("OCTAVO_ADMIN_TOKEN: expected at least 32 characters")
+        what, _, name = str(error).partition(" - at `$.")
+        raise SettingsError(f"{PREFIX}{name.rstrip('`').upper() or 'settings'}: {what}") from None
+    for problem in _problems(found):
+        raise SettingsError(problem)
     return found
+
+
+def keep_addresses(settings: Settings) -> None:
+    """Notes beside the data at which addresses it is served, for commands that print links."""
+    told = {"url": settings.url, "sites_url": settings.sites_url}
+    path = settings.data_folder / _ADDRESSES
+    written = path.with_suffix(".new")
+    written.write_bytes(msgspec.json.encode(told))
+    written.replace(path)
+
+
+def kept_addresses(settings: Settings) -> dict[str, str]:
+    """What ``keep_addresses`` noted last; nothing when it never did."""
+    try:
+        return msgspec.json.decode((settings.data_folder / _ADDRESSES).read_bytes(), type=dict[str, str])
+    except (OSError, msgspec.MsgspecError):
+        return {}
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, known, 1, 0.6)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def _problems(settings: Settings) -> Iterator[str]:
+    """What cannot work, whatever else is done; each names its variable."""
+    if settings.data_folder.exists() and not settings.data_folder.is_dir():
+        yield f"OCTAVO_DATA: {settings.data_folder} is a file; expected a folder"
+    for name, url in (("OCTAVO_URL", settings.url), ("OCTAVO_SITES_URL", settings.sites_url)):
+        yield from _web_address(name, url)
+    if _origin(settings.url) == _origin(settings.sites_url):
+        yield (
+            "OCTAVO_URL and OCTAVO_SITES_URL: sites need an origin of their own, with another host or port,"
+            " and both are the same"
+        )
+    for name, url in (("OCTAVO_LLM_URL", settings.llm_url), ("OCTAVO_OIDC_ISSUER", settings.oidc_issuer)):
+        if url:
+            yield from _web_address(name, url)
+    if settings.database_url:
+        yield from _database_address(settings.database_url)
+    if settings.smtp_url:
+        parts = _split("OCTAVO_SMTP_URL", settings.smtp_url)
+        if parts.scheme not in ("smtp", "smtps") or not parts.hostname:
+            yield "OCTAVO_SMTP_URL: expected smtp://user:password@host:port or smtps://..."
+    if settings.admin_token and len(settings.admin_token) < 32:
+        yield "OCTAVO_ADMIN_TOKEN: expected at least 32 characters"
+    try:
+        parse_networks(settings.trusted_proxies)
+    except ValueError as error:
+        yield f"OCTAVO_TRUSTED_PROXIES: {error}"
+
+
+def _split(name: str, url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 - raises when it is out of range
+    except ValueError as error:
+        raise SettingsError(f"{name}: {str(error).lower()}") from None
+    return parts
+
+
+def _web_address(name: str, url: str) -> Iterator[str]:
+    parts = _split(name, url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        yield f"{name}: expected an address such as https://docs.example.com, got {url!r}"
+    elif parts.query or parts.fragment:
+        yield f"{name}: expected an address without ? and #, got {url!r}"
+
+
+def _database_address(url: str) -> Iterator[str]:
+    parts = _split("OCTAVO_DATABASE_URL", url)
+    if parts.scheme == "sqlite":
+        if not url.startswith("sqlite:////") or not parts.path.strip("/"):
+            yield (
+                "OCTAVO_DATABASE_URL: expected the absolute path of a file behind sqlite:///, which makes four"
+                f" slashes (sqlite:////srv/octavo/octavo.db), got {url!r}"
+            )
+    elif parts.scheme not in ("postgresql", "postgres"):
+        # Without the address: it may hold a password.
+        yield "OCTAVO_DATABASE_URL: expected sqlite:////path or postgresql://user:password@host/name"
+
+
+def _origin(url: str) -> tuple[str, str, int]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)

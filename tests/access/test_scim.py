@@ -100,17 +100,162 @@ def test_who_is_a_member_elsewhere_loses_this_organization_alone(directory):
     assert world.call(NOBODY, "GET", "/user", headers=headers).status_code == 401
 
 
-def test_a_directory_does_not_rename_who_was_there_before(directory):
+def joined(world, who):
+    """By the list of one's own invitations, as the page does it."""
+    items = world.get(who, "/user/invitations")["items"]
+    assert [(item["organization"]["id"], item["role"]) for item in items] == [
+        (world.home["organizationId"], "read")
+    ]
+    path = world.home.path("/orgs/{organizationId}/invites/{id}", id=items[0]["id"])
+    return world.call(who, "POST", path).status_code
+
+
+def test_somebody_with_an_account_is_invited_and_nothing_is_told_of_them(directory):
     world = directory.world
-    stranger = {"userName": "stranger@example.org", "displayName": "Renamed"}
-    added = directory.call("POST", "/Users", stranger, 201)
-    assert (added["id"], added["displayName"]) == (world.users["stranger"], "Stranger")
-    changed = directory.patch(
-        f"/Users/{added['id']}", {"op": "replace", "path": "displayName", "value": "Renamed"}
+    stranger = world.users["stranger"]
+    with world.context.db.write() as tx:
+        tx.run("UPDATE users SET display_name = 'Very Private Name' WHERE id = :id", id=stranger)
+    body = {"userName": "Stranger@example.org", "displayName": "As sent", "externalId": "7"}
+    sent = directory.call("POST", "/Users", body, 201)
+    assert (sent["userName"], sent["displayName"], sent["externalId"], sent["active"]) == (
+        "stranger@example.org",
+        "As sent",
+        "7",
+        True,
     )
-    assert changed["displayName"] == "Stranger"
+    assert sent["id"] != stranger
+    directory.call("POST", "/Users", body, 409)
+    # An address without an account is answered alike, so that a directory does not learn which ones there are.
+    fresh = directory.call("POST", "/Users", {"userName": "fresh@example.org", "displayName": "As sent"}, 201)
+    assert fresh.keys() == sent.keys() - {"externalId"}
+    everything = [directory.call("GET", path) for path in ("/Users?count=1000", f"/Users/{sent['id']}")]
+    for text in ('userName eq "stranger@example.org"', 'externalId eq "7"', f'id eq "{sent["id"]}"'):
+        found = directory.call("GET", f"/Users?filter={text}")
+        assert [user["id"] for user in found["Resources"]] == [sent["id"]]
+        everything.append(found)
+    group = directory.call(
+        "POST", "/Groups", {"displayName": "Scribes", "members": [{"value": sent["id"]}]}, 201
+    )
+    assert group["members"] == [{"value": sent["id"], "display": "As sent"}]
+    everything.append(group)
+    assert "Very Private" not in str(everything) and stranger not in str(everything)
+    # They are nobody here: the organization has no such member, and no way to their account.
+    org = world.home.path("/orgs/{organizationId}")
+    assert world.call("admin", "GET", f"{org}/members/{stranger}").status_code == 404
+    assert world.call("admin", "GET", f"/users/{stranger}").status_code == 404
+    assert world.call("stranger", "GET", world.home.path("/spaces/{spaceId}")).status_code == 404
+    directory.call("GET", f"/Users/{stranger}", status=404)
+    directory.call("POST", "/Groups", {"displayName": "Others", "members": [{"value": stranger}]}, 404)
+    # What the directory calls them is theirs alone to change, and still tells nothing.
+    changed = directory.patch(
+        f"/Users/{sent['id']}", {"op": "replace", "path": "displayName", "value": "New"}
+    )
+    assert changed["displayName"] == "New"
+    assert world.get("stranger", "/user")["displayName"] == "Very Private Name"
+    # They say yes: the resource keeps its id, and they are in the group.
+    assert joined(world, "stranger") == 200
+    assert directory.call("GET", f"/Users/{sent['id']}")["displayName"] == "Very Private Name"
+    assert directory.call("GET", f"/Groups/{group['id']}")["members"][0]["value"] == sent["id"]
+    with world.context.db.read() as tx:
+        assert tx.all("SELECT user_id FROM team_members WHERE team_id = :id", id=group["id"]) == [(stranger,)]
+        assert tx.value("SELECT count(*) FROM scim_invited_members") == 0
+    assert world.get("admin", f"{org}/members/{stranger}")["role"] == "read"
+    assert world.get("stranger", "/user/invitations")["items"] == []
+    renamed = directory.call("PUT", f"/Users/{sent['id']}", body | {"displayName": "Renamed"})
+    assert renamed["displayName"] == "Very Private Name"
     other = {"op": "replace", "path": "userName", "value": "eve@example.org"}
-    directory.patch(f"/Users/{added['id']}", other, status=400)
+    directory.patch(f"/Users/{sent['id']}", other, status=400)
+    members = f"/Groups/{group['id']}"
+    left = directory.patch(members, {"op": "remove", "path": f'members[value eq "{sent["id"]}"]'})
+    assert left["members"] == []
+    directory.call("DELETE", f"/Users/{sent['id']}", status=204)
+    directory.call("GET", f"/Users/{sent['id']}", status=404)
+    assert world.call("stranger", "GET", "/user").status_code == 200
+
+
+def test_an_invitation_of_a_directory_comes_and_goes(directory):
+    world = directory.world
+    sent = directory.call("POST", "/Users", {"userName": "stranger@example.org"}, 201)
+    path = f"/Users/{sent['id']}"
+
+    def invitations():
+        return [item["id"] for item in world.get("stranger", "/user/invitations")["items"]]
+
+    assert len(invitations()) == 1
+    assert directory.patch(path, {"op": "replace", "path": "active", "value": False})["active"] is False
+    assert invitations() == []
+    assert directory.patch(path, {"op": "replace", "path": "active", "value": True})["active"] is True
+    (invitation,) = invitations()
+    # Nobody else refuses or takes it.
+    assert world.call("reader", "DELETE", f"/user/invitations/{invitation}").status_code == 204
+    taken = world.home.path("/orgs/{organizationId}/invites/{id}", id=invitation)
+    assert world.call("editor", "POST", taken).status_code == 404
+    assert invitations() == [invitation]
+    assert world.call("stranger", "DELETE", f"/user/invitations/{invitation}").status_code == 205
+    assert directory.call("GET", path)["active"] is False
+    assert world.call("stranger", "POST", taken).status_code == 404
+    directory.patch(path, {"op": "replace", "path": "active", "value": True})
+    directory.call("DELETE", path, status=204)
+    directory.call("GET", path, status=404)
+    assert invitations() == []
+    # It is the word of whoever made it: without the right it is void.
+    directory.call("POST", "/Users", {"userName": "stranger@example.org"}, 201)
+    (invitation,) = invitations()
+    with world.context.db.write() as tx:
+        tx.run(
+            "UPDATE members SET role = 'edit' WHERE organization_id = :org AND user_id IN ("
+            "SELECT id FROM users WHERE display_name = 'Directory')",
+            org=world.home["organizationId"],
+        )
+    assert invitations() == []
+    taken = world.home.path("/orgs/{organizationId}/invites/{id}", id=invitation)
+    assert world.call("stranger", "POST", taken).status_code == 404
+
+
+def test_an_account_whose_address_is_not_proved_takes_nothing_of_the_directory(directory):
+    """Its owner may be somebody else than the directory means."""
+    world = directory.world
+    with world.context.db.write() as tx:
+        tx.run("UPDATE users SET email_verified = 0 WHERE id = :id", id=world.users["stranger"])
+    sent = directory.call("POST", "/Users", {"userName": "stranger@example.org"}, 201)
+    group = directory.call(
+        "POST", "/Groups", {"displayName": "Scribes", "members": [{"value": sent["id"]}]}, 201
+    )
+    assert world.get("stranger", "/user/invitations")["items"] == []
+    invitation = world.get("admin", world.home.path("/orgs/{organizationId}/invites"))["items"][0]["id"]
+    taken = world.home.path("/orgs/{organizationId}/invites/{id}", id=invitation)
+    assert world.call("stranger", "POST", taken).status_code == 404
+    # By a link for anybody they join, and are not who the directory has sent.
+    link = world.post("admin", world.home.path("/orgs/{organizationId}/link-invites"), {"role": "read"})["id"]
+    joined = world.call("stranger", "POST", world.home.path("/orgs/{organizationId}/invites/{id}", id=link))
+    assert joined.status_code == 200
+    with world.context.db.read() as tx:
+        assert tx.all("SELECT user_id FROM team_members WHERE team_id = :id", id=group["id"]) == []
+        assert tx.value("SELECT user_id FROM scim_resources WHERE id = :id", id=sent["id"]) is None
+
+
+def test_who_was_added_at_once_is_told_of_by_address_alone(directory):
+    world = directory.world
+    added = world.post(
+        "admin", world.home.path("/orgs/{organizationId}/invites"), {"emails": ["stranger@example.org"]}
+    )
+    assert added["users"] == [world.users["stranger"]]
+    found = directory.call("GET", f"/Users/{world.users['stranger']}")
+    assert found["displayName"] == found["userName"] == "stranger@example.org"
+    # And removing them ends nothing of theirs, though they might belong to no other organization.
+    with world.context.db.write() as tx:
+        tx.run("DELETE FROM members WHERE user_id = :id AND organization_id = :org",
+               id=world.users["stranger"], org=world.away["organizationId"])  # fmt: skip
+    directory.call("DELETE", f"/Users/{world.users['stranger']}", status=204)
+    assert world.call("stranger", "GET", "/user").status_code == 200
+
+
+def test_somebody_who_left_and_comes_back_is_a_member_again(directory):
+    """An account that the organization made, and nobody has proved to be theirs since."""
+    ada = directory.call("POST", "/Users", ADA, 201)
+    directory.call("DELETE", f"/Users/{ada['id']}", status=204)
+    again = directory.call("POST", "/Users", ADA, 201)
+    assert (again["id"], again["displayName"]) == (ada["id"], "Ada Lovelace")
 
 
 def test_the_last_administrator_stays(directory):

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from octavo.access import SpaceAccess
 from octavo.comments import posting
-from octavo.comments.places import Place
+from octavo.comments.entering import Discussion
 from octavo.comments.wire import UpdateComment
 
 from .talking import refused, words
@@ -147,16 +147,16 @@ def test_counts_are_exact_when_many_act_at_once(talk):
         who = ("commenter", "editor", "admin")[number % 3]
         role = {"commenter": "comment", "editor": "edit", "admin": "admin"}[who]
         space = SpaceAccess(talk.space.id, organization, users[who], role, role, False, False)
-        place = Place(space, talk.change)
+        discussion = Discussion(space, talk.change)
 
         class Call:
             db = context.db
 
         if number % 4 == 3:
-            posting.delete(Call(), place, comments[2]) if role != "comment" else None
+            posting.delete(Call(), discussion, comments[2]) if role != "comment" else None
         else:
             body = UpdateComment(resolved=number % 2 == 0, added_reactions=["👍"])
-            posting.update(Call(), place, comments[number % 2], None, body)
+            posting.update(Call(), discussion, comments[number % 2], None, body)
 
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(act, range(24)))

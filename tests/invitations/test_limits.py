@@ -5,7 +5,6 @@ import pytest
 from octavo.access import hash_token, insert_user, upsert_member
 from octavo.identity import disable_member, one_time, remove_member, signing_in
 from octavo.invitations import store
-from octavo.kit.clock import now
 from world import NOBODY, PASSWORD
 
 INVITES = "/orgs/{organizationId}/invites"
@@ -103,7 +102,7 @@ def test_an_invitation_is_good_once_and_here_alone(world):
     assert register(world, secret).status_code == 404
 
 
-def test_an_invitation_expires_and_is_taken_back(world, monkeypatch):
+def test_an_invitation_expires_and_is_taken_back(world, clock):
     answer = invite(world, world.home, "late@example.com", "unwanted@example.com")
     late, unwanted = (secret_of(answer, f"{name}@example.com") for name in ("late", "unwanted"))
     listed = world.get("admin", world.home.path(INVITES))["items"]
@@ -111,8 +110,7 @@ def test_an_invitation_expires_and_is_taken_back(world, monkeypatch):
     assert world.call("stranger", "DELETE", f"{world.away.path(INVITES)}/{invitation}").status_code == 204
     assert world.call("admin", "DELETE", f"{world.home.path(INVITES)}/{invitation}").status_code == 205
     assert register(world, unwanted).status_code == 404
-    later = now() + store.LIFETIME + 1
-    monkeypatch.setattr("octavo.invitations.store.now", lambda: later)
+    clock.advance(store.LIFETIME + 1)
     assert register(world, late).status_code == 404
 
 
@@ -159,7 +157,7 @@ def test_an_account_made_by_a_handed_link_is_the_owners_once_they_prove_the_addr
     assert world.call(NOBODY, "GET", "/user", headers=bearer(attacker)).status_code == 200
     with world.context.db.write() as tx:
         user_id = tx.value("SELECT id FROM users WHERE email = 'owner@example.com'")
-        one_time.issue(tx, "link", signing_in._Link(user_id), 60_000, secret="proved")
+        one_time.issue(tx, world.context.sealer, "link", signing_in._Link(user_id), 60_000, secret="proved")
     owner = world.call(NOBODY, "POST", "/sign-in/link/use", json={"link": "proved"}).json()["token"]
     assert world.call(NOBODY, "GET", "/user", headers=bearer(owner)).status_code == 200
     assert world.call(NOBODY, "GET", "/user", headers=bearer(attacker)).status_code == 401

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import threading
 
-from octavo.kit.db import open_database
+from octavo.kit.databases import open_database
 
 
 def _put(database, name: str) -> None:

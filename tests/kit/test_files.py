@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from datetime import UTC, datetime
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -117,16 +118,17 @@ def test_an_unreachable_store_says_so(monkeypatch, tmp_path):
 GRANT = FileGrant(hash="a" * 64, name='Große/Datei "1".svg', content_type="image/svg+xml")
 
 
-def test_own_links_bind_purpose_bytes_name_and_type(tmp_path, monkeypatch):
+def test_own_links_bind_purpose_bytes_name_and_type(tmp_path, clock):
     store = open_store(f"file://{tmp_path}", signer)
-    link = store.link("preview", GRANT, now() + 60_000)
+    expires = now() + 60_000
+    link = store.link("preview", GRANT, expires)
     _, files, token, name = link.split("/")
     assert (files, name) == ("files", "Gro%C3%9Fe%2FDatei%20%221%22.svg")
-    assert store.verify("preview", token) == GRANT
+    assert store.verify("preview", token) == FileGrant(GRANT.hash, GRANT.name, GRANT.content_type, expires)
     assert store.verify("site", token) is None
     assert store.verify("preview", token[:-1]) is None
     assert signer.verify("preview", token) is None
-    monkeypatch.setattr("octavo.kit.signing.now", lambda: now() + 61_000)
+    clock.advance(61_000)
     assert store.verify("preview", token) is None
 
 
@@ -142,7 +144,7 @@ def test_presigned_links_give_the_bytes_under_name_and_type(s3_environment):
 
 @pytest.mark.parametrize("session", ["", "a/session+token"])
 @pytest.mark.parametrize("endpoint", ["", "http://127.0.0.1:9000"])
-def test_presigned_links_are_those_of_botocore(monkeypatch, session, endpoint):
+def test_presigned_links_are_those_of_botocore(monkeypatch, clock, session, endpoint):
     import boto3
     from botocore.client import Config
 
@@ -164,19 +166,22 @@ def test_presigned_links_are_those_of_botocore(monkeypatch, session, endpoint):
         "s3", config=Config(signature_version="s3v4", s3={"addressing_style": style})
     )
     headers = file_headers(GRANT)
+    expires = now() // 1000 + 600
     theirs = client.generate_presigned_url(
         "get_object",
         Params={
             "Bucket": "docs",
             "Key": f"some prefix/aa/{GRANT.hash}",
             "ResponseContentType": headers["Content-Type"],
+            "ResponseCacheControl": "private",
+            "ResponseExpires": datetime.fromtimestamp(expires, UTC),
             "ResponseContentDisposition": headers["Content-Disposition"],
         },
         ExpiresIn=600,
     )
     moment = parse_iso(_parts(theirs)[3]["X-Amz-Date"][0])
-    monkeypatch.setattr("octavo.kit.files.now", lambda: moment)
-    ours = store.link("preview", GRANT, moment + 600_000)
+    clock.set(moment)
+    ours = store.link("preview", GRANT, expires * 1000)
     assert _parts(ours) == _parts(theirs)
 
 
@@ -210,6 +215,45 @@ def test_active_uploads_are_attachments(content_type, kind):
     assert "\n" not in headers["Content-Disposition"]
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert "sandbox" in headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        *[
+            (runs, "text/plain; charset=utf-8")
+            for runs in (
+                "text/javascript", "application/javascript", "application/x-javascript", "text/ecmascript",
+                "text/html", "text/html; charset=utf-8", "application/xhtml+xml", "text/css", "application/wasm",
+                "text/xml", "application/xml", "application/rss+xml", "text/xsl+xml", "TEXT/JavaScript",
+            )
+        ],
+        *[
+            (same, same)
+            for same in (
+                "image/png", "image/svg+xml", "application/pdf", "font/woff2", "text/plain", "application/zip",
+                "application/json", "video/mp4",
+                "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            )
+        ],
+    ],
+)  # fmt: skip
+def test_what_could_run_is_sent_as_text(given, sent):
+    assert file_headers(FileGrant("a" * 64, "file", given))["Content-Type"] == sent
+
+
+def test_a_file_is_kept_no_longer_than_its_link(tmp_path, monkeypatch):
+    store = open_store(f"file://{tmp_path}", signer)
+    moment = now()
+    token = store.link("preview", GRANT, moment + 600_000).split("/")[2]
+    monkeypatch.setattr("octavo.kit.files.now", lambda: moment + 540_000)
+    grant = store.verify("preview", token)
+    assert grant == FileGrant(GRANT.hash, GRANT.name, GRANT.content_type, moment + 600_000)
+    assert file_headers(grant)["Cache-Control"] == "private, max-age=60"
+    monkeypatch.setattr("octavo.kit.files.now", lambda: moment + 700_000)
+    assert file_headers(grant)["Cache-Control"] == "private, max-age=0"
+    assert file_headers(GRANT)["Cache-Control"] == "private, no-cache"
+    assert file_headers(GRANT, public=True)["Cache-Control"].startswith("public, max-age=")
 
 
 _PUTTING = """

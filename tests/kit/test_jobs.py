@@ -12,9 +12,8 @@ import pytest
 
 from octavo.errors import NotFound
 from octavo.kit import deadlines, jobs
-from octavo.kit import worker as worker_module
 from octavo.kit.clock import now
-from octavo.kit.db import open_database
+from octavo.kit.databases import open_database
 from octavo.kit.jobs import enqueue, finish, list_jobs, retry_parked
 from octavo.kit.worker import Worker
 
@@ -110,23 +109,21 @@ def test_jobs_of_the_future_and_of_unknown_kinds_wait(database):
     assert len(_rows(database)) == 2
 
 
-def test_failures_back_off_then_park_with_their_error(database, monkeypatch):
+def test_failures_back_off_then_park_with_their_error(database, clock):
     @jobs.job("fail", attempts=3)
     def fail(context, page):
         raise ValueError(f"page {page} is broken")
 
     _add(database, "fail", page="p1")
     delays = []
-    clock = [now()]
-    for module in (jobs, worker_module):
-        monkeypatch.setattr(module, "now", lambda: clock[0])
+    moment = clock.advance(0)
     worker = Worker(database, None)
     for _ in range(3):
         assert worker.run_pending() == 1
         assert worker.run_pending() == 0
         ((run_at,),) = _rows(database, "run_at")
-        delays.append(run_at - clock[0])
-        clock[0] = run_at
+        delays.append(run_at - moment)
+        clock.set(moment := run_at)
     assert 2_500 <= delays[0] <= 5_000 <= delays[1] <= 10_000
     assert worker.run_pending() == 0
     with database.read() as tx:
@@ -215,22 +212,20 @@ def test_a_job_that_kills_its_workers_is_parked(database):
         assert "died" in list_jobs(tx, state="parked")[0][0].error
 
 
-def test_schedules_fire_once_for_all_workers(database, monkeypatch):
+def test_schedules_fire_once_for_all_workers(database, clock):
     runs = []
     jobs.job("sweep")(lambda context: runs.append(1))
     jobs.schedule("sweep-all", 60, "sweep")
     first, second = Worker(database, None), Worker(database, None)
     assert [first.run_pending(), second.run_pending(), first.run_pending()] == [1, 0, 0]
-    later = now() + 60_001
-    for module in (jobs, worker_module):
-        monkeypatch.setattr(module, "now", lambda: later)
+    clock.advance(60_001)
     assert [second.run_pending(), first.run_pending()] == [1, 0]
 
 
 _WORKER = """
 import sys, threading, time
 from octavo.kit import jobs, worker
-from octavo.kit.db import open_database
+from octavo.kit.databases import open_database
 
 database = open_database(sys.argv[1], 4)
 

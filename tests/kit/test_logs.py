@@ -7,7 +7,7 @@ import logging
 import pytest
 import structlog
 
-from octavo.kit.logs import bound_request, configure
+from octavo.kit.logs import HIDDEN, bound_request, configure
 
 
 @pytest.fixture(autouse=True)
@@ -79,3 +79,75 @@ def test_outgoing_urls_are_not_logged():
     configure("json", stream)
     logging.getLogger("httpx").info("GET https://example.com/?token=x")
     assert stream.getvalue() == ""
+
+
+SECRETS = {
+    "a header": "Authorization: Bearer oct_Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4",
+    "a database": "postgresql://octavo:hunter2222@db.internal/octavo is gone",
+    "a mail server": "smtp://mailer:s3cr%40t-pass@mail.example:587",
+    "a JSON body": '{"email": "a@b.c", "password": "correct horse battery"}',
+    "keyword arguments": "sign_in(email='a@b.c', password='correct horse battery')",
+    "a query": "GET /login?jwt_token=eyJhbGciOi.eyJzdWIi.c2ln&x=1",
+    "a session": "cookie ocs_Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4",
+    "a setting": "could not use the key mykey-0123456789",
+}
+HINTS = ("Zm9v", "hunter2", "s3cr", "correct horse", "eyJ", "mykey")
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize("place", SECRETS)
+def test_secrets_are_hidden_wherever_they_are(form, place):
+    stream = io.StringIO()
+    configure(form, stream, secrets=["mykey-0123456789", "short"])
+    log = structlog.get_logger()
+    log.warning(SECRETS[place], detail=SECRETS[place])
+    logging.getLogger("library").error("failed: %s", SECRETS[place])
+    try:
+        raise ValueError(SECRETS[place])
+    except ValueError:
+        log.exception("failed")
+    text = stream.getvalue()
+    assert HIDDEN in text
+    assert not [hint for hint in HINTS if hint in text]
+
+
+def test_what_is_no_secret_is_shown():
+    stream = io.StringIO()
+    configure("text", stream, secrets=["short"])
+    message = "space https://octavo.test/s/abc?page=2 short of tokens: 5 passwords"
+    structlog.get_logger().info(message)
+    assert message in stream.getvalue()
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_traces_are_short_and_show_no_variables(form):
+    def deep(depth):
+        entered = "the value of a variable"
+        if depth:
+            return deep(depth - 1)
+        raise ValueError(len(entered))
+
+    stream = io.StringIO()
+    configure(form, stream)
+    try:
+        deep(100)
+    except ValueError:
+        structlog.get_logger().exception("failed")
+    text = stream.getvalue()
+    assert "the value of a variable" not in text
+    assert text.count("test_logs.py") <= 14
+    assert "ValueError" in text
+
+
+def test_causes_are_part_of_a_trace():
+    stream = io.StringIO()
+    configure("text", stream)
+    try:
+        try:
+            raise OSError("disk")
+        except OSError as error:
+            raise ValueError("file") from error
+    except ValueError:
+        structlog.get_logger().exception("failed")
+    text = stream.getvalue()
+    assert text.index("ValueError: file") < text.index("caused by builtins.OSError: disk")

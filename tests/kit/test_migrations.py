@@ -15,7 +15,8 @@ import pytest
 
 from octavo.errors import Unavailable
 from octavo.kit import migrations as runner
-from octavo.kit.db import Database, open_database
+from octavo.kit.databases import open_database
+from octavo.kit.db import Database
 from octavo.kit.migrations import (
     Migration,
     Refused,

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 import pytest
 
 from octavo.kit import jobs, outbox
-from octavo.kit import worker as worker_module
 from octavo.kit.clock import now
 from octavo.kit.jobs import enqueue, list_jobs
 from octavo.kit.outbox import consume, emit, prune, prune_events
@@ -79,7 +78,7 @@ def test_what_a_handler_writes_goes_with_the_cursor(database, monkeypatch):
         assert tx.value("SELECT COUNT(*) FROM jobs") == 2
 
 
-def test_a_failing_event_becomes_a_job_and_the_others_pass(database, monkeypatch):
+def test_a_failing_event_becomes_a_job_and_the_others_pass(database, clock):
     broken = [True]
     seen = []
 
@@ -98,8 +97,7 @@ def test_a_failing_event_becomes_a_job_and_the_others_pass(database, monkeypatch
         assert "cannot read it" in tx.value("SELECT error FROM jobs")
         assert list_jobs(tx, state="parked") == ([], 0)
     broken[0] = False
-    later = now() + 10_000
-    monkeypatch.setattr(worker_module, "now", lambda: later)
+    clock.advance(10_000)
     assert worker.run_pending() == 1
     with database.read() as tx:
         assert tx.value("SELECT COUNT(*) FROM secrets WHERE name = 'bad'") == 1

@@ -2,8 +2,8 @@
 
 import pytest
 
-from octavo.kit.proxies import client_address, parse_networks
-from octavo.settings import SettingsError, load
+from octavo.kit.proxies import client_address
+from octavo.settings import SettingsError, load, parse_networks
 
 OURS = parse_networks("10.0.0.0/8, fd00::/8, 192.0.2.1")
 

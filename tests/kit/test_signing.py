@@ -4,10 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octavo.kit.clock import now
-from octavo.kit.db import open_database
+from octavo.kit.databases import open_database
+from octavo.kit.sealing import Sealer
 from octavo.kit.signing import Signer, get_or_create_secret
 
 signer = Signer(b"k" * 32)
+sealer = Sealer([b"s" * 32])
 
 
 def test_a_token_gives_its_payload_back_for_its_purpose_alone():
@@ -23,9 +25,9 @@ def test_purpose_and_body_cannot_be_shifted_into_each_other():
     assert signer.verify("", token) is None
 
 
-def test_an_expired_token_is_refused(monkeypatch):
+def test_an_expired_token_is_refused(clock):
     token = signer.sign("file", "x", now() + 1000)
-    monkeypatch.setattr("octavo.kit.signing.now", lambda: now() + 1000)
+    clock.advance(1000)
     assert signer.verify("file", token) is None
     assert signer.verify("file", signer.sign("file", "for ever")) == "for ever"
 
@@ -46,11 +48,11 @@ def test_any_text_is_refused_without_an_exception(text):
 
 def test_a_secret_stays_the_same(database, database_url):
     with database.write() as tx:
-        first = get_or_create_secret(tx, "files")
-        other = get_or_create_secret(tx, "sessions")
+        first = get_or_create_secret(tx, sealer, "files")
+        other = get_or_create_secret(tx, sealer, "sessions")
     again = open_database(database_url)
     with again.write() as tx:
-        assert get_or_create_secret(tx, "files") == first
+        assert get_or_create_secret(tx, sealer, "files") == first
     again.close()
     assert len(first) == 32
     assert first != other

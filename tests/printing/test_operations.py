@@ -10,11 +10,12 @@ import httpx
 import pytest
 
 from octavo import spaces
-from octavo.kit import clock
+from octavo.kit.clock import now
 from octavo.kit.worker import Worker
 from octavo.printing import print_job, store
 from octavo.reader import reader_app
 from octavo.spaces import unused
+from set_clock import SetClock
 from world import World
 
 
@@ -50,6 +51,9 @@ def test_a_space_is_printed_once_for_each_state(world: World) -> None:
     assert made.headers["content-type"] == "application/pdf"
     assert 'filename="handbook.pdf"' in made.headers["content-disposition"]
     assert made.content.startswith(b"%PDF-")
+    # Kept for as long as the link is good, by nobody but who opened it.
+    scope, _, age = made.headers["cache-control"].partition(", max-age=")
+    assert scope == "private" and 3000 < int(age) <= 3600
     assert len(re.findall(rb"/Type\s*/Page\b", made.content)) > 3
     # Cover and contents do not belong to a page alone.
     one = fetch(world, link(world, page=world.home["pageId"], only=True))
@@ -72,10 +76,9 @@ def test_asking_for_a_link_writes_nothing(world: World) -> None:
     assert world.digest() == before
 
 
-def test_a_link_ends_after_an_hour(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_ends_after_an_hour(world: World, clock: SetClock) -> None:
     url = link(world)
-    later = clock.now() + 3_600_001
-    monkeypatch.setattr("octavo.kit.signing.now", lambda: later)
+    clock.advance(3_600_001)
     assert fetch(world, url).status_code == 404
     assert count_prints(world) == 0
 
@@ -86,7 +89,7 @@ def test_a_link_of_somebody_elses_making_opens_nothing(world: World) -> None:
     for forged in (token[:-2] + "AA", token.partition(".")[0], "x"):
         assert fetch(world, f"{head}/{forged}/{name}").status_code == 404
     # A token for another purpose is none for this.
-    other = world.context.signer.sign("file:content", "{}", clock.now() + 1000)
+    other = world.context.signer.sign("file:content", "{}", now() + 1000)
     assert fetch(world, f"{head}/{other}/{name}").status_code == 404
     assert count_prints(world) == 0
 
@@ -112,7 +115,7 @@ def test_old_prints_are_forgotten(world: World) -> None:
     with world.context.db.read() as tx:
         file = tx.value("SELECT file FROM prints")
     with world.context.db.write() as tx:
-        tx.run("UPDATE prints SET created_at = :old", old=clock.now() - print_job.KEPT - 1)
+        tx.run("UPDATE prints SET created_at = :old", old=now() - print_job.KEPT - 1)
     print_job.forget_old_prints(world.context)
     assert count_prints(world) == 0
     sweep_a_day_later(world)
@@ -126,7 +129,7 @@ def test_a_print_of_bytes_that_somebody_uploaded_leaves_them(world: World) -> No
     with world.context.db.write() as tx:
         store.insert_print(tx, wanted)
         store.finish_print(tx, wanted.id, held, 1)
-        store.forget_prints(tx, clock.now() + 1)
+        store.forget_prints(tx, now() + 1)
     assert count_prints(world) == 0
     sweep_a_day_later(world)
     assert world.context.files.exists(held)

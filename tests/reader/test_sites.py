@@ -87,11 +87,12 @@ def test_pages_on_condition_are_not_there(site):
 
 def test_files_of_the_space_and_no_others(site, world):
     visitor, base, space = site
-    picture = re.search(r'src="([^"]+a\.png)"', visitor.get(base).text)
+    picture = re.search(r'src="([^"]+a\.png\?v=[0-9a-f]{12})"', visitor.get(base).text)
     assert picture is not None
     answer = visitor.get(picture[1])
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "image/png"
+    assert answer.headers["cache-control"] == "public, max-age=3600"
     listed = world.get("admin", f"/spaces/{space}/content/files")["items"]
     svg = next(item for item in listed if item["name"] == "evil.svg")
     answer = visitor.get(f"{base}~files/{svg['id']}/evil.svg")

@@ -5,12 +5,10 @@ import time
 
 import pytest
 
-from octavo.kit import clock
 from octavo.kit.jobs import list_jobs
 from octavo.kit.worker import Worker
 from octavo.transfer import runs, store
 from octavo.uploads import receiving
-from octavo.uploads import store as upload_store
 from transfer.bringing_in import PNG, archive, word
 
 
@@ -201,7 +199,7 @@ def test_what_cannot_be_read_is_told(imports):
 # --- uploads ------------------------------------------------------------------------------------------
 
 
-def test_uploads_are_limited_signed_and_bound(imports, monkeypatch):
+def test_uploads_are_limited_signed_and_bound(imports, clock):
     assert imports.ask_for_url("a.zip", receiving.LARGEST["import_file"] + 1).status_code == 400
     assert imports.ask_for_url("../a.zip", 5).status_code == 400
     given = imports.ask_for_url("a.md", 5).json()
@@ -221,15 +219,13 @@ def test_uploads_are_limited_signed_and_bound(imports, monkeypatch):
     imports.put(font["url"], b"wOF2x")
     assert imports.try_start({"type": "file", "files": [font["key"]]}).status_code == 404
     late = imports.ask_for_url("late.md", 5).json()
-    monkeypatch.setattr("octavo.kit.signing.now", lambda: 10**14)
+    clock.set(10**14)
     assert imports.put(late["url"], b"12345").status_code == 404
 
 
-def test_old_uploads_are_forgotten(imports, monkeypatch):
+def test_old_uploads_are_forgotten(imports, clock):
     key = imports.upload("a.md", "# A\n")
-    moment = clock.now()
-    for module in (upload_store, receiving):
-        monkeypatch.setattr(module, "now", lambda: moment + receiving.KEPT_FOR + 1)
+    clock.advance(receiving.KEPT_FOR + 1)
     assert imports.try_start({"type": "file", "files": [key]}).status_code == 404
     receiving.forget_uploads(imports.world.context)
     with imports.world.context.db.read() as tx:

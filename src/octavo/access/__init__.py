@@ -1,5 +1,6 @@
 """Who may do what where."""
 
+from ..kit.operation import Actor
 from . import tables as tables
 from .auditing import audit, audit_person
 from .entering import (
@@ -19,7 +20,8 @@ from .entering import (
 )
 from .evaluation import Kind, list_standings, list_steps, role_along
 from .reach import admit
-from .rights.granting import Shared, guarding, lift, shared, stay
+from .rights.entering import ObjectAccess
+from .rights.granting import grant_by_link, guard_roles, keep_own_role
 from .roles import (
     COLLECTION,
     ORDER,
@@ -39,8 +41,11 @@ from .roles import (
 from .scopes import narrower
 from .store import (
     TEAM,
+    Membership,
     TeamRow,
     UserRow,
+    accept_membership,
+    find_membership,
     find_team,
     find_user,
     find_user_by_email,
@@ -49,32 +54,34 @@ from .store import (
     list_users_by_id,
     require_members,
     require_teams,
+    update_user,
     upsert_member,
 )
 from .tokens import (
     SESSION_IDLE,
     SESSION_PREFIX,
-    Actor,
     LastUse,
     authenticate,
     cookie,
     cookie_header,
     create_token,
     hash_token,
+    new_token,
     require_same_origin,
 )
 from .visibility import Seen, seen_collections, seen_spaces
-from .wire import RoleOrGuest, Team, User, present_team, present_user
+from .wire import RoleOrGuest, Team, User, present_people, present_team, present_user
 
 __all__ = [
     "Actor", "COLLECTION", "Can", "CollectionAccess", "KeptSpaceAccess", "Kind", "LastUse", "Level",
-    "ORDER", "ORGANIZATION", "OrgAccess", "RESTORE_DAYS", "Role", "RoleOrGuest", "Rung", "SESSION_IDLE",
-    "SESSION_PREFIX", "SITE", "SPACE", "Seen", "Shared", "SignedIn", "SiteAccess", "SpaceAccess", "TEAM",
-    "Team", "TeamRow", "User", "UserRow", "admit", "at_least", "audit", "audit_person", "authenticate",
-    "collection_access", "cookie", "cookie_header", "create_token", "effective_role", "enter_organization",
-    "enter_space", "find_team", "find_user", "find_user_by_email", "guarding", "has_verified_email",
-    "hash_token", "height", "insert_user", "lift", "list_standings", "list_steps", "list_users_by_id",
-    "member_role", "narrower", "permissions", "present_team", "present_user", "require_actor",
-    "require_members", "require_same_origin", "require_teams", "role_along", "role_at", "seen_collections",
-    "seen_spaces", "shared", "space_access", "stay", "upsert_member",
+    "Membership", "ORDER", "ORGANIZATION", "ObjectAccess", "OrgAccess", "RESTORE_DAYS", "Role",
+    "RoleOrGuest", "Rung", "SESSION_IDLE", "SESSION_PREFIX", "SITE", "SPACE", "Seen", "SignedIn",
+    "SiteAccess", "SpaceAccess", "TEAM", "Team", "TeamRow", "User", "UserRow", "accept_membership", "admit",
+    "at_least", "audit", "audit_person", "authenticate", "collection_access", "cookie", "cookie_header",
+    "create_token", "effective_role", "enter_organization", "enter_space", "find_membership", "find_team",
+    "find_user", "find_user_by_email", "grant_by_link", "guard_roles", "has_verified_email", "hash_token",
+    "height", "insert_user", "keep_own_role", "list_standings", "list_steps", "list_users_by_id",
+    "member_role", "narrower", "new_token", "permissions", "present_people", "present_team", "present_user",
+    "require_actor", "require_members", "require_same_origin", "require_teams", "role_along", "role_at",
+    "seen_collections", "seen_spaces", "space_access", "update_user", "upsert_member",
 ]  # fmt: skip

@@ -69,7 +69,7 @@ def audit(
 
     ``before`` and ``after``: what changed, anything that goes into JSON. Secrets do not belong there.
     """
-    actor = call.actor if call is not None else None
+    actor = call.authenticated if call is not None else None
     _insert(
         tx,
         organization_id,

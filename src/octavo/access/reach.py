@@ -15,11 +15,10 @@ from msgspec import Struct
 
 from ..errors import Forbidden, NotFound
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Actor, Call
 from .entering import member_role
 from .roles import Can
 from .scopes import require_scope
-from .tokens import Actor
 
 
 class _Forced(Struct):

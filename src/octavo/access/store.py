@@ -151,14 +151,48 @@ def touch(tx: Transaction, table: str, used: dict[str, int]) -> None:
         tx.run(f"UPDATE {table} SET last_used_at = :at WHERE id = :id", at=at, id=id)
 
 
-def upsert_member(tx: Transaction, organization_id: str, user_id: str, role: str | None) -> None:
+class Membership(Struct, frozen=True):
+    """``accepted``: whether the person joined by themselves, or under an account that the organization made. Only
+    then may the organization's identity provider vouch for them."""
+
+    role: str | None
+    disabled: int
+    accepted: int
+
+
+def find_membership(tx: Transaction, organization_id: str, user_id: str) -> Membership | None:
+    """Whether enabled or not."""
+    row = tx.one(
+        "SELECT role, disabled, accepted FROM members WHERE organization_id = :org AND user_id = :user",
+        org=organization_id,
+        user=user_id,
+    )
+    return Membership(*row) if row else None
+
+
+def upsert_member(
+    tx: Transaction, organization_id: str, user_id: str, role: str | None, *, accepted: bool = False
+) -> None:
+    """Makes somebody a member, or changes their role. What was accepted stays so."""
     tx.run(
-        """INSERT INTO members (organization_id, user_id, role, joined_at) VALUES (:org, :user, :role, :at)
-           ON CONFLICT (organization_id, user_id) DO UPDATE SET role = excluded.role""",
+        """INSERT INTO members (organization_id, user_id, role, accepted, joined_at)
+           VALUES (:org, :user, :role, :accepted, :at)
+           ON CONFLICT (organization_id, user_id) DO UPDATE SET role = excluded.role,
+             accepted = CASE WHEN excluded.accepted = 1 THEN 1 ELSE members.accepted END""",
         org=organization_id,
         user=user_id,
         role=role,
+        accepted=int(accepted),
         at=now(),
+    )
+
+
+def accept_membership(tx: Transaction, organization_id: str, user_id: str) -> None:
+    """The member says that they want to be one."""
+    tx.run(
+        "UPDATE members SET accepted = 1 WHERE organization_id = :org AND user_id = :user",
+        org=organization_id,
+        user=user_id,
     )
 
 

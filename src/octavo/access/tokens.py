@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 import msgspec
-from msgspec import Struct
 
 from ..errors import BadRequest, Forbidden, Unauthorized
 from ..kit.clock import now
 from ..kit.db import Database, Transaction
-from ..kit.operation import Call
+from ..kit.operation import Actor, Call
 from . import store
 from .scopes import require_known
 
@@ -25,23 +24,14 @@ SESSION_IDLE = 7 * 24 * 3_600_000
 _TOUCH_EVERY = 60_000
 
 
-class Actor(Struct, frozen=True):
-    """Who calls: a person through one of their tokens or sessions.
-
-    ``scopes`` None: all that the person may do. ``organization_id``: the only organization this reaches;
-    None: all of the person's. ``session``: ``token_id`` is the id of a session.
-    """
-
-    user_id: str
-    token_id: str
-    scopes: frozenset[str] | None = None
-    organization_id: str | None = None
-    session: bool = False
-
-
 def hash_token(token: str) -> str:
     """Tokens hold 256 random bits, so a plain SHA-256 cannot be turned back."""
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def new_token() -> str:
+    """The secret of a token, not yet anybody's."""
+    return PREFIX + secrets.token_urlsafe(32)
 
 
 def create_token(
@@ -63,7 +53,7 @@ def create_token(
         require_known(scopes)
     if expires_at is not None and expires_at <= now():
         raise BadRequest("expiresAt: expected a time to come")
-    secret = token or PREFIX + secrets.token_urlsafe(32)
+    secret = token or new_token()
     store.insert_token(
         tx,
         user_id,
@@ -104,7 +94,7 @@ def _find_owner(db: Database, digest: str, session: bool) -> store.TokenOwner | 
 
 
 def authenticate(call: Call, last_use: LastUse) -> str | None:
-    """Sets ``call.actor`` from the Authorization header, else from the session cookie.
+    """Sets ``call.authenticated`` from the Authorization header, else from the session cookie.
 
     Returns the actor's key for rate limits, None for nobody. Raises Unauthorized for a header that proves
     nothing: a wrong token is an error, no token and an old cookie are not. Raises Forbidden when a cookie comes
@@ -118,15 +108,15 @@ def authenticate(call: Call, last_use: LastUse) -> str | None:
         found = _find(call, secret, last_use)
         if found is not None:
             require_same_origin(call)
-            call.actor = found
+            call.authenticated = found
         return found.token_id if found else None
     kind, _, token = header.decode("latin-1").partition(" ")
     if kind.lower() != "bearer" or not token.strip():
         raise Unauthorized("Authorization: expected `Bearer <token>`")
-    call.actor = _find(call, token.strip(), last_use)
-    if call.actor is None:
+    call.authenticated = _find(call, token.strip(), last_use)
+    if call.authenticated is None:
         raise Unauthorized("Authorization: this token is unknown, expired or revoked")
-    return str(call.actor.token_id)
+    return call.authenticated.token_id
 
 
 def _find(call: Call, secret: str, last_use: LastUse) -> Actor | None:

@@ -8,11 +8,12 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from ..errors import BadRequest
 from ..kit.clock import iso, parse_iso
+from ..kit.db import Transaction
 from ..kit.operation import Call
 from ..kit.pagination import PageQuery
 from .auditing import AuditFilter, AuditRow
 from .roles import Role
-from .store import TeamRow, UserRow
+from .store import TeamRow, UserRow, list_users_by_id
 
 RoleOrGuest = Role | None
 """A role in an organization or at an object; None: a guest, who gets nothing by it."""
@@ -39,6 +40,23 @@ def present_user(call: Call, user: UserRow) -> User:
         email=user.email,
         photo_url=user.photo_url or UNSET,
     )
+
+
+class _People(dict[str, User]):
+    """Users by id; somebody whose account was deleted is shown without a name."""
+
+    def __init__(self, call: Call, known: dict[str, User]) -> None:
+        super().__init__(known)
+        self._call = call
+
+    def __missing__(self, user_id: str) -> User:
+        return present_user(self._call, UserRow(user_id, "", "Deleted user", None, 1, 0))
+
+
+def present_people(call: Call, tx: Transaction, user_ids: list[str]) -> dict[str, User]:
+    """The users of these ids, by id; each is there, deleted ones too."""
+    found = list_users_by_id(tx, user_ids)
+    return _People(call, {user_id: present_user(call, row) for user_id, row in found.items()})
 
 
 class UpdateUser(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):

@@ -18,7 +18,7 @@ from ..errors import BadRequest
 from ..kit.rows import RowDict, Schema
 from ..kit.tables import TABLES, Column, Table, person
 
-USER = ("id", "email", "display_name", "photo_url", "kind", "managed_by", "created_at")
+USER = ("id", "email", "display_name", "photo_url", "kind", "created_at")
 """What goes along of an account."""
 
 _SHORT, _LONG = 4_000, 16 * 1024 * 1024
@@ -88,7 +88,7 @@ def check_rows(rows: Rows, schemas: Mapping[str, Schema], organization_id: str) 
             seen.add(key)
         if schemas[name].parent is not None:
             _check_circles(lines, schemas[name])
-    _check_people(rows["users"], organization_id)
+    _check_people(rows["users"])
     named: dict[str, set[Any]] = {}
     for name, lines in rows.items():
         if name == "users":
@@ -203,7 +203,7 @@ def _check_circles(lines: list[Line], schema: Schema) -> None:
         raise lines[0].refuse(schema.parent or "", "some rows are above each other in a circle")
 
 
-def _check_people(lines: list[Line], organization_id: str) -> None:
+def _check_people(lines: list[Line]) -> None:
     emails: set[str] = set()
     for line in lines:
         email = line.row.get("email")
@@ -212,8 +212,6 @@ def _check_people(lines: list[Line], organization_id: str) -> None:
         if email in emails:
             raise line.refuse("email", f"{email!r} is there twice")
         emails.add(email)
-        if line.row.get("managed_by") not in (None, organization_id):
-            raise line.refuse("managed_by", "another organization manages this account")
 
 
 def _read(line: Line, column: Column) -> Iterator[str]:

@@ -92,7 +92,7 @@ def export_organization(context: Context, organization_id: str, folder: Path) ->
                 if column.is_person:
                     people.update(user for row in rows for user in column.read(row))
             count += _write_rows(folder / "rows" / f"{schema.name}.jsonl", rows)
-        count += _write_rows(folder / "rows" / "users.jsonl", _people(tx, organization_id, sorted(people)))
+        count += _write_rows(folder / "rows" / "users.jsonl", _people(tx, sorted(people)))
         written: set[str] = set()
         spaces = tx.all(
             "SELECT id, title FROM spaces WHERE organization_id = :org ORDER BY id", org=organization_id
@@ -111,7 +111,7 @@ def export_organization(context: Context, organization_id: str, folder: Path) ->
     return Moved(organization_id, title, len(spaces), len(needed), count)
 
 
-def _people(tx: Transaction, organization_id: str, ids: list[str]) -> list[dict[str, Any]]:
+def _people(tx: Transaction, ids: list[str]) -> list[dict[str, Any]]:
     found = []
     for start in range(0, len(ids), _BATCH):
         rows = tx.all(
@@ -119,9 +119,6 @@ def _people(tx: Transaction, organization_id: str, ids: list[str]) -> list[dict[
             ids=ids[start : start + _BATCH],
         )
         found += [dict(zip(USER, row, strict=True)) for row in rows]
-    for person in found:
-        if person["managed_by"] != organization_id:
-            person["managed_by"] = None
     return found
 
 
@@ -184,6 +181,9 @@ def import_organization(
             raise BadRequest(f"The organization {about.organization!r} is there already.")
     order = ["users", *(name for name in schemas if TABLES[name].goes_along)]
     rows = {name: read_lines(folder / "rows" / f"{name}.jsonl") for name in order}
+    for line in rows["scim_resources"]:
+        if line.row.get("kind") == "user":
+            line.row.setdefault("user_id", line.row.get("id"))  # as older versions had it
     check_rows(rows, schemas, about.organization)
     check_states(rows)
     have = _hashes(folder)
@@ -279,7 +279,7 @@ def _release(tx: Transaction, content: Content, hashes: set[str]) -> None:
 def _write(
     context: Context, tx: Transaction, schemas: dict[str, Schema], rows: Rows, organization_id: str
 ) -> int:
-    people, managed = _find_people(tx, schemas["users"], rows)
+    people, made = _find_people(tx, schemas["users"], rows)
     for line in rows["node_keys"]:
         _check_keys(tx, line)
     count = len(rows["users"])
@@ -292,6 +292,9 @@ def _write(
             line = where[id(row)]
             for column in persons:
                 column.rename(row, people.__getitem__)
+            if name == "members":
+                # Who had an account here has accepted nothing: an archive gives nobody's provider power over them.
+                row["accepted"] = int(bool(row.get("accepted")) and row["user_id"] in made)
             _refuse_taken(tx, line)
             try:
                 is_new = insert_new(tx, schemas[name], row)
@@ -303,7 +306,9 @@ def _write(
                     key, "this, or something else in the row that must be unique, is taken here"
                 )
         count += len(lines)
-    tx.run("UPDATE users SET managed_by = :org WHERE id IN :ids", org=organization_id, ids=managed)
+    for user_id in sorted(made & {line.row["user_id"] for line in rows["members"]}):
+        # As if the organization's directory had made the account: its identity provider may vouch for it.
+        tx.run("UPDATE users SET managed_by = :org WHERE id = :id", org=organization_id, id=user_id)
     return count
 
 
@@ -320,23 +325,21 @@ def _check_keys(tx: Transaction, line: Line) -> None:
         raise line.refuse("keys", "the same text has other keys in a space that is here")
 
 
-def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str, str], list[str]]:
-    """The id of each person here: of whoever has that address, else a new account, without a password. And which of
-    the new accounts the organization manages."""
+def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str, str], set[str]]:
+    """The id of each person here: of whoever has that address, else a new account, without a password. And the
+    ids of the new accounts."""
     found: dict[str, str] = {}
-    managed: list[str] = []
+    made: set[str] = set()
     for line in rows["users"]:
         here = tx.one("SELECT id, kind FROM users WHERE email = :email", email=line.row["email"])
         if here is None:
-            new = {name: line.row.get(name) for name in USER if name != "managed_by"}
-            if not insert_new(tx, schema, new):
+            if not insert_new(tx, schema, line.row):
                 raise line.refuse("id", f"the account {line.row['id']!r} has another address here")
-            if line.row.get("managed_by") is not None:
-                managed.append(line.row["id"])
+            made.add(line.row["id"])
         elif here[1] != line.row.get("kind", "person"):
             raise line.refuse("kind", f"{line.row['email']!r} is a {here[1]} here")
         found[line.row["id"]] = here[0] if here else line.row["id"]
-    return found, managed
+    return found, made
 
 
 def _refuse_taken(tx: Transaction, line: Line) -> None:

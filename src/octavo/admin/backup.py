@@ -1,8 +1,8 @@
 """The whole installation in one file, taken back on either engine; and whether an installation is sound.
 
 A backup is a ZIP archive: ``rows/TABLE.jsonl`` of one snapshot of the database, ``files/HASH``, and last
-``manifest.json`` with the SHA-256 of every part. What is derived (the search index, references) is made anew. It holds all
-secrets of the installation.
+``manifest.json`` with the SHA-256 of every part. What is derived (the search index, references) is made anew. Secrets
+are in it as they are in the database: sealed, or as hashes.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from msgspec import Struct
 
 from ..content import check_derived, get_body
 from ..errors import BadRequest, NotFound, Unavailable
-from ..installation import load_packages
-from ..kit import db as databases
+from ..installation import SIGNING, known_keys, load_packages, open_sealer
+from ..kit import databases
 from ..kit.context import Context
 from ..kit.db import Database, Transaction
 from ..kit.files import FileStore, open_store
 from ..kit.migrations import Migration, load_migrations, migrate
+from ..kit.private_files import make_private_folder
 from ..kit.rows import (
     BATCH,
     RowDict,
@@ -151,7 +152,7 @@ def restore(settings: Settings, source: Path, progress: Progress = lambda done, 
     too old or too new, Unavailable.
     """
     load_packages()
-    settings.data_folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(settings.data_folder)
     with _opened(source) as archive:
         manifest = _read_manifest(archive)
         findings = list(_damage(archive, manifest))
@@ -159,6 +160,7 @@ def restore(settings: Settings, source: Path, progress: Progress = lambda done, 
             raise BadRequest(f"{source}: {findings[0]}")
         known = load_migrations("octavo.migrations")
         _require_known(source, set(manifest.migrations), known)
+        _require_key(settings, archive)
         database = databases.open_database(settings.database, settings.threads)
         try:
             migrate(database, [each for each in known if each.number in manifest.migrations])
@@ -173,6 +175,7 @@ def restore(settings: Settings, source: Path, progress: Progress = lambda done, 
             with database.write() as tx:
                 rows = _fill(database, tx, archive, manifest)
             migrate(database, known)
+            open_sealer(settings, database)
             reindex(database, progress=lambda done, total: progress(len(names) + done, len(names) + total))
         finally:
             database.close()
@@ -205,6 +208,15 @@ def _require_known(source: Path, numbers: set[int], known: list[Migration]) -> N
             )
     if unknown := sorted(numbers - {migration.number for migration in known}):
         raise BadRequest(f"{source}: was made by a newer Octavo (migration {unknown[-1]})")
+
+
+def _require_key(settings: Settings, archive: zipfile.ZipFile) -> None:
+    """Raises Unavailable unless the key is known that the backup's secrets are sealed with."""
+    with archive.open("rows/secrets.jsonl") as lines:
+        for line in lines:
+            row = msgspec.json.decode(line)
+            if row["name"] == SIGNING:
+                known_keys(settings, row["value"])
 
 
 def _require_empty(database: Database) -> None:

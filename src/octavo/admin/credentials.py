@@ -43,6 +43,11 @@ def _shown(row: Struct) -> dict[str, Any]:
     return {n: iso(v) if n in _TIMES and v is not None else v for n, v in values.items()}
 
 
+def is_known(context: Context, email: str) -> bool:
+    with context.db.read() as tx:
+        return find_user_by_email(tx, email) is not None
+
+
 def tokens_of(context: Context, email: str) -> list[dict[str, Any]]:
     """The tokens of a person, newest first, without their secrets. Raises NotFound."""
     with context.db.read() as tx:

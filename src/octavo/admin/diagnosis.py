@@ -6,25 +6,34 @@ from io import BytesIO
 from urllib.parse import urlsplit
 
 from ..errors import OctavoError
-from ..installation import close_context, open_context
+from ..installation import close_context, is_installed, load_packages, open_context
+from ..kit.context import Context
+from ..kit.sealing import count_by_key
 from ..settings import Settings
 
 Finding = tuple[str, bool, str]
 """The part, whether it works, and what to know about it."""
 
 
+_PARTS = {"files": "files", "OCTAVO_FILES_URL": "files", "OCTAVO_SECRET_KEY": "secrets", "secrets": "secrets"}
+"""How messages begin, and the part of the installation they are about."""
+
+
 def check_installation(settings: Settings) -> list[Finding]:
     """Tries each part for real. What is optional and not set is no fault."""
     findings: list[Finding] = [_addresses(settings)]
     try:
+        if not is_installed(settings):
+            return [*findings, ("database", True, "empty: the first `octavo serve` makes the installation")]
         context = open_context(settings)
     except OctavoError as error:
-        part = "files" if error.message.startswith(("files", "OCTAVO_FILES_URL")) else "database"
+        part = next((part for prefix, part in _PARTS.items() if error.message.startswith(prefix)), "database")
         return [*findings, (part, False, error.message)]
     try:
         with context.db.write() as tx:
             count = tx.value("SELECT count(*) FROM organizations")
         findings.append(("database", True, f"{context.db.engine}, {count} organizations"))
+        findings.append(_secrets(context))
         try:
             blob = context.files.put(BytesIO(b"octavo check"))
             works = context.files.read(blob.hash) == b"octavo check"
@@ -40,6 +49,18 @@ def check_installation(settings: Settings) -> list[Finding]:
         ("mail", True, "configured" if settings.smtp_url else "not set: invitations come as links to hand on")
     )
     return findings
+
+
+def _secrets(context: Context) -> Finding:
+    load_packages()
+    with context.db.read() as tx:
+        found = count_by_key(tx)
+    known = set(context.sealer.known)
+    if unknown := sorted(found.keys() - known):
+        return ("secrets", False, f"sealed with a key that is not known: {', '.join(unknown)}")
+    if old := sum(count for key, count in found.items() if key != context.sealer.current):
+        return ("secrets", True, f"{old} are sealed with an older key: run `octavo secrets rotate`")
+    return ("secrets", True, f"sealed with the key {context.sealer.current}")
 
 
 def _addresses(settings: Settings) -> Finding:

@@ -14,16 +14,20 @@ from ..access import (
     audit_person,
     create_token,
     find_user_by_email,
+    hash_token,
     insert_user,
     member_role,
+    new_token,
     upsert_member,
 )
 from ..errors import BadRequest
 from ..identity import require_another_admin
+from ..installation import TOKEN_FILE
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..orgs import create_organization, get_organization
+from ..settings import Settings
 
 ORGANIZATION_TITLE = "Octavo"
 
@@ -84,32 +88,70 @@ class FirstStart(Struct, frozen=True):
     site_url: str | None
 
 
+_BEGUN = "first-start"
+"""Beside the data from the beginning of the first start to its end."""
+_MANUAL = "Octavo manual"
+
+
 def first_start(context: Context) -> FirstStart | None:
     """On an empty installation: the organization, its administrator, a token, and the manual as a site.
 
-    None when there is an organization already. The token is kept in ``admin-token`` in the data folder.
+    None when there is an organization already, unless the first start that made it was cut off: then it is
+    completed. The token is kept in ``admin-token`` in the data folder.
     """
     settings = context.settings
+    begun = settings.data_folder / _BEGUN
+    with context.db.read() as tx:
+        is_empty = tx.one("SELECT 1 FROM organizations") is None
+    if not is_empty and not begun.exists():
+        return None
+    begun.touch()
+    token = _kept_token(settings)
     with context.db.write() as tx:
-        if tx.one("SELECT 1 FROM organizations") is not None:
-            return None
         user_id = _person(tx, settings.admin_email)
-        org = create_organization(tx, user_id, ORGANIZATION_TITLE)
-        token = create_token(tx, user_id, name="first start", token=settings.admin_token or None)
-    path = settings.data_folder / "admin-token"
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
+        row = tx.one("SELECT id FROM organizations ORDER BY id")
+        organization_id = row[0] if row else create_organization(tx, user_id, ORGANIZATION_TITLE).id
+        if tx.one("SELECT 1 FROM tokens WHERE hash = :hash", hash=hash_token(token)) is None:
+            create_token(tx, user_id, name="first start", token=token)
+    site_url = _publish_manual(context, organization_id, user_id)
+    begun.unlink()
+    return FirstStart(organization_id, token, site_url)
+
+
+def _kept_token(settings: Settings) -> str:
+    """The first administrator's token, in a file that is complete before anything relies on it."""
+    path = settings.data_folder / TOKEN_FILE
+    token = settings.admin_token or (path.read_text().strip() if path.exists() else "") or new_token()
+    written = path.with_suffix(".new")
+    with open(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
         out.write(token + "\n")
+    written.replace(path)
+    return token
+
+
+def _publish_manual(context: Context, organization_id: str, user_id: str) -> str | None:
     # Loaded only at the first start.
     from .import_export import bring
 
     manual = find_manual()
-    site_url = None
-    if manual is not None:
-        brought = bring(
-            context, str(manual), organization_id=org.id, title="Octavo manual", publish=True, author=user_id
+    if manual is None:
+        return None
+    with context.db.read() as tx:
+        space_id = tx.value(
+            "SELECT id FROM spaces WHERE organization_id = :org AND title = :title AND deleted_at IS NULL",
+            org=organization_id,
+            title=_MANUAL,
         )
-        site_url = brought.site_url
-    return FirstStart(org.id, token, site_url)
+    brought = bring(
+        context,
+        str(manual),
+        organization_id=organization_id,
+        space_id=space_id,
+        title=_MANUAL,
+        publish=True,
+        author=user_id,
+    )
+    return brought.site_url
 
 
 def find_manual() -> Path | None:

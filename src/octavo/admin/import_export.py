@@ -43,7 +43,7 @@ def bring(
     context: Context,
     where: str,
     *,
-    organization_id: str,
+    organization_id: str | None = None,
     space_id: str | None = None,
     collection_id: str | None = None,
     title: str | None = None,
@@ -51,7 +51,8 @@ def bring(
     author: str | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Brought:
-    """Imports a folder, a .zip or a git URL into a space, a new one unless ``space_id`` names it.
+    """Imports a folder, a .zip or a git URL into a space, a new one unless ``space_id`` names it. A new one needs
+    ``organization_id``.
 
     Raises BadRequest for a source that cannot be read, NotFound for a space or collection that is not there.
     """
@@ -64,9 +65,13 @@ def bring(
             raise ValueError(error.message) from None
 
     with context.db.read() as tx:
+        if space_id is not None:
+            owner = get_space(tx, space_id).organization_id
+            if organization_id not in (None, owner):
+                raise NotFound(f"There is no space {space_id!r} in this organization.")
+            organization_id = owner
+        assert organization_id is not None, "a new space belongs to an organization"
         org = get_organization(tx, organization_id)
-        if space_id is not None and get_space(tx, space_id).organization_id != organization_id:
-            raise NotFound(f"There is no space {space_id!r} in this organization.")
         if collection_id is not None:
             require_collection(tx, organization_id, collection_id)
     try:

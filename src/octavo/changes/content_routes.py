@@ -1,4 +1,4 @@
-"""The content of change requests, read over their own base, and editing it; and editing main where it is live."""
+"""Editing the content of change requests, and main where it is live; what change requests refer to."""
 
 from __future__ import annotations
 
@@ -12,15 +12,11 @@ from ..access import Can, SpaceAccess
 from ..content import (
     ChangeLinksQuery,
     ContentLocation,
-    ContentQuery,
     File,
-    FilesQuery,
     PageContentQuery,
-    Pages,
     Reader,
     ReferenceUsages,
     ReusableContent,
-    Revision,
     RevisionPage,
 )
 from ..errors import BadRequest, NotFound
@@ -28,13 +24,9 @@ from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery
 from ..references import Links, Overlay, derive, difference, overlay_of
 from . import store
-from .editing import Edited
-from .entering import ChangeAccess
-from .saving import edit_change, edit_main
-from .wire import (
+from .content_wire import (
     ChangeContent,
     ChangeContentAnswer,
-    ChangeRequest,
     CompatQuery,
     ContentChange,
     DeleteFile,
@@ -52,92 +44,17 @@ from .wire import (
     UpdateReusableContent,
     Variables,
     VariablesAnswer,
-    present_change,
-    view_of,
 )
+from .editing import Edited
+from .entering import ChangeAccess
+from .saving import edit_change, edit_main
+from .wire import ChangeRequest, present_change, view_of
 
 operation = Area("changes").operation
 
 _CONTENT = "/spaces/{spaceId}/change-requests/{changeRequestId}/content"
 BODY_LIMIT = 40 * 1024 * 1024
 """Twenty files of 1 MB as base64, and room for the texts of a large batch."""
-
-
-@contextmanager
-def _change(call: Call, change: ChangeAccess) -> Iterator[Reader]:
-    with call.db.read() as tx:
-        row = store.get_change(tx, change.change_id)
-        yield Reader(call, tx, row.state, view_of(row))
-
-
-# --- reading ------------------------------------------------------------------------------------------
-
-
-@operation("getRevisionOfChangeRequestById", "GET", _CONTENT, needs=Can.VIEW, returns=Revision)
-def get_revision(call: Call, change: ChangeAccess, query: ContentQuery) -> Revision:
-    """All that a change request holds: the pages of its main with its own changes over them."""
-    with _change(call, change) as reader:
-        return reader.revision(query)
-
-
-@operation("listPagesInChangeRequest", "GET", f"{_CONTENT}/pages", needs=Can.VIEW, returns=Pages)
-def list_pages(call: Call, change: ChangeAccess, query: ContentQuery) -> Pages:
-    """The pages of a change request as a tree."""
-    with _change(call, change) as reader:
-        return reader.pages(query)
-
-
-@operation(
-    "getPageInChangeRequestById", "GET", f"{_CONTENT}/page/{{pageId}}", needs=Can.VIEW, returns=RevisionPage
-)
-def get_page(call: Call, change: ChangeAccess, page_id: str, query: PageContentQuery) -> Raw:
-    """One page of a change request; ``format`` adds its text."""
-    with _change(call, change) as reader:
-        return reader.page(page_id, query)
-
-
-@operation(
-    "getPageInChangeRequestByPath",
-    "GET",
-    f"{_CONTENT}/path/{{pagePath}}",
-    needs=Can.VIEW,
-    returns=RevisionPage,
-)
-def get_page_by_path(
-    call: Call, change: ChangeAccess, page_path: str, query: PageContentQuery
-) -> RevisionPage:
-    """One page of a change request by its path."""
-    with _change(call, change) as reader:
-        return reader.page_by_path(page_path, query)
-
-
-@operation("listFilesInChangeRequestById", "GET", f"{_CONTENT}/files", needs=Can.VIEW, returns=Listing[File])
-def list_files(call: Call, change: ChangeAccess, query: FilesQuery) -> Listing[File]:
-    """The files of a change request, oldest first."""
-    with _change(call, change) as reader:
-        return reader.files(query)
-
-
-@operation("getFileInChangeRequestById", "GET", f"{_CONTENT}/files/{{fileId}}", needs=Can.VIEW, returns=File)
-def get_file(call: Call, change: ChangeAccess, file_id: str, query: ContentQuery) -> File:
-    """One file of a change request."""
-    with _change(call, change) as reader:
-        return reader.file(file_id, query)
-
-
-@operation(
-    "getReusableContentInChangeRequestById",
-    "GET",
-    f"{_CONTENT}/reusable-contents/{{reusableContentId}}",
-    needs=Can.VIEW,
-    returns=ReusableContent,
-)
-def get_reusable_content(
-    call: Call, change: ChangeAccess, reusable_content_id: str, query: ContentQuery
-) -> ReusableContent:
-    """One reusable content of a change request."""
-    with _change(call, change) as reader:
-        return reader.reusable_content(reusable_content_id, query)
 
 
 # --- references ---------------------------------------------------------------------------------------

@@ -31,8 +31,14 @@ from ..core.pages import Page
 from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Call
+from .differences_wire import (
+    ChangedFile,
+    ChangedPage,
+    ChangedReusableContent,
+    SemanticChange,
+    SemanticChanges,
+)
 from .store import ChangeRow
-from .wire import ChangedFile, ChangedPage, ChangedReusableContent, SemanticChange, SemanticChanges
 
 
 class States(Struct, frozen=True):

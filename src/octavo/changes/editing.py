@@ -60,8 +60,7 @@ from ..errors import BadRequest, Conflict, NotFound, OctavoError
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
-from .uploading import Upload
-from .wire import (
+from .content_wire import (
     ContentChange,
     DeleteFile,
     DeletePage,
@@ -79,6 +78,7 @@ from .wire import (
     UpdatePage,
     UpdateReusableContent,
 )
+from .uploading import Upload
 
 UNTITLED = "Untitled"
 

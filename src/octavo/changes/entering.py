@@ -5,9 +5,11 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ..access import Can, SpaceAccess, enter_space
+from ..content import ReadState
 from ..errors import NotFound
 from ..kit.operation import Call, enters
-from .store import find_change
+from .store import ChangeRow, find_change
+from .wire import view_of
 
 
 class ChangeAccess(Struct, frozen=True):
@@ -33,12 +35,25 @@ class ChangeAccess(Struct, frozen=True):
         return self.space.role
 
 
+def _enter(call: Call, needs: Can, space_id: str, id_or_number: str) -> tuple[SpaceAccess, ChangeRow]:
+    space = enter_space(call, needs, space_id)
+    with call.db.read() as tx:
+        change = find_change(tx, space_id, id_or_number)
+    if change is None:
+        raise NotFound(f"There is no change request {id_or_number!r} in this space.")
+    return space, change
+
+
 @enters(ChangeAccess, "spaceId", "changeRequestId")
 def enter_change(call: Call, needs: Can, space_id: str, change_request_id: str) -> ChangeAccess:
     """By the id of the change request or by its number in the space."""
-    space = enter_space(call, needs, space_id)
-    with call.db.read() as tx:
-        change = find_change(tx, space_id, change_request_id)
-    if change is None:
-        raise NotFound(f"There is no change request {change_request_id!r} in this space.")
+    space, change = _enter(call, needs, space_id, change_request_id)
     return ChangeAccess(space, change.id)
+
+
+@enters(ReadState, "spaceId", "changeRequestId")
+def enter_change_state(call: Call, needs: Can, space_id: str, change_request_id: str) -> ReadState:
+    """What the change request holds now."""
+    space, change = _enter(call, needs, space_id, change_request_id)
+    label = f"Change request {change.number}: {change.subject}".removesuffix(": ")
+    return ReadState(space, change.state, view_of(change), label)

@@ -10,17 +10,9 @@ from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, PageQuery, Slice, present_slice
 from . import reverting, store
 from .differences import present_differences, states_of_revision, text_changes
-from .wire import (
-    ChangeRequest,
-    RevisionChangesQuery,
-    RevisionItem,
-    RollbackAnswer,
-    SemanticChanges,
-    TextChanges,
-    present_change,
-    present_revisions,
-    present_text_changes,
-)
+from .differences_wire import SemanticChanges, TextChanges, present_text_changes
+from .history_wire import RevisionChangesQuery, RevisionItem, RollbackAnswer, present_revisions
+from .wire import ChangeRequest, present_change
 
 operation = Area("changes").operation
 

@@ -15,10 +15,10 @@ from ..errors import BadRequest, NotFound
 from ..errors import Conflict as Conflicting
 from ..kit.context import Context
 from . import store
+from .content_wire import UpdatePage
 from .editing import Editor
 from .entering import ChangeAccess
 from .saving import again, require_editable, write_edit
-from .wire import UpdatePage
 
 
 def settle(context: Context, access: ChangeAccess, key: str, choice: Choice) -> str:

@@ -9,7 +9,7 @@ from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery, Slice, present_slice
 from . import reviewing, store
 from .entering import ChangeAccess
-from .wire import (
+from .review_wire import (
     RequestedReviewer,
     RequestedReviewers,
     RequestReviewers,
@@ -17,10 +17,10 @@ from .wire import (
     ReviewQuery,
     ReviewsQuery,
     SubmitReview,
-    document_text,
     present_reviewers,
     present_reviews,
 )
+from .wire import document_text
 
 operation = Area("changes").operation
 

@@ -13,6 +13,7 @@ from ..kit.pagination import Listing, PageQuery, Slice, decode_token, encode_tok
 from . import content_routes, history_routes, merging, review_routes, saving, store
 from .copying import adopt
 from .differences import present_differences, states_of_change, text_changes
+from .differences_wire import ChangesQuery, SemanticChanges, TextChanges, present_text_changes
 from .entering import ChangeAccess
 from .resolving import settle
 from .store import ChangeFilter
@@ -21,15 +22,12 @@ from .templates.catalog import get_material
 from .wire import (
     ChangeRequest,
     ChangeRequestsQuery,
-    ChangesQuery,
     ContributorItem,
     CreateChangeRequest,
     MergeAnswer,
     OpenConflict,
     ResolveAnswer,
     ResolveConflict,
-    SemanticChanges,
-    TextChanges,
     UpdateAnswer,
     UpdateChangeRequest,
     document_text,
@@ -37,7 +35,6 @@ from .wire import (
     present_changes,
     present_conflict,
     present_contributors,
-    present_text_changes,
 )
 
 operation = Area("changes").operation

@@ -31,11 +31,11 @@ from ..kit.context import Context
 from ..kit.db import RetryTransaction, Transaction
 from ..kit.outbox import emit
 from . import store
+from .content_wire import ContentChange
 from .editing import Edited, edit
 from .entering import ChangeAccess
 from .store import ChangeRow, encode_conflicts
 from .uploading import store_uploads
-from .wire import ContentChange
 
 ATTEMPTS = 4
 _PAUSE = 0.02

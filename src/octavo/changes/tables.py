@@ -6,8 +6,9 @@ from typing import get_args
 
 from ..kit.tables import Count, Table, declare, person, row
 from ..spaces import on_transfer
+from .review_wire import ReviewStatus
 from .store import withdraw_requests
-from .wire import ReviewStatus, Status
+from .wire import Status
 
 _OF_CHANGES = "change_id IN (SELECT id FROM change_requests WHERE space_id IN {spaces})"
 _COUNT = "SELECT count(*) FROM change_requests c WHERE c.space_id = spaces.id"

@@ -13,7 +13,7 @@ from ..errors import BadRequest, TooLarge
 from ..kit.context import Context
 from ..kit.fetch import Fetcher, FetchError, Limits
 from ..kit.files import detect_type
-from .wire import ContentChange, FileInput, InsertFiles, UpdateFile
+from .content_wire import ContentChange, FileInput, InsertFiles, UpdateFile
 
 MAX_INLINE = 1024 * 1024
 _LIMITS = Limits(size=MAX_FILE, seconds=60)

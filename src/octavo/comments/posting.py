@@ -13,14 +13,14 @@ from ..kit.operation import Call
 from ..kit.outbox import emit
 from . import store
 from .bodies import Mentions, mentions_in, parse, parse_plain, resolve_mentions, source_of
-from .places import Place
+from .entering import Discussion
 from .reacting import MAX_EMOJIS, emoji_of
 from .store import Anchor, CommentRow
 from .targets import attach
 from .wire import PostComment, PostReply, UpdateComment
 
 
-def _tell(tx: Transaction, what: str, place: Place, row: CommentRow, **more: Any) -> None:
+def _emit(tx: Transaction, what: str, discussion: Discussion, row: CommentRow, **more: Any) -> None:
     """``what``: created, updated or deleted. Replies have events of their own name."""
     ids = {"change_request": row.change_id, "review": row.review_id}
     if row.parent_id is None:
@@ -30,8 +30,8 @@ def _tell(tx: Transaction, what: str, place: Place, row: CommentRow, **more: Any
     emit(
         tx,
         f"{kind}_{what}",
-        organization_id=place.space.organization_id,
-        space_id=place.space_id,
+        organization_id=discussion.space.organization_id,
+        space_id=discussion.space_id,
         **{name: id for name, id in ids.items() if id},
         **more,
     )
@@ -43,56 +43,63 @@ def _mentioned(mentions: Mentions) -> dict[str, list[str]]:
     return {name: ids for name, ids in found.items() if ids}
 
 
-def _note_contribution(tx: Transaction, place: Place) -> None:
-    if place.change_id is not None:
-        add_contribution(tx, place.change_id, place.user_id, "comment")
+def _note_contribution(tx: Transaction, discussion: Discussion) -> None:
+    if discussion.change_id is not None:
+        add_contribution(tx, discussion.change_id, discussion.user_id, "comment")
 
 
-def post(call: Call, place: Place, given: PostComment) -> str:
+def post(call: Call, discussion: Discussion, given: PostComment) -> str:
     """The id of the new comment. Raises NotFound for a page, node or cell that is not there."""
     document = parse(given.body)
     with call.db.read() as tx:
-        anchor = attach(tx, place, given.page, given.node, given.table_cell)
-        mentions = resolve_mentions(tx, place.space, document, Mentions())
+        anchor = attach(tx, discussion, given.page, given.node, given.table_cell)
+        mentions = resolve_mentions(tx, discussion.space, document, Mentions())
     body = source_of(document)
     with call.db.write() as tx:
-        return _post(tx, place, body, anchor, mentions, None)
+        return _post(tx, discussion, body, anchor, mentions, None)
 
 
 def _post(
-    tx: Transaction, place: Place, body: str, anchor: Anchor, mentions: Mentions, review_id: str | None
+    tx: Transaction,
+    discussion: Discussion,
+    body: str,
+    anchor: Anchor,
+    mentions: Mentions,
+    review_id: str | None,
 ) -> str:
-    made = store.insert_comment(tx, place, body, anchor, review_id=review_id)
-    _note_contribution(tx, place)
-    _tell(tx, "created", place, made, **_mentioned(mentions))
+    made = store.insert_comment(tx, discussion, body, anchor, review_id=review_id)
+    _note_contribution(tx, discussion)
+    _emit(tx, "created", discussion, made, **_mentioned(mentions))
     return made.id
 
 
 def post_review(
-    tx: Transaction, place: Place, change: ChangeRow, review_id: str, given: dict[str, Any]
+    tx: Transaction, discussion: Discussion, change: ChangeRow, review_id: str, given: dict[str, Any]
 ) -> None:
     """What a review says, as a comment of its change request."""
     document = parse_plain(given)
-    mentions = resolve_mentions(tx, place.space, document, Mentions())
-    _post(tx, place, source_of(document), Anchor(change.revision), mentions, review_id)
+    mentions = resolve_mentions(tx, discussion.space, document, Mentions())
+    _post(tx, discussion, source_of(document), Anchor(change.revision), mentions, review_id)
 
 
-def reply(call: Call, place: Place, comment_id: str, given: PostReply) -> str:
+def reply(call: Call, discussion: Discussion, comment_id: str, given: PostReply) -> str:
     """The id of the new reply."""
     document = parse(given.body)
     with call.db.read() as tx:
-        store.get_comment(tx, place, comment_id)
-        mentions = resolve_mentions(tx, place.space, document, Mentions())
+        store.get_comment(tx, discussion, comment_id)
+        mentions = resolve_mentions(tx, discussion.space, document, Mentions())
     body = source_of(document)
     with call.db.write() as tx:
-        parent = store.get_comment(tx, place, comment_id, lock=True)
-        made = store.insert_reply(tx, place, parent, body)
-        _note_contribution(tx, place)
-        _tell(tx, "created", place, made, **_mentioned(mentions))
+        parent = store.get_comment(tx, discussion, comment_id, lock=True)
+        made = store.insert_reply(tx, discussion, parent, body)
+        _note_contribution(tx, discussion)
+        _emit(tx, "created", discussion, made, **_mentioned(mentions))
         return made.id
 
 
-def update(call: Call, place: Place, comment_id: str, reply_id: str | None, given: UpdateComment) -> None:
+def update(
+    call: Call, discussion: Discussion, comment_id: str, reply_id: str | None, given: UpdateComment
+) -> None:
     """Changes the words, the status or the caller's reactions of a comment or reply. Nothing is told when nothing
     differs. Raises Forbidden for somebody else's words."""
     added = {emoji_of(text, "addedReactions") for text in given.added_reactions}
@@ -103,58 +110,60 @@ def update(call: Call, place: Place, comment_id: str, reply_id: str | None, give
     if given.body is not UNSET:
         document = parse(given.body)
         with call.db.read() as tx:
-            row = _find(tx, place, comment_id, reply_id)
-            _require_own(place, row)
-            mentions = resolve_mentions(tx, place.space, document, mentions_in(row.body))
+            row = _find(tx, discussion, comment_id, reply_id)
+            _require_own(discussion, row)
+            mentions = resolve_mentions(tx, discussion.space, document, mentions_in(row.body))
         body = source_of(document)
     with call.db.write() as tx:
-        thread = store.get_comment(tx, place, comment_id, lock=True)
-        row = thread if reply_id is None else _find(tx, place, comment_id, reply_id, lock=True)
+        thread = store.get_comment(tx, discussion, comment_id, lock=True)
+        row = thread if reply_id is None else _find(tx, discussion, comment_id, reply_id, lock=True)
         changed = []
         if body is not None and body != row.body:
-            _require_own(place, row)
+            _require_own(discussion, row)
             store.set_body(tx, row.id, body)
             changed.append("body")
         if given.resolved is not UNSET and given.resolved != (thread.resolved_at is not None):
-            store.set_resolved(tx, thread, place.user_id if given.resolved else None)
+            store.set_resolved(tx, thread, discussion.user_id if given.resolved else None)
             changed.append("resolved")
-        if _react(tx, place, row, added, removed):
+        if _react(tx, discussion, row, added, removed):
             changed.append("reactions")
         if changed:
-            _tell(tx, "updated", place, row, changed=changed, **_mentioned(mentions))
+            _emit(tx, "updated", discussion, row, changed=changed, **_mentioned(mentions))
 
 
 def _find(
-    tx: Transaction, place: Place, comment_id: str, reply_id: str | None, *, lock: bool = False
+    tx: Transaction, discussion: Discussion, comment_id: str, reply_id: str | None, *, lock: bool = False
 ) -> CommentRow:
     if reply_id is None:
-        return store.get_comment(tx, place, comment_id, lock=lock)
-    return store.get_comment(tx, place, reply_id, comment_id, lock=lock)
+        return store.get_comment(tx, discussion, comment_id, lock=lock)
+    return store.get_comment(tx, discussion, reply_id, comment_id, lock=lock)
 
 
-def _require_own(place: Place, row: CommentRow) -> None:
-    if not place.may_edit(row.posted_by):
+def _require_own(discussion: Discussion, row: CommentRow) -> None:
+    if not discussion.may_edit(row.posted_by):
         raise Forbidden("body: only who said it may change it.")
 
 
-def _react(tx: Transaction, place: Place, row: CommentRow, added: set[str], removed: set[str]) -> bool:
-    changed = [store.remove_reaction(tx, row.id, emoji, place.user_id) for emoji in sorted(removed)]
-    new = [store.add_reaction(tx, row.id, emoji, place.user_id) for emoji in sorted(added)]
+def _react(
+    tx: Transaction, discussion: Discussion, row: CommentRow, added: set[str], removed: set[str]
+) -> bool:
+    changed = [store.remove_reaction(tx, row.id, emoji, discussion.user_id) for emoji in sorted(removed)]
+    new = [store.add_reaction(tx, row.id, emoji, discussion.user_id) for emoji in sorted(added)]
     if any(new) and store.count_emojis(tx, row.id) > MAX_EMOJIS:
         raise BadRequest(f"addedReactions: a comment takes {MAX_EMOJIS} different ones at most.")
     return any(changed) or any(new)
 
 
-def delete(call: Call, place: Place, comment_id: str, reply_id: str | None = None) -> bool:
+def delete(call: Call, discussion: Discussion, comment_id: str, reply_id: str | None = None) -> bool:
     """Takes back a comment with its replies, or a reply; whether it was there. Raises Forbidden."""
     with call.db.write() as tx:
-        row = thread = store.find_comment(tx, place, comment_id, lock=True)
+        row = thread = store.find_comment(tx, discussion, comment_id, lock=True)
         if thread is not None and reply_id is not None:
-            row = store.find_comment(tx, place, reply_id, thread.id, lock=True)
+            row = store.find_comment(tx, discussion, reply_id, thread.id, lock=True)
         if row is None:
             return False
-        if not place.may_delete(row.posted_by):
+        if not discussion.may_delete(row.posted_by):
             raise Forbidden("Only who said it, or who may edit the content, may delete it.")
         store.delete_comment(tx, row)
-        _tell(tx, "deleted", place, row)
+        _emit(tx, "deleted", discussion, row)
         return True

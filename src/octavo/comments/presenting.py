@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 from msgspec import UNSET
 
-from ..access import Can, User
-from ..changes import present_people
+from ..access import Can, User, present_people
 from ..kit.clock import iso
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from . import store
 from .bodies import shown_document
-from .places import Place
+from .entering import Discussion
 from .store import Commenter, CommentRow, Reaction, Replier
 from .targets import Where, locate
 from .wire import (
@@ -34,9 +33,11 @@ from .wire import (
 
 
 class _Page:
-    """What showing some comments or replies of one place needs, read in a few questions."""
+    """What showing some comments or replies of one discussion needs, read in a few questions."""
 
-    def __init__(self, call: Call, tx: Transaction, place: Place, rows: Sequence[CommentRow]) -> None:
+    def __init__(
+        self, call: Call, tx: Transaction, discussion: Discussion, rows: Sequence[CommentRow]
+    ) -> None:
         ids = [row.id for row in rows]
         self.reactions: dict[str, list[Reaction]] = {}
         for reaction in store.list_reactions(tx, ids):
@@ -49,7 +50,7 @@ class _Page:
         people += [r.user_id for found in self.repliers.values() for r in found]
         self.people: dict[str, User] = present_people(call, tx, people)
         self.call = call
-        self.place = place
+        self.discussion = discussion
 
     def present_reactions(self, row: CommentRow) -> list[EmojiReaction]:
         users: dict[str, list[ReactedUser]] = {}
@@ -63,12 +64,12 @@ class _Page:
         return [ReplierItem(iso(r.updated_at), r.count, self.people[r.user_id]) for r in found]
 
     def present_permissions(self, row: CommentRow) -> CommentPermissions:
-        place = self.place
+        discussion = self.discussion
         return CommentPermissions(
             view=True,
-            edit=place.may_edit(row.posted_by),
-            reply=place.may(Can.COMMENT),
-            delete=place.may_delete(row.posted_by),
+            edit=discussion.may_edit(row.posted_by),
+            reply=discussion.may(Can.COMMENT),
+            delete=discussion.may_delete(row.posted_by),
         )
 
 
@@ -92,10 +93,10 @@ def _present_target(row: CommentRow, where: Where) -> Target:
 
 
 def present_comments(
-    call: Call, tx: Transaction, place: Place, rows: Sequence[CommentRow], format: Format
+    call: Call, tx: Transaction, discussion: Discussion, rows: Sequence[CommentRow], format: Format
 ) -> list[Comment]:
-    page = _Page(call, tx, place, rows)
-    where = locate(tx, place, rows)
+    page = _Page(call, tx, discussion, rows)
+    where = locate(tx, discussion, rows)
     return [
         Comment(
             id=row.id,
@@ -110,7 +111,7 @@ def present_comments(
             status="resolved" if row.resolved_at else "open",
             resolved_at=iso(row.resolved_at) if row.resolved_at else UNSET,
             resolved_by=page.people[row.resolved_by] if row.resolved_by else UNSET,
-            urls=CommentUrls(call.url(f"{place.path}/{row.id}")),
+            urls=CommentUrls(call.url(f"{discussion.path}/{row.id}")),
             permissions=page.present_permissions(row),
         )
         for row in rows
@@ -118,9 +119,9 @@ def present_comments(
 
 
 def present_replies(
-    call: Call, tx: Transaction, place: Place, rows: Sequence[CommentRow], format: Format
+    call: Call, tx: Transaction, discussion: Discussion, rows: Sequence[CommentRow], format: Format
 ) -> list[CommentReply]:
-    page = _Page(call, tx, place, rows)
+    page = _Page(call, tx, discussion, rows)
     return [
         CommentReply(
             id=row.id,
@@ -129,7 +130,7 @@ def present_replies(
             edited_at=iso(row.edited_at) if row.edited_at else UNSET,
             reactions=page.present_reactions(row),
             body=_present_body(row, format),
-            urls=CommentUrls(call.url(f"{place.path}/{row.parent_id}/replies/{row.id}")),
+            urls=CommentUrls(call.url(f"{discussion.path}/{row.parent_id}/replies/{row.id}")),
             permissions=page.present_permissions(row),
         )
         for row in rows

@@ -11,7 +11,7 @@ from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.pagination import Order, Slice, decode_token, slice_rows
-from .places import Place
+from .entering import Discussion
 
 
 class Anchor(Struct, frozen=True):
@@ -51,10 +51,15 @@ _COMMENT = ", ".join(f"c.{name}" for name in CommentRow.__struct_fields__)
 
 
 def get_comment(
-    tx: Transaction, place: Place, comment_id: str, parent_id: str | None = None, *, lock: bool = False
+    tx: Transaction,
+    discussion: Discussion,
+    comment_id: str,
+    parent_id: str | None = None,
+    *,
+    lock: bool = False,
 ) -> CommentRow:
     """A comment, or with ``parent_id`` a reply to that. ``lock``: nobody else changes it until the end."""
-    found = find_comment(tx, place, comment_id, parent_id, lock=lock)
+    found = find_comment(tx, discussion, comment_id, parent_id, lock=lock)
     if found is None:
         what = "comment" if parent_id is None else "reply"
         raise NotFound(f"There is no {what} {comment_id!r} here.")
@@ -62,13 +67,18 @@ def get_comment(
 
 
 def find_comment(
-    tx: Transaction, place: Place, comment_id: str, parent_id: str | None = None, *, lock: bool = False
+    tx: Transaction,
+    discussion: Discussion,
+    comment_id: str,
+    parent_id: str | None = None,
+    *,
+    lock: bool = False,
 ) -> CommentRow | None:
     row = tx.one(
-        f"""SELECT {_COMMENT} FROM comments c WHERE c.id = :id AND c.place_id = :place
+        f"""SELECT {_COMMENT} FROM comments c WHERE c.id = :id AND c.place_id = :discussion
             AND c.parent_id {_is(parent_id)}{tx.for_update if lock else ""}""",
         id=comment_id,
-        place=place.id,
+        discussion=discussion.id,
         parent=parent_id or "",
     )
     return CommentRow(*row) if row else None
@@ -90,11 +100,11 @@ _STATUS = {"all": "", "open": " AND c.resolved_at IS NULL", "resolved": " AND c.
 
 
 def list_comments(
-    tx: Transaction, place: Place, wanted: CommentFilter, order: Order, limit: int, page: str | None
+    tx: Transaction, discussion: Discussion, wanted: CommentFilter, order: Order, limit: int, page: str | None
 ) -> Slice[CommentRow]:
     """By the time they were posted."""
-    where = "c.place_id = :place AND c.parent_id IS NULL" + _STATUS[wanted.status]
-    parameters: dict[str, Any] = {"place": place.id}
+    where = "c.place_id = :discussion AND c.parent_id IS NULL" + _STATUS[wanted.status]
+    parameters: dict[str, Any] = {"discussion": discussion.id}
     if wanted.page_id is not None:
         where += " AND c.page_id = :page"
         parameters["page"] = wanted.page_id
@@ -167,13 +177,15 @@ class Commenter(Struct, frozen=True):
 
 
 _COMMENTERS = """FROM members m WHERE m.organization_id = :organization AND EXISTS (
-  SELECT 1 FROM comments c WHERE c.place_id = :place AND c.posted_by = m.user_id)"""
+  SELECT 1 FROM comments c WHERE c.place_id = :discussion AND c.posted_by = m.user_id)"""
 
 
-def list_commenters(tx: Transaction, place: Place, limit: int, page: str | None) -> Slice[Commenter]:
+def list_commenters(
+    tx: Transaction, discussion: Discussion, limit: int, page: str | None
+) -> Slice[Commenter]:
     """The members of the organization who commented or replied here."""
     after = decode_token(page, str)
-    parameters = {"organization": place.space.organization_id, "place": place.id}
+    parameters = {"organization": discussion.space.organization_id, "discussion": discussion.id}
     rows = tx.all(
         f"""SELECT m.user_id, m.role, m.disabled, m.sso, m.joined_at, m.last_seen_at,
               (SELECT count(*) FROM grants g JOIN spaces s ON s.id = g.object_id AND s.deleted_at IS NULL
@@ -194,23 +206,23 @@ def list_commenters(tx: Transaction, place: Place, limit: int, page: str | None)
 
 
 def insert_comment(
-    tx: Transaction, place: Place, body: str, anchor: Anchor, *, review_id: str | None = None
+    tx: Transaction, discussion: Discussion, body: str, anchor: Anchor, *, review_id: str | None = None
 ) -> CommentRow:
     """An open comment of the caller."""
-    made = _insert(tx, place, body, anchor, review_id=review_id)
+    made = _insert(tx, discussion, body, anchor, review_id=review_id)
     _count(tx, made, +1)
     return made
 
 
-def insert_reply(tx: Transaction, place: Place, parent: CommentRow, body: str) -> CommentRow:
+def insert_reply(tx: Transaction, discussion: Discussion, parent: CommentRow, body: str) -> CommentRow:
     """``parent``: locked."""
     tx.run("UPDATE comments SET replies = replies + 1 WHERE id = :id", id=parent.id)
-    return _insert(tx, place, body, Anchor(parent.revision), parent_id=parent.id)
+    return _insert(tx, discussion, body, Anchor(parent.revision), parent_id=parent.id)
 
 
 def _insert(
     tx: Transaction,
-    place: Place,
+    discussion: Discussion,
     body: str,
     anchor: Anchor,
     *,
@@ -219,9 +231,9 @@ def _insert(
 ) -> CommentRow:
     row = CommentRow(
         id=ids.new_id(),
-        place_id=place.id,
-        space_id=place.space_id,
-        change_id=place.change_id,
+        place_id=discussion.id,
+        space_id=discussion.space_id,
+        change_id=discussion.change_id,
         review_id=review_id,
         parent_id=parent_id,
         page_id=anchor.page_id,
@@ -231,7 +243,7 @@ def _insert(
         cell=anchor.cell,
         revision=anchor.revision,
         body=body,
-        posted_by=place.user_id,
+        posted_by=discussion.user_id,
         posted_at=now(),
         edited_at=None,
         resolved_at=None,

@@ -1,7 +1,7 @@
 """What comments are about: pages, their nodes and table cells, and where these are now.
 
 Nodes keep their keys while the text around them changes, and so do table cells that hold text. A comment is
-looked for in the state that its place shows: main for a space and for a change request that was merged into it,
+looked for in the state that its discussion shows: main for a space and for a change request that was merged into it,
 else the change request itself.
 """
 
@@ -18,7 +18,7 @@ from ..core.pages import Page
 from ..errors import BadRequest, NotFound
 from ..kit.cache import ByteCache
 from ..kit.db import Transaction
-from .places import Place
+from .entering import Discussion
 from .store import Anchor, CommentRow
 from .wire import TableCell
 
@@ -47,16 +47,16 @@ class Where(Struct, frozen=True):
     spot: Spot | None = None
 
 
-def shown_state(tx: Transaction, place: Place) -> State:
-    """The state of content that comments of this place speak about."""
-    if place.change_id is None:
-        return main_state(tx, place.space_id)
-    change = get_change(tx, place.change_id)
+def shown_state(tx: Transaction, discussion: Discussion) -> State:
+    """The state of content that comments of this discussion speak about."""
+    if discussion.change_id is None:
+        return main_state(tx, discussion.space_id)
+    change = get_change(tx, discussion.change_id)
     return change.main if change.status == "merged" else change.state
 
 
 def attach(
-    tx: Transaction, place: Place, page_id: str | None, node_id: str | None, cell: TableCell | None
+    tx: Transaction, discussion: Discussion, page_id: str | None, node_id: str | None, cell: TableCell | None
 ) -> Anchor:
     """The anchor of a new comment. Raises NotFound for what is not there, BadRequest for a node without its page
     and a cell without its table."""
@@ -64,7 +64,7 @@ def attach(
         raise BadRequest("page: expected with `node`, the page that holds it.")
     if cell is not None and node_id is None:
         raise BadRequest("node: expected with `tableCell`, the table that holds it.")
-    state = shown_state(tx, place)
+    state = shown_state(tx, discussion)
     if page_id is None:
         return Anchor(state.revision_id)
     page = find_page(tx, state, page_id)
@@ -84,9 +84,9 @@ def attach(
     return Anchor(state.revision_id, page_id, node_id, *spot, spots[spot])
 
 
-def locate(tx: Transaction, place: Place, comments: Sequence[CommentRow]) -> dict[str, Where]:
-    """Where the targets of comments of one place are now, by the comments' ids."""
-    state = shown_state(tx, place)
+def locate(tx: Transaction, discussion: Discussion, comments: Sequence[CommentRow]) -> dict[str, Where]:
+    """Where the targets of comments of one discussion are now, by the comments' ids."""
+    state = shown_state(tx, discussion)
     pages = find_pages(tx, state, [c.page_id for c in comments if c.page_id])
     return {c.id: _locate(tx, state, pages, c) for c in comments}
 

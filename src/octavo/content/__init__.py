@@ -14,6 +14,7 @@ from .documents import (
     resolve_all,
     resolve_reference,
 )
+from .entering import ReadState
 from .expanding import Expansion, computed_document, expand, markdown_page
 from .files import MAX_FILE, download_url, signed_url, store_file
 from .files import PURPOSE as FILE_PURPOSE
@@ -92,11 +93,11 @@ from .wire import (
 )
 
 __all__ = [
-    "AnchorLocation", "Asked", "Asker", "BrokenStats", "ChangeLinksQuery", "ChangeRequestContext",
-    "Changes", "CollectionLocation", "Computed", "Computer", "ContentLocation", "ContentQuery", "Expansion",
-    "FILE_PURPOSE", "File", "FileLocation", "FilesQuery", "ITEM_KINDS", "Item", "ItemKind", "KeptKeys",
-    "Layer", "BranchMoved", "LinksQuery", "Lookup", "MAX_FILE", "NodeLocation", "PageContentQuery",
-    "PageLocation", "Pages", "Reader", "ReferenceStats", "ReferenceUsage", "ReferenceUsages",
+    "AnchorLocation", "Asked", "Asker", "BranchMoved", "BrokenStats", "ChangeLinksQuery",
+    "ChangeRequestContext", "Changes", "CollectionLocation", "Computed", "Computer", "ContentLocation",
+    "ContentQuery", "Expansion", "FILE_PURPOSE", "File", "FileLocation", "FilesQuery", "ITEM_KINDS", "Item",
+    "ItemKind", "KeptKeys", "Layer", "LinksQuery", "Lookup", "MAX_FILE", "NodeLocation", "PageContentQuery",
+    "PageLocation", "Pages", "ReadState", "Reader", "ReferenceStats", "ReferenceUsage", "ReferenceUsages",
     "ReusableContent", "ReusableContentLocation", "Revision", "RevisionPage", "RevisionRow", "RevisionType",
     "SpaceLocation", "State", "StateLookup", "Touched", "UrlLocation", "UserLocation", "VariableName",
     "app_url", "as_new", "body_hash", "branch_state", "by_kind", "carried_keys", "check_derived", "commit",

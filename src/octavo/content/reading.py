@@ -11,7 +11,7 @@ from msgspec import Raw
 from ..access import require_actor
 from ..core.document import Document, to_json
 from ..core.pages import Page
-from ..errors import BadRequest
+from ..errors import BadRequest, NotFound
 from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 from ..kit.operation import Call
@@ -166,7 +166,7 @@ class Reader:
         if (page is None or page.kind not in _WITH_PATHS) and query.computed:
             page = self._expand().find_by_path(self._tx, self._state, path)
         if page is None or page.kind not in _WITH_PATHS:
-            raise store.NotFound(f"There is no page at {path!r}.")
+            raise NotFound(f"There is no page at {path!r}.")
         return self._whole(page, query)
 
     def document(self, page_id: str, query: DocumentQuery) -> Raw:
@@ -176,7 +176,7 @@ class Reader:
         try:
             return Raw(msgspec.json.encode(to_json(self._computed(page, query.evaluated))))
         except BadRequest as error:
-            raise store.NotFound(f"The document of the page {page_id!r} is not computed: {error}") from None
+            raise NotFound(f"The document of the page {page_id!r} is not computed: {error}") from None
 
     def files(self, query: FilesQuery) -> Listing[File]:
         found = store.list_items_page(self._tx, self._state, "file", query.limit, query.page)

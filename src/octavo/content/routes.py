@@ -1,7 +1,4 @@
-"""Reading content over its bases: main of a space, and any revision of it.
-
-Each base is entered once, by ``_main`` or ``_revision``; what is then read is the same ``Reader``.
-"""
+"""Reading content: main of a space, any revision of it, and change requests, each operation once for all of them."""
 
 from __future__ import annotations
 
@@ -18,6 +15,7 @@ from . import store
 from .computing import Asker, compute_document, compute_revision
 from .documents import document_json
 from .embedding import find_embed
+from .entering import ReadState
 from .reading import Reader
 from .wire import (
     ComputeContent,
@@ -40,86 +38,136 @@ from .wire import (
 )
 
 operation = Area("content").operation
+change_operation = Area("changes").operation
+"""Reading a change request takes the scope of change requests."""
+
+_MAIN = "/spaces/{spaceId}/content"
+_REVISION = "/spaces/{spaceId}/revisions/{revisionId}"
+_CHANGE = "/spaces/{spaceId}/change-requests/{changeRequestId}/content"
 
 
 @contextmanager
-def _main(call: Call, space: SpaceAccess) -> Iterator[Reader]:
+def _reader(call: Call, read: ReadState) -> Iterator[Reader]:
     with call.db.read() as tx:
-        yield Reader(call, tx, store.main_state(tx, space.space_id))
+        yield Reader(call, tx, read.state, read.view)
 
 
-@contextmanager
-def _revision(call: Call, space: SpaceAccess, revision_id: str) -> Iterator[Reader]:
-    with call.db.read() as tx:
-        yield Reader(call, tx, store.revision_state(tx, space.space_id, revision_id))
+# --- a state -------------------------------------------------------------------------------------------
 
 
-# --- main ---------------------------------------------------------------------------------------------
-
-
-@operation("getCurrentRevision", "GET", "/spaces/{spaceId}/content", needs=Can.VIEW, returns=Revision)
-def get_current_revision(call: Call, space: SpaceAccess, query: ContentQuery) -> Revision:
-    """All of main: its pages as a tree, files, reusable contents, variables."""
-    with _main(call, space) as reader:
+@operation("getCurrentRevision", "GET", _MAIN, needs=Can.VIEW, returns=Revision)
+@operation("getRevisionById", "GET", _REVISION, needs=Can.VIEW, returns=Revision)
+@change_operation("getRevisionOfChangeRequestById", "GET", _CHANGE, needs=Can.VIEW, returns=Revision)
+def get_revision(call: Call, read: ReadState, query: ContentQuery) -> Revision:
+    """All that a state holds: its pages as a tree, files, reusable contents, variables."""
+    with _reader(call, read) as reader:
         return reader.revision(query)
 
 
-@operation("listPages", "GET", "/spaces/{spaceId}/content/pages", needs=Can.VIEW, returns=Pages)
-def list_pages(call: Call, space: SpaceAccess, query: ContentQuery) -> Pages:
-    """The pages of main as a tree."""
-    with _main(call, space) as reader:
+@operation("listPages", "GET", _MAIN + "/pages", needs=Can.VIEW, returns=Pages)
+@operation("listPagesInRevisionById", "GET", _REVISION + "/pages", needs=Can.VIEW, returns=Pages)
+@change_operation("listPagesInChangeRequest", "GET", _CHANGE + "/pages", needs=Can.VIEW, returns=Pages)
+def list_pages(call: Call, read: ReadState, query: ContentQuery) -> Pages:
+    """The pages of a state as a tree."""
+    with _reader(call, read) as reader:
         return reader.pages(query)
 
 
-@operation(
-    "getPageById", "GET", "/spaces/{spaceId}/content/page/{pageId}", needs=Can.VIEW, returns=RevisionPage
+@operation("getPageById", "GET", _MAIN + "/page/{pageId}", needs=Can.VIEW, returns=RevisionPage)
+@operation("getPageInRevisionById", "GET", _REVISION + "/page/{pageId}", needs=Can.VIEW, returns=RevisionPage)
+@change_operation(
+    "getPageInChangeRequestById", "GET", _CHANGE + "/page/{pageId}", needs=Can.VIEW, returns=RevisionPage
 )
-def get_page(call: Call, space: SpaceAccess, page_id: str, query: PageContentQuery) -> Raw:
-    """One page of main; ``format`` adds its text."""
-    with _main(call, space) as reader:
+def get_page(call: Call, read: ReadState, page_id: str, query: PageContentQuery) -> Raw:
+    """One page; ``format`` adds its text."""
+    with _reader(call, read) as reader:
         return reader.page(page_id, query)
 
 
+@operation("getPageByPath", "GET", _MAIN + "/path/{pagePath}", needs=Can.VIEW, returns=RevisionPage)
 @operation(
-    "getPageByPath",
-    "GET",
-    "/spaces/{spaceId}/content/path/{pagePath}",
-    needs=Can.VIEW,
-    returns=RevisionPage,
+    "getPageInRevisionByPath", "GET", _REVISION + "/path/{pagePath}", needs=Can.VIEW, returns=RevisionPage
 )
-def get_page_by_path(call: Call, space: SpaceAccess, page_path: str, query: PageContentQuery) -> RevisionPage:
-    """One page of main by its path; slashes may be percent-encoded."""
-    with _main(call, space) as reader:
+@change_operation(
+    "getPageInChangeRequestByPath", "GET", _CHANGE + "/path/{pagePath}", needs=Can.VIEW, returns=RevisionPage
+)
+def get_page_by_path(call: Call, read: ReadState, page_path: str, query: PageContentQuery) -> RevisionPage:
+    """One page by its path; slashes may be percent-encoded."""
+    with _reader(call, read) as reader:
         return reader.page_by_path(page_path, query)
 
 
-@operation("listFiles", "GET", "/spaces/{spaceId}/content/files", needs=Can.VIEW, returns=Listing[File])
-def list_files(call: Call, space: SpaceAccess, query: FilesQuery) -> Listing[File]:
-    """The files of main, oldest first."""
-    with _main(call, space) as reader:
+@operation(
+    "getPageDocumentInRevisionById", "GET", _REVISION + "/page/{pageId}/document", needs=Can.VIEW, returns=Raw
+)
+def get_page_document(call: Call, read: ReadState, page_id: str, query: DocumentQuery) -> Raw:
+    """The document of a page, as nodes."""
+    with _reader(call, read) as reader:
+        return reader.document(page_id, query)
+
+
+@operation("listFiles", "GET", _MAIN + "/files", needs=Can.VIEW, returns=Listing[File])
+@operation("listFilesInRevisionById", "GET", _REVISION + "/files", needs=Can.VIEW, returns=Listing[File])
+@change_operation(
+    "listFilesInChangeRequestById", "GET", _CHANGE + "/files", needs=Can.VIEW, returns=Listing[File]
+)
+def list_files(call: Call, read: ReadState, query: FilesQuery) -> Listing[File]:
+    """The files of a state, oldest first."""
+    with _reader(call, read) as reader:
         return reader.files(query)
 
 
-@operation("getFileById", "GET", "/spaces/{spaceId}/content/files/{fileId}", needs=Can.VIEW, returns=File)
-def get_file(call: Call, space: SpaceAccess, file_id: str, query: ContentQuery) -> File:
-    """One file of main."""
-    with _main(call, space) as reader:
+@operation("getFileById", "GET", _MAIN + "/files/{fileId}", needs=Can.VIEW, returns=File)
+@operation("getFileInRevisionById", "GET", _REVISION + "/files/{fileId}", needs=Can.VIEW, returns=File)
+@change_operation(
+    "getFileInChangeRequestById", "GET", _CHANGE + "/files/{fileId}", needs=Can.VIEW, returns=File
+)
+def get_file(call: Call, read: ReadState, file_id: str, query: ContentQuery) -> File:
+    """One file."""
+    with _reader(call, read) as reader:
         return reader.file(file_id, query)
 
 
 @operation(
     "getReusableContentById",
     "GET",
-    "/spaces/{spaceId}/content/reusable-contents/{reusableContentId}",
+    _MAIN + "/reusable-contents/{reusableContentId}",
+    needs=Can.VIEW,
+    returns=ReusableContent,
+)
+@operation(
+    "getReusableContentInRevisionById",
+    "GET",
+    _REVISION + "/reusable-contents/{reusableContentId}",
+    needs=Can.VIEW,
+    returns=ReusableContent,
+)
+@change_operation(
+    "getReusableContentInChangeRequestById",
+    "GET",
+    _CHANGE + "/reusable-contents/{reusableContentId}",
     needs=Can.VIEW,
     returns=ReusableContent,
 )
 def get_reusable_content(
-    call: Call, space: SpaceAccess, reusable_content_id: str, query: ContentQuery
+    call: Call, read: ReadState, reusable_content_id: str, query: ContentQuery
 ) -> ReusableContent:
-    """One reusable content of main."""
-    with _main(call, space) as reader:
+    """One reusable content."""
+    with _reader(call, read) as reader:
         return reader.reusable_content(reusable_content_id, query)
+
+
+@operation(
+    "getReusableContentDocumentInRevisionById",
+    "GET",
+    _REVISION + "/reusable-contents/{reusableContentId}/document",
+    needs=Can.VIEW,
+    returns=Raw,
+)
+def get_reusable_document(call: Call, read: ReadState, reusable_content_id: str, query: DocumentQuery) -> Raw:
+    """The document of a reusable content, as nodes."""
+    with _reader(call, read) as reader:
+        return reader.reusable_document(reusable_content_id, query)
 
 
 # --- references ---------------------------------------------------------------------------------------
@@ -214,134 +262,6 @@ def get_document(call: Call, space: SpaceAccess, document_id: str, query: Schema
 def get_embed(call: Call, space: SpaceAccess, query: EmbedQuery) -> Embed:
     """What an address shows when it is embedded; one that cannot be reached is a plain link."""
     return find_embed(call.settings, query.url)
-
-
-# --- a revision ---------------------------------------------------------------------------------------
-
-
-@operation(
-    "getRevisionById", "GET", "/spaces/{spaceId}/revisions/{revisionId}", needs=Can.VIEW, returns=Revision
-)
-def get_revision(call: Call, space: SpaceAccess, revision_id: str, query: ContentQuery) -> Revision:
-    """All that one revision holds."""
-    with _revision(call, space, revision_id) as reader:
-        return reader.revision(query)
-
-
-@operation(
-    "listPagesInRevisionById",
-    "GET",
-    "/spaces/{spaceId}/revisions/{revisionId}/pages",
-    needs=Can.VIEW,
-    returns=Pages,
-)
-def list_revision_pages(call: Call, space: SpaceAccess, revision_id: str, query: ContentQuery) -> Pages:
-    """The pages of a revision as a tree."""
-    with _revision(call, space, revision_id) as reader:
-        return reader.pages(query)
-
-
-@operation(
-    "getPageInRevisionById",
-    "GET",
-    "/spaces/{spaceId}/revisions/{revisionId}/page/{pageId}",
-    needs=Can.VIEW,
-    returns=RevisionPage,
-)
-def get_revision_page(
-    call: Call, space: SpaceAccess, revision_id: str, page_id: str, query: PageContentQuery
-) -> Raw:
-    """One page of a revision."""
-    with _revision(call, space, revision_id) as reader:
-        return reader.page(page_id, query)
-
-
-@operation(
-    "getPageDocumentInRevisionById",
-    "GET",
-    "/spaces/{spaceId}/revisions/{revisionId}/page/{pageId}/document",
-    needs=Can.VIEW,
-    returns=Raw,
-)
-def get_revision_page_document(
-    call: Call, space: SpaceAccess, revision_id: str, page_id: str, query: DocumentQuery
-) -> Raw:
-    """The document of a page of a revision, as nodes."""
-    with _revision(call, space, revision_id) as reader:
-        return reader.document(page_id, query)
-
-
-@operation(
-    "getPageInRevisionByPath",
-    "GET",
-    "/spaces/{spaceId}/revisions/{revisionId}/path/{pagePath}",
-    needs=Can.VIEW,
-    returns=RevisionPage,
-)
-def get_revision_page_by_path(
-    call: Call, space: SpaceAccess, revision_id: str, page_path: str, query: PageContentQuery
-) -> RevisionPage:
-    """One page of a revision by its path."""
-    with _revision(call, space, revision_id) as reader:
-        return reader.page_by_path(page_path, query)
-
-
-@operation(
-    "listFilesInRevisionById",
-    "GET",
-    "/spaces/{spaceId}/revisions/{revisionId}/files",
-    needs=Can.VIEW,
-    returns=Listing[File],
-)
-def list_revision_files(call: Call, space: SpaceAccess, revision_id: str, query: FilesQuery) -> Listing[File]:
-    """The files of a revision, oldest first."""
-    with _revision(call, space, revision_id) as reader:
-        return reader.files(query)
-
-
-@operation(
-    "getFileInRevisionById",
-    "GET",
-    "/spaces/{spaceId}/revisions/{revisionId}/files/{fileId}",
-    needs=Can.VIEW,
-    returns=File,
-)
-def get_revision_file(
-    call: Call, space: SpaceAccess, revision_id: str, file_id: str, query: ContentQuery
-) -> File:
-    """One file of a revision."""
-    with _revision(call, space, revision_id) as reader:
-        return reader.file(file_id, query)
-
-
-@operation(
-    "getReusableContentInRevisionById",
-    "GET",
-    "/spaces/{spaceId}/revisions/{revisionId}/reusable-contents/{reusableContentId}",
-    needs=Can.VIEW,
-    returns=ReusableContent,
-)
-def get_revision_reusable_content(
-    call: Call, space: SpaceAccess, revision_id: str, reusable_content_id: str, query: ContentQuery
-) -> ReusableContent:
-    """One reusable content of a revision."""
-    with _revision(call, space, revision_id) as reader:
-        return reader.reusable_content(reusable_content_id, query)
-
-
-@operation(
-    "getReusableContentDocumentInRevisionById",
-    "GET",
-    "/spaces/{spaceId}/revisions/{revisionId}/reusable-contents/{reusableContentId}/document",
-    needs=Can.VIEW,
-    returns=Raw,
-)
-def get_revision_reusable_document(
-    call: Call, space: SpaceAccess, revision_id: str, reusable_content_id: str, query: DocumentQuery
-) -> Raw:
-    """The document of a reusable content of a revision, as nodes."""
-    with _revision(call, space, revision_id) as reader:
-        return reader.reusable_document(reusable_content_id, query)
 
 
 # --- computed -----------------------------------------------------------------------------------------

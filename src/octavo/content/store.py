@@ -250,7 +250,7 @@ def _page(row: tuple[Any, ...]) -> Page:
 
 
 def _decode_fields(text: str) -> dict[str, Any]:
-    rare = msgspec.json.decode(text)
+    rare: dict[str, Any] = msgspec.json.decode(text)
     if "layout" in rare:
         rare["layout"] = msgspec.convert(rare["layout"], Layout)
     if "cover" in rare:

@@ -165,7 +165,7 @@ def _number_of_text(text: str) -> float:
     if _NUMBER.match(text):
         return float(text)
     if _BASED.match(text):
-        return _inward(int(text, 0))
+        return float(_inward(int(text, 0)))
     return math.nan
 
 

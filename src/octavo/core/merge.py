@@ -315,7 +315,8 @@ class _Merge:
 
     def _text(self, target: str, id: str, field: str, hashes: tuple[Any, Any, Any]) -> str | None:
         """The hash of the merged text; conflicts in it are recorded with where they stand."""
-        base, ours, theirs = (None if value is _NOTHING else value for value in hashes)
+        sides: list[str | None] = [None if value is _NOTHING else value for value in hashes]
+        base, ours, theirs = sides
         if theirs in (ours, base):
             return ours
         if ours == base:
@@ -614,9 +615,10 @@ def _tags(tags: Iterable[Any]) -> dict[str, Any]:
 
 
 def _twin_name(item: Any) -> str | None:
-    if item.kind == "variable":
-        return item.name
-    return item.path if item.kind == "source" else None
+    name: str | None = None
+    if item.kind in ("variable", "source"):
+        name = item.name if item.kind == "variable" else item.path
+    return name
 
 
 # --- resolving ----------------------------------------------------------------------------------------

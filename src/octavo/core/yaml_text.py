@@ -66,7 +66,14 @@ def read_yaml(text: str) -> YamlText:
 
 def write_yaml(value: Any) -> str:
     """Block style, keys in the order given; ``read_yaml`` gives the value back."""
-    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100_000)
+    return str(yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10**9))
+
+
+class _Dumper(yaml.SafeDumper):
+    """Never writes anchors, which are not read."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
 
 
 def _check_events(text: str) -> None:

@@ -1,7 +1,9 @@
 """What a directory's changes mean: users are members, groups are teams.
 
-An account that was there before keeps its name and address: the directory of one organization does not rename
-somebody who may belong to another one too. What ends a membership ends its sessions and tokens with it.
+Nobody who has an account is made a member by a directory: they are invited, and until they accept the directory is
+told what it sent and nothing else. An account that was there before keeps its name and address: the directory of one
+organization does not rename somebody who may belong to another one too. What ends a membership ends its sessions and
+tokens with it.
 """
 
 from __future__ import annotations
@@ -11,10 +13,13 @@ from typing import Any
 
 import msgspec
 
-from ..access import find_user_by_email, insert_user, upsert_member
+from ..access import OrgAccess, find_user_by_email, insert_user, upsert_member
 from ..errors import BadRequest, Conflict, NotFound
-from ..identity import disable_member, remove_member
+from ..identity import disable_member, is_made_by, remove_member
+from ..invitations import invite_account, withdraw
+from ..kit import ids
 from ..kit.db import Transaction
+from ..kit.operation import Call
 from . import store
 from .wire import GroupBody, Member, PatchBody, PatchOperation, UserBody
 
@@ -32,7 +37,7 @@ def parse_filter(text: str | None, columns: dict[str, str]) -> tuple[str | None,
     if match is None or attribute not in columns:
         raise BadRequest(f'filter: expected `attribute eq "value"` with one of {", ".join(sorted(columns))}')
     value = re.sub(r"\\(.)", r"\1", match[2])
-    return columns[attribute], value.lower() if columns[attribute] == "u.email" else value
+    return columns[attribute], value.lower() if columns[attribute] == "email" else value
 
 
 def _address(body: UserBody) -> str:
@@ -51,10 +56,10 @@ def _name(body: UserBody) -> str | None:
     return found.strip()[:100] or None if found else None
 
 
-def get_user(tx: Transaction, organization_id: str, user_id: str) -> store.UserRow:
-    found = store.find_user(tx, organization_id, user_id)
+def get_user(tx: Transaction, organization_id: str, resource_id: str) -> store.UserRow:
+    found = store.find_user(tx, organization_id, resource_id)
     if found is None:
-        raise NotFound(f"There is no user {user_id!r} in this organization.")
+        raise NotFound(f"There is no user {resource_id!r} in this organization.")
     return found
 
 
@@ -65,38 +70,78 @@ def get_group(tx: Transaction, organization_id: str, group_id: str) -> store.Gro
     return found
 
 
-def create_user(tx: Transaction, organization_id: str, body: UserBody) -> store.UserRow:
-    """A new member with the organization's default role. Raises Conflict for somebody who is one already."""
-    email = _address(body)
+def create_user(tx: Transaction, call: Call, org: OrgAccess, body: UserBody) -> store.UserRow:
+    """A new member with the organization's default role, under a new account; who has an account is invited.
+
+    Raises Conflict for somebody who is a member or invited already.
+    """
+    email, organization_id = _address(body), org.organization_id
+    role = _default_role(tx, organization_id)
     user = find_user_by_email(tx, email)
-    if user is not None and store.find_user(tx, organization_id, user.id) is not None:
+    taken = store.find_invited(tx, organization_id, email)
+    if user is not None:
+        taken = taken or store.find_member(tx, organization_id, user.id)
+    if taken is not None:
         raise Conflict(f"userName: {email} is a member already")
+    name = _name(body) or email.partition("@")[0]
+    if user is not None and not is_made_by(tx, user.id, organization_id):
+        return _invite(tx, call, org, email, name, body)
     if user is None:
-        user = insert_user(tx, email, _name(body) or email.partition("@")[0], verified=False)
+        user = insert_user(tx, email, name, verified=False)
         store.set_manager(tx, user.id, organization_id)
-    role = tx.value("SELECT default_role FROM organizations WHERE id = :id", id=organization_id)
-    upsert_member(tx, organization_id, user.id, role)
-    store.note(tx, organization_id, "user", user.id, body.external_id)
+    # Nobody but the organization has ever had this account.
+    upsert_member(tx, organization_id, user.id, role, accepted=True)
+    store.note_user(tx, organization_id, user.id, user.id, body.external_id)
     if not body.active:
         disable_member(tx, organization_id, user.id)
     return get_user(tx, organization_id, user.id)
 
 
-def replace_user(tx: Transaction, organization_id: str, user_id: str, body: UserBody) -> store.UserRow:
-    before = get_user(tx, organization_id, user_id)
+def _default_role(tx: Transaction, organization_id: str) -> str | None:
+    """And lets one change by a directory wait for another: it may send somebody twice at once."""
+    found = tx.value(
+        f"SELECT default_role FROM organizations WHERE id = :id{tx.for_update}", id=organization_id
+    )
+    return None if found is None else str(found)
+
+
+def _invite(
+    tx: Transaction, call: Call, org: OrgAccess, email: str, name: str, body: UserBody
+) -> store.UserRow:
+    resource_id = ids.new_id()
+    store.note_user(
+        tx, org.organization_id, resource_id, None, body.external_id, email=email, display_name=name
+    )
+    if body.active:
+        _send_invitation(tx, call, org, email)
+    return get_user(tx, org.organization_id, resource_id)
+
+
+def _send_invitation(tx: Transaction, call: Call, org: OrgAccess, email: str) -> None:
+    role = _default_role(tx, org.organization_id)
+    invite_account(tx, call, org.organization_id, email, role, invited_by=org.user_id)
+
+
+def replace_user(
+    tx: Transaction, call: Call, org: OrgAccess, resource_id: str, body: UserBody
+) -> store.UserRow:
+    before = get_user(tx, org.organization_id, resource_id)
     if _address(body) != before.email:
         raise BadRequest("userName: the address of an account is changed by its owner only")
-    _set_active(tx, organization_id, before, body.active)
+    _set_active(tx, call, org, before, body.active)
     name = _name(body)
-    if name is not None and before.managed:
-        store.rename_user(tx, user_id, name)
-    store.note(tx, organization_id, "user", user_id, body.external_id)
-    return get_user(tx, organization_id, user_id)
+    if name is not None and before.managed and before.user_id is not None:
+        store.rename_user(tx, before.user_id, name)
+    # Not the id that was asked for: a member is also found by the id of the account.
+    store.note_user(tx, org.organization_id, before.id, before.user_id, body.external_id, display_name=name)
+    return get_user(tx, org.organization_id, before.id)
 
 
-def patch_user(tx: Transaction, organization_id: str, user_id: str, body: PatchBody) -> store.UserRow:
+def patch_user(
+    tx: Transaction, call: Call, org: OrgAccess, resource_id: str, body: PatchBody
+) -> store.UserRow:
     """Applies add and replace operations to what Octavo keeps; other attributes are taken and forgotten."""
-    before = get_user(tx, organization_id, user_id)
+    before = get_user(tx, org.organization_id, resource_id)
     body_now = UserBody(before.email, before.external_id, None, None, [], before.active)
     for operation in body.operations:
         _require_op(operation)
@@ -105,7 +150,7 @@ def patch_user(tx: Transaction, organization_id: str, user_id: str, body: PatchB
             raise BadRequest("Operations: expected a path, or an object of attributes as value")
         for attribute, value in values.items():
             body_now = _with_attribute(body_now, attribute, value, removed=operation.op.lower() == "remove")
-    return replace_user(tx, organization_id, user_id, body_now)
+    return replace_user(tx, call, org, resource_id, body_now)
 
 
 def _require_op(operation: PatchOperation) -> None:
@@ -134,27 +179,38 @@ def _with_attribute(body: UserBody, attribute: str, value: Any, *, removed: bool
     return body
 
 
-def _set_active(tx: Transaction, organization_id: str, before: store.UserRow, active: bool) -> None:
-    if before.active and not active:
-        disable_member(tx, organization_id, before.id)
-    elif active and not before.active:
-        store.enable_member(tx, organization_id, before.id)
+def _set_active(tx: Transaction, call: Call, org: OrgAccess, before: store.UserRow, active: bool) -> None:
+    if before.active == active:
+        return
+    if before.user_id is None:
+        if active:
+            _send_invitation(tx, call, org, before.email)
+        else:
+            withdraw(tx, call, org.organization_id, before.email)
+    elif active:
+        store.enable_member(tx, org.organization_id, before.user_id)
+    else:
+        disable_member(tx, org.organization_id, before.user_id)
 
 
-def delete_user(tx: Transaction, organization_id: str, user_id: str) -> None:
-    """Ends a membership and all that came with it."""
-    get_user(tx, organization_id, user_id)
-    remove_member(tx, organization_id, user_id)
+def delete_user(tx: Transaction, call: Call, org: OrgAccess, resource_id: str) -> None:
+    """Ends a membership and all that came with it, or takes an invitation back."""
+    found = get_user(tx, org.organization_id, resource_id)
+    if found.user_id is None:
+        withdraw(tx, call, org.organization_id, found.email)
+        store.forget_invited(tx, org.organization_id, found.id)
+    else:
+        remove_member(tx, org.organization_id, found.user_id)
 
 
 # --- groups -------------------------------------------------------------------------------------------
 
 
-def _member_ids(tx: Transaction, organization_id: str, members: list[Member]) -> list[str]:
-    user_ids = [member.value for member in members]
-    if user_ids and not store.are_members(tx, organization_id, user_ids):
+def _people(tx: Transaction, organization_id: str, members: list[Member]) -> store.People:
+    people = store.find_people(tx, organization_id, [member.value for member in members])
+    if people is None:
         raise NotFound("members: one of them is not in this organization")
-    return user_ids
+    return people
 
 
 def create_group(tx: Transaction, organization_id: str, body: GroupBody) -> store.GroupRow:
@@ -162,20 +218,20 @@ def create_group(tx: Transaction, organization_id: str, body: GroupBody) -> stor
     taken, _ = store.list_groups(tx, organization_id, "t.title", title, 0, 1)
     if taken:
         raise Conflict(f"displayName: there is a group {title!r} already")
-    user_ids = _member_ids(tx, organization_id, body.members)
+    people = _people(tx, organization_id, body.members)
     group_id = store.insert_group(tx, organization_id, title)
-    store.add_to_group(tx, group_id, user_ids)
-    store.note(tx, organization_id, "group", group_id, body.external_id)
+    store.add_to_group(tx, group_id, people)
+    store.note_group(tx, organization_id, group_id, body.external_id)
     return get_group(tx, organization_id, group_id)
 
 
 def replace_group(tx: Transaction, organization_id: str, group_id: str, body: GroupBody) -> store.GroupRow:
     get_group(tx, organization_id, group_id)
-    user_ids = _member_ids(tx, organization_id, body.members)
+    people = _people(tx, organization_id, body.members)
     store.rename_group(tx, group_id, body.display_name.strip())
     store.clear_group(tx, group_id)
-    store.add_to_group(tx, group_id, user_ids)
-    store.note(tx, organization_id, "group", group_id, body.external_id)
+    store.add_to_group(tx, group_id, people)
+    store.note_group(tx, organization_id, group_id, body.external_id)
     return get_group(tx, organization_id, group_id)
 
 
@@ -193,7 +249,7 @@ def patch_group(tx: Transaction, organization_id: str, group_id: str, body: Patc
             if one := _MEMBER_PATH.fullmatch(name):
                 if op != "remove":
                     raise BadRequest("members: a single member can only be removed")
-                store.remove_from_group(tx, group_id, [one[1]])
+                store.remove_from_group(tx, organization_id, group_id, [one[1]])
             elif name.lower() == "members":
                 _patch_members(tx, organization_id, group_id, op, value)
             elif name.lower() == "displayname":
@@ -206,7 +262,7 @@ def patch_group(tx: Transaction, organization_id: str, group_id: str, body: Patc
                 if op != "remove" and (not isinstance(value, str) or len(value) > 512):
                     raise BadRequest("externalId: expected a text of up to 512 characters")
                 external_id = None if op == "remove" else value
-    store.note(tx, organization_id, "group", group_id, external_id)
+    store.note_group(tx, organization_id, group_id, external_id)
     return get_group(tx, organization_id, group_id)
 
 
@@ -219,12 +275,12 @@ def _patch_members(tx: Transaction, organization_id: str, group_id: str, op: str
     except msgspec.ValidationError as error:
         raise BadRequest(f"members: {error}") from None
     if op == "remove":
-        store.remove_from_group(tx, group_id, [member.value for member in members])
+        store.remove_from_group(tx, organization_id, group_id, [member.value for member in members])
         return
-    user_ids = _member_ids(tx, organization_id, members)
+    people = _people(tx, organization_id, members)
     if op == "replace":
         store.clear_group(tx, group_id)
-    store.add_to_group(tx, group_id, user_ids)
+    store.add_to_group(tx, group_id, people)
 
 
 def delete_group(tx: Transaction, organization_id: str, group_id: str) -> None:

@@ -31,7 +31,9 @@ def _user_state(row: store.UserRow) -> dict[str, Any]:
 def _tell_user(
     tx: Transaction, call: Call, org: OrgAccess, action: str, row: store.UserRow, **states: Any
 ) -> None:
-    audit(tx, call, action, org.organization_id, ("user", row.id), **states)
+    # What happens to somebody who has not accepted is told of their invitation.
+    if row.user_id is not None:
+        audit(tx, call, action, org.organization_id, ("user", row.user_id), **states)
 
 
 def _tell_change(
@@ -140,7 +142,7 @@ def get_scim_schema(call: Call, org: OrgAccess, schema_id: str) -> Reply:
 
 @operation("listScimUsers", "GET", _BASE + "/Users", needs=Can.ADMIN, returns=wire.UserList, extension=True)
 def list_scim_users(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply:
-    """Members as SCIM users, from `startIndex` (1) on."""
+    """Members and invited people as SCIM users, from `startIndex` (1) on."""
     column, value = provisioning.parse_filter(query.filter, store.USER_FILTERS)
     start, count = max(query.start_index, 1), max(query.count, 0)
     with call.db.read() as tx:
@@ -161,16 +163,17 @@ def list_scim_users(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply:
     body_limit=_BODY_LIMIT,
 )
 def create_scim_user(call: Call, org: OrgAccess, body: wire.UserBody) -> Reply:
-    """A new member, with the organization's default role; an account is made when there is none."""
+    """A new member, with the organization's default role, under a new account. Somebody who has an account is invited,
+    and a user like any other here, of whom nothing is told but what was sent, until they accept."""
     with call.db.write() as tx:
-        row = provisioning.create_user(tx, org.organization_id, body)
+        row = provisioning.create_user(tx, call, org, body)
         _tell_user(tx, call, org, "member.added", row, after=_user_state(row))
     return _reply(wire.present_user(call, org.organization_id, row), 201)
 
 
 @operation("getScimUser", "GET", _USER, needs=Can.ADMIN, returns=wire.User, extension=True)
 def get_scim_user(call: Call, org: OrgAccess, scim_user_id: str) -> Reply:
-    """One member as a SCIM user."""
+    """One member, or somebody invited, as a SCIM user."""
     with call.db.read() as tx:
         row = provisioning.get_user(tx, org.organization_id, scim_user_id)
     return _reply(wire.present_user(call, org.organization_id, row))
@@ -187,10 +190,11 @@ def get_scim_user(call: Call, org: OrgAccess, scim_user_id: str) -> Reply:
     body_limit=_BODY_LIMIT,
 )
 def replace_scim_user(call: Call, org: OrgAccess, scim_user_id: str, body: wire.UserBody) -> Reply:
-    """Replaces a user. `active: false` disables the member and ends their sessions and tokens at once."""
+    """Replaces a user. `active: false` disables the member and ends their sessions and tokens at once, or takes the
+    invitation back."""
     with call.db.write() as tx:
         before = provisioning.get_user(tx, org.organization_id, scim_user_id)
-        row = provisioning.replace_user(tx, org.organization_id, scim_user_id, body)
+        row = provisioning.replace_user(tx, call, org, scim_user_id, body)
         _tell_change(tx, call, org, before, row)
     return _reply(wire.present_user(call, org.organization_id, row))
 
@@ -206,10 +210,11 @@ def replace_scim_user(call: Call, org: OrgAccess, scim_user_id: str, body: wire.
     body_limit=_BODY_LIMIT,
 )
 def patch_scim_user(call: Call, org: OrgAccess, scim_user_id: str, body: wire.PatchBody) -> Reply:
-    """Changes a user. `active: false` disables the member and ends their sessions and tokens at once."""
+    """Changes a user. `active: false` disables the member and ends their sessions and tokens at once, or takes the
+    invitation back."""
     with call.db.write() as tx:
         before = provisioning.get_user(tx, org.organization_id, scim_user_id)
-        row = provisioning.patch_user(tx, org.organization_id, scim_user_id, body)
+        row = provisioning.patch_user(tx, call, org, scim_user_id, body)
         _tell_change(tx, call, org, before, row)
     return _reply(wire.present_user(call, org.organization_id, row))
 
@@ -219,7 +224,7 @@ def delete_scim_user(call: Call, org: OrgAccess, scim_user_id: str) -> None:
     """Ends a membership with its sessions, tokens, places in teams and grants, at once. 404 when there is none."""
     with call.db.write() as tx:
         before = provisioning.get_user(tx, org.organization_id, scim_user_id)
-        provisioning.delete_user(tx, org.organization_id, scim_user_id)
+        provisioning.delete_user(tx, call, org, scim_user_id)
         _tell_user(tx, call, org, "member.removed", before, before=_user_state(before))
 
 

@@ -14,13 +14,18 @@ Kind = Literal["user", "group"]
 
 
 class UserRow(Struct, frozen=True):
+    """Somebody as the directory knows them. ``user_id`` None: invited, with an account that has not accepted; then
+    nothing here comes from that account. ``display_name`` is the account's own only once the membership is accepted.
+    """
+
     id: str
+    user_id: str | None
     email: str
     display_name: str
     managed: bool
     active: bool
     external_id: str | None
-    joined_at: int
+    created_at: int
     updated_at: int
 
 
@@ -32,34 +37,35 @@ class GroupRow(Struct, frozen=True):
     updated_at: int
 
 
-_USERS = """FROM members m JOIN users u ON u.id = m.user_id
-  LEFT JOIN scim_resources s ON s.organization_id = m.organization_id AND s.kind = 'user' AND s.id = m.user_id
+_MEMBERS = """SELECT COALESCE(s.id, u.id) AS id, u.id AS user_id, u.email AS email,
+    CASE WHEN m.accepted = 1 THEN u.display_name ELSE COALESCE(s.display_name, u.email) END AS display_name,
+    CASE WHEN u.managed_by = :org THEN 1 ELSE 0 END AS managed,
+    CASE WHEN m.disabled = 0 AND u.disabled = 0 THEN 1 ELSE 0 END AS active,
+    s.external_id AS external_id, m.joined_at AS created_at, COALESCE(s.updated_at, m.joined_at) AS updated_at
+  FROM members m JOIN users u ON u.id = m.user_id
+  LEFT JOIN scim_resources s ON s.organization_id = m.organization_id AND s.kind = 'user' AND s.user_id = m.user_id
   WHERE m.organization_id = :org AND u.kind = 'person'"""
-_USER = """u.id, u.email, u.display_name, u.managed_by, m.disabled, u.disabled, s.external_id, m.joined_at,
-  s.updated_at"""
+_INVITED = """SELECT s.id AS id, NULL AS user_id, s.user_name AS email, s.display_name AS display_name, 0 AS managed,
+    CASE WHEN i.id IS NULL THEN 0 ELSE 1 END AS active, s.external_id AS external_id, s.created_at AS created_at,
+    s.updated_at AS updated_at
+  FROM scim_resources s LEFT JOIN invitations i ON i.organization_id = s.organization_id AND i.email = s.user_name
+  WHERE s.organization_id = :org AND s.kind = 'user' AND s.user_id IS NULL"""
+_USERS = f"({_MEMBERS} UNION ALL {_INVITED}) AS people"
+_USER = ", ".join(UserRow.__struct_fields__)
 _GROUPS = """FROM teams t
   LEFT JOIN scim_resources s ON s.organization_id = t.organization_id AND s.kind = 'group' AND s.id = t.id
   WHERE t.organization_id = :org"""
 _GROUP = "t.id, t.title, s.external_id, t.created_at, s.updated_at"
 
 # What a filter may ask for, by the attribute's name in lower case.
-USER_FILTERS = {"username": "u.email", "emails.value": "u.email", "emails": "u.email", "externalid": "s.external_id",
-                "id": "u.id"}  # fmt: skip
+USER_FILTERS = {"username": "email", "emails.value": "email", "emails": "email", "externalid": "external_id",
+                "id": "id"}  # fmt: skip
 GROUP_FILTERS = {"displayname": "t.title", "externalid": "s.external_id", "id": "t.id"}
 
 
-def _user(organization_id: str, row: tuple[Any, ...]) -> UserRow:
-    id, email, name, managed_by, member_disabled, disabled, external_id, joined_at, updated_at = row
-    return UserRow(
-        id,
-        email,
-        name,
-        managed_by == organization_id,
-        not member_disabled and not disabled,
-        external_id,
-        joined_at,
-        updated_at or joined_at,
-    )
+def _user(row: tuple[Any, ...]) -> UserRow:
+    values = dict(zip(UserRow.__struct_fields__, row, strict=True))
+    return UserRow(**values | {"managed": bool(values["managed"]), "active": bool(values["active"])})
 
 
 def _group(row: tuple[Any, ...]) -> GroupRow:
@@ -67,25 +73,45 @@ def _group(row: tuple[Any, ...]) -> GroupRow:
     return GroupRow(id, title, external_id, created_at, updated_at or created_at)
 
 
-def find_user(tx: Transaction, organization_id: str, user_id: str) -> UserRow | None:
-    row = tx.one(f"SELECT {_USER} {_USERS} AND u.id = :id", org=organization_id, id=user_id)
-    return _user(organization_id, row) if row else None
+def find_user(tx: Transaction, organization_id: str, resource_id: str) -> UserRow | None:
+    found = tx.one(
+        "SELECT user_id FROM scim_resources WHERE organization_id = :org AND kind = 'user' AND id = :id",
+        org=organization_id,
+        id=resource_id,
+    )
+    if found is not None and found[0] is None:
+        row = tx.one(f"{_INVITED} AND s.id = :id", org=organization_id, id=resource_id)
+        return _user(row) if row else None
+    return find_member(tx, organization_id, found[0] if found else resource_id)
+
+
+def find_member(tx: Transaction, organization_id: str, user_id: str) -> UserRow | None:
+    """The member with this account."""
+    row = tx.one(f"{_MEMBERS} AND m.user_id = :user", org=organization_id, user=user_id)
+    return _user(row) if row else None
+
+
+def find_invited(tx: Transaction, organization_id: str, email: str) -> UserRow | None:
+    """Somebody with this address who has not accepted."""
+    row = tx.one(f"{_INVITED} AND s.user_name = :email", org=organization_id, email=email)
+    return _user(row) if row else None
 
 
 def list_users(
     tx: Transaction, organization_id: str, column: str | None, value: str, offset: int, limit: int
 ) -> tuple[list[UserRow], int]:
-    """Members in the order they were made, and how many there are; ``column``: one of USER_FILTERS' values."""
-    where = f"{_USERS} AND {column} = :value" if column else _USERS
+    """Members and invited people in the order they were made, and how many there are; ``column``: one of
+    USER_FILTERS' values."""
+    where = f"FROM {_USERS} WHERE {column} = :value" if column else f"FROM {_USERS}"
     rows = tx.all(
-        f"SELECT {_USER} {where} ORDER BY u.id LIMIT :limit OFFSET :offset",
+        f"SELECT {_USER} {where} ORDER BY id LIMIT :limit OFFSET :offset",
         org=organization_id,
         value=value,
         limit=limit,
         offset=offset,
     )
     total = tx.value(f"SELECT count(*) {where}", org=organization_id, value=value)
-    return [_user(organization_id, row) for row in rows], total
+    return [_user(row) for row in rows], total
 
 
 def find_group(tx: Transaction, organization_id: str, group_id: str) -> GroupRow | None:
@@ -109,28 +135,66 @@ def list_groups(
 
 
 def group_members(tx: Transaction, group_ids: list[str]) -> dict[str, list[tuple[str, str]]]:
-    """Ids and names of the people in teams, by team."""
+    """Ids and names of the people in teams, and of those who will be in them, by team."""
     rows = tx.all(
-        """SELECT t.team_id, u.id, u.display_name FROM team_members t JOIN users u ON u.id = t.user_id
-           WHERE t.team_id IN :ids ORDER BY u.id""",
+        """SELECT t.team_id, COALESCE(s.id, u.id) AS id,
+             CASE WHEN m.accepted = 1 THEN u.display_name ELSE COALESCE(s.display_name, u.email) END
+           FROM team_members t JOIN users u ON u.id = t.user_id JOIN teams o ON o.id = t.team_id
+             JOIN members m ON m.organization_id = o.organization_id AND m.user_id = t.user_id
+             LEFT JOIN scim_resources s
+               ON s.organization_id = o.organization_id AND s.kind = 'user' AND s.user_id = t.user_id
+           WHERE t.team_id IN :ids
+           UNION ALL
+           SELECT i.team_id, s.id, s.display_name FROM scim_invited_members i JOIN teams o ON o.id = i.team_id
+             JOIN scim_resources s
+               ON s.organization_id = o.organization_id AND s.kind = 'user' AND s.id = i.resource_id
+           WHERE i.team_id IN :ids
+           ORDER BY 2""",
         ids=group_ids,
     )
     found: dict[str, list[tuple[str, str]]] = {id: [] for id in group_ids}
-    for team_id, user_id, name in rows:
-        found[team_id].append((user_id, name))
+    for team_id, resource_id, name in rows:
+        found[team_id].append((resource_id, name))
     return found
 
 
-def note(tx: Transaction, organization_id: str, kind: Kind, id: str, external_id: str | None) -> None:
-    """Keeps what the directory calls it, and that it changed."""
+def note_user(
+    tx: Transaction,
+    organization_id: str,
+    resource_id: str,
+    user_id: str | None,
+    external_id: str | None,
+    *,
+    email: str | None = None,
+    display_name: str | None = None,
+) -> None:
+    """Keeps what the directory says of a user, and that it changed."""
+    tx.run(
+        """INSERT INTO scim_resources (organization_id, kind, id, user_id, external_id, user_name, display_name,
+             created_at, updated_at)
+           VALUES (:org, 'user', :id, :user, :external, :email, :name, :at, :at)
+           ON CONFLICT (organization_id, kind, id)
+           DO UPDATE SET external_id = excluded.external_id, updated_at = excluded.updated_at,
+             display_name = COALESCE(excluded.display_name, scim_resources.display_name)""",
+        org=organization_id,
+        id=resource_id,
+        user=user_id,
+        external=external_id,
+        email=email,
+        name=display_name,
+        at=now(),
+    )
+
+
+def note_group(tx: Transaction, organization_id: str, group_id: str, external_id: str | None) -> None:
+    """Keeps what the directory calls a group, and that it changed."""
     tx.run(
         """INSERT INTO scim_resources (organization_id, kind, id, external_id, updated_at)
-           VALUES (:org, :kind, :id, :external, :at)
+           VALUES (:org, 'group', :id, :external, :at)
            ON CONFLICT (organization_id, kind, id)
            DO UPDATE SET external_id = excluded.external_id, updated_at = excluded.updated_at""",
         org=organization_id,
-        kind=kind,
-        id=id,
+        id=group_id,
         external=external_id,
         at=now(),
     )
@@ -182,28 +246,69 @@ def delete_group(tx: Transaction, group_id: str) -> None:
     tx.run("DELETE FROM teams WHERE id = :id", id=group_id)
 
 
-def add_to_group(tx: Transaction, group_id: str, user_ids: list[str]) -> None:
+class People(Struct, frozen=True):
+    """Members of a group to be: ids of accounts that are members, and of resources that are invited."""
+
+    users: list[str]
+    invited: list[str]
+
+
+def find_people(tx: Transaction, organization_id: str, resource_ids: list[str]) -> People | None:
+    """Who these resources are; None when one of them is not in the organization."""
+    wanted = set(resource_ids)
+    rows = tx.all(
+        "SELECT id, user_id FROM scim_resources WHERE organization_id = :org AND kind = 'user' AND id IN :ids",
+        org=organization_id,
+        ids=sorted(wanted),
+    )
+    invited = [id for id, user_id in rows if user_id is None]
+    users = {id: user_id for id, user_id in rows if user_id is not None}
+    others = wanted - {id for id, _ in rows}
+    users |= {id: id for id in others}
+    found = tx.value(
+        "SELECT count(*) FROM members WHERE organization_id = :org AND user_id IN :users",
+        org=organization_id,
+        users=sorted(set(users.values())),
+    )
+    if found != len(set(users.values())):
+        return None
+    return People(sorted(set(users.values())), sorted(invited))
+
+
+def add_to_group(tx: Transaction, group_id: str, people: People) -> None:
     tx.run_many(
         """INSERT INTO team_members (team_id, user_id, joined_at) VALUES (:team, :user, :at)
            ON CONFLICT (team_id, user_id) DO NOTHING""",
-        [{"team": group_id, "user": user_id, "at": now()} for user_id in user_ids],
+        [{"team": group_id, "user": user_id, "at": now()} for user_id in people.users],
+    )
+    tx.run_many(
+        """INSERT INTO scim_invited_members (team_id, resource_id) VALUES (:team, :id)
+           ON CONFLICT (team_id, resource_id) DO NOTHING""",
+        [{"team": group_id, "id": id} for id in people.invited],
     )
 
 
-def remove_from_group(tx: Transaction, group_id: str, user_ids: list[str]) -> None:
+def remove_from_group(tx: Transaction, organization_id: str, group_id: str, resource_ids: list[str]) -> None:
     tx.run(
-        "DELETE FROM team_members WHERE team_id = :team AND user_id IN :users", team=group_id, users=user_ids
+        """DELETE FROM team_members WHERE team_id = :team AND (user_id IN :ids OR user_id IN (
+             SELECT user_id FROM scim_resources WHERE organization_id = :org AND kind = 'user' AND id IN :ids))""",
+        team=group_id,
+        org=organization_id,
+        ids=resource_ids,
+    )
+    tx.run(
+        "DELETE FROM scim_invited_members WHERE team_id = :team AND resource_id IN :ids",
+        team=group_id,
+        ids=resource_ids,
     )
 
 
 def clear_group(tx: Transaction, group_id: str) -> None:
-    tx.run("DELETE FROM team_members WHERE team_id = :team", team=group_id)
+    for table in ("team_members", "scim_invited_members"):
+        tx.run(f"DELETE FROM {table} WHERE team_id = :team", team=group_id)
 
 
-def are_members(tx: Transaction, organization_id: str, user_ids: list[str]) -> bool:
-    found = tx.value(
-        "SELECT count(*) FROM members WHERE organization_id = :org AND user_id IN :users",
-        org=organization_id,
-        users=user_ids,
-    )
-    return bool(found == len(set(user_ids)))
+def forget_invited(tx: Transaction, organization_id: str, resource_id: str) -> None:
+    """Of somebody who never accepted nothing is left."""
+    tx.run("DELETE FROM scim_invited_members WHERE resource_id = :id", id=resource_id)
+    forget(tx, organization_id, "user", resource_id)

@@ -133,7 +133,7 @@ def present_user(call: Call, organization_id: str, row: UserRow) -> User:
         active=row.active,
         meta=ResourceMeta(
             "User",
-            iso(row.joined_at),
+            iso(row.created_at),
             iso(row.updated_at),
             location(call, organization_id, f"Users/{row.id}"),
         ),

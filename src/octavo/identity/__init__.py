@@ -1,6 +1,8 @@
 """Sign-in: accounts, sessions, factors, OpenID Connect, SAML."""
 
 from . import tables as tables
+from .arrival import meet_directory
+from .linked_accounts import is_made_by
 from .passwords import hash_password, require_good, set_password
 from .removal import disable_member, remove_member, require_another_admin
 from .routes import sign_in
@@ -10,10 +12,12 @@ from .sessions import begin as begin_session
 from .sessions import end as end_session
 from .sessions import list_sessions
 from .store import list_tokens, revoke_token
+from .verification import verify_address
 from .wire import SignedInResult, present_new_session
 
 __all__ = [
-    "SignedInResult", "begin_session", "disable_member", "end_session", "hash_password",
-    "list_active_providers", "list_sessions", "list_tokens", "present_new_session", "remove_member",
-    "require_another_admin", "require_good", "revoke_token", "set_password", "sign_in", "user_agent",
+    "SignedInResult", "begin_session", "disable_member", "end_session", "hash_password", "is_made_by",
+    "list_active_providers", "list_sessions", "list_tokens", "meet_directory", "present_new_session",
+    "remove_member", "require_another_admin", "require_good", "revoke_token", "set_password", "sign_in",
+    "user_agent", "verify_address",
 ]  # fmt: skip

@@ -12,11 +12,13 @@ from ..access import hash_token
 from ..errors import BadRequest, Conflict
 from ..kit.clock import now
 from ..kit.db import Transaction
+from ..kit.sealing import Sealer, sealed_column
 
 _STEP = 30
 _DRIFT = 1
 """Steps that a clock may be early or late."""
 _RECOVERY_CODES = 10
+_SECRET = sealed_column("second_factors", "secret", "user_id")
 
 
 class Factor(Struct, frozen=True):
@@ -26,13 +28,16 @@ class Factor(Struct, frozen=True):
     recovery_hashes: list[str]
 
 
-def find_factor(tx: Transaction, user_id: str) -> Factor | None:
+def find_factor(tx: Transaction, sealer: Sealer, user_id: str) -> Factor | None:
     row = tx.one(
         f"""SELECT secret, confirmed, last_step, recovery_hashes FROM second_factors
             WHERE user_id = :user{tx.for_update}""",
         user=user_id,
     )
-    return Factor(row[0], bool(row[1]), row[2], msgspec.json.decode(row[3])) if row else None
+    if row is None:
+        return None
+    secret = _SECRET.open(sealer, row[0], user_id)
+    return Factor(secret, bool(row[1]), row[2], msgspec.json.decode(row[3]))
 
 
 def needs_code(tx: Transaction, user_id: str) -> bool:
@@ -48,7 +53,7 @@ def status(tx: Transaction, user_id: str) -> int | None:
     return len(msgspec.json.decode(row[0])) if row else None
 
 
-def start(tx: Transaction, user_id: str) -> str:
+def start(tx: Transaction, sealer: Sealer, user_id: str) -> str:
     """A new secret, in force once ``confirm`` saw a code of it. Raises Conflict when one is in force."""
     if needs_code(tx, user_id):
         raise Conflict("There is a second factor already: end it first.")
@@ -57,7 +62,7 @@ def start(tx: Transaction, user_id: str) -> str:
         """INSERT INTO second_factors (user_id, secret, created_at) VALUES (:user, :secret, :at)
            ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at""",
         user=user_id,
-        secret=secret,
+        secret=_SECRET.seal(sealer, secret, user_id),
         at=now(),
     )
     return secret
@@ -68,9 +73,9 @@ def provisioning_uri(secret: str, email: str) -> str:
     return pyotp.TOTP(secret).provisioning_uri(name=email, issuer_name="Octavo")
 
 
-def confirm(tx: Transaction, user_id: str, code: str) -> list[str]:
+def confirm(tx: Transaction, sealer: Sealer, user_id: str, code: str) -> list[str]:
     """Puts the started factor in force; the recovery codes, shown this once. Raises BadRequest, Conflict."""
-    factor = find_factor(tx, user_id)
+    factor = find_factor(tx, sealer, user_id)
     if factor is None or factor.confirmed:
         raise Conflict("There is no second factor that waits for its first code.")
     step = _matching_step(factor, code)
@@ -90,9 +95,9 @@ def renew_recovery_codes(tx: Transaction, user_id: str) -> list[str]:
     return codes
 
 
-def accept(tx: Transaction, user_id: str, code: str) -> bool:
+def accept(tx: Transaction, sealer: Sealer, user_id: str, code: str) -> bool:
     """Whether the code is right now, or an unused recovery code; either is used up by this."""
-    factor = find_factor(tx, user_id)
+    factor = find_factor(tx, sealer, user_id)
     if factor is None or not factor.confirmed:
         return False
     code = code.strip().lower().replace(" ", "")

@@ -33,3 +33,15 @@ def may_sign_in(tx: Transaction, user_id: str) -> bool:
         tx.one("SELECT 1 FROM users WHERE id = :id AND disabled = 0 AND kind = 'person'", id=user_id)
         is not None
     )
+
+
+def is_made_by(tx: Transaction, user_id: str, organization_id: str) -> bool:
+    """Whether the organization made this account, and nobody has proved its address since."""
+    return (
+        tx.one(
+            "SELECT 1 FROM users WHERE id = :id AND managed_by = :org AND email_verified = 0",
+            id=user_id,
+            org=organization_id,
+        )
+        is not None
+    )

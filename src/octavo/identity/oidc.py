@@ -144,7 +144,7 @@ def start(call: Call, wanted: str | None) -> Started:
     binding = secrets.token_urlsafe(32)
     with call.db.write() as tx:
         kept = msgspec.structs.replace(pending, binding=hash_token(binding))
-        state = one_time.issue(tx, "oidc", kept, LIFETIME)
+        state = one_time.issue(tx, call.context.sealer, "oidc", kept, LIFETIME)
     digest = hashlib.sha256(pending.verifier.encode()).digest()
     parameters = {
         "response_type": "code",
@@ -163,7 +163,7 @@ def start(call: Call, wanted: str | None) -> Started:
 def finish(call: Call, query: CallbackQuery) -> Finished:
     """A session for whom the provider vouches. Raises Unauthorized, Forbidden, BadProvider."""
     with call.db.write() as tx:
-        pending = one_time.take(tx, "oidc", query.state, _Pending)
+        pending = one_time.take(tx, call.context.sealer, "oidc", query.state, _Pending)
     binding = cookie(call, cookie_name(call)) or ""
     if pending is None or not secrets.compare_digest(hash_token(binding), pending.binding):
         raise Unauthorized("state: unknown, used, expired, or of another browser. Start the sign-in again.")

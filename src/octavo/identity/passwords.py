@@ -25,7 +25,8 @@ def _with_slot(work: str, *arguments: str) -> str | bool:
             "Too many people sign in just now. Try again in a moment.", **{"retry-after": "5"}
         )
     try:
-        return getattr(_HASHER, work)(*arguments)
+        done: str | bool = getattr(_HASHER, work)(*arguments)
+        return done
     finally:
         _SLOTS.release()
 

@@ -20,19 +20,20 @@ def require_another_admin(tx: Transaction, organization_id: str, user_id: str) -
         raise Conflict("This is the last administrator of the organization.")
 
 
-def end_in_organization(tx: Transaction, organization_id: str, user_id: str) -> None:
+def _end_in_organization(tx: Transaction, organization_id: str, user_id: str, *, accepted: bool) -> None:
     """Ends the sessions and takes back the tokens that somebody has in an organization they leave.
 
     Called by whatever disables or removes a member, after it did. Without any organization left, all sessions
     and tokens of the person end; otherwise those that are not bound to this organization stay, and reach it no
-    more, since each request asks for the membership.
+    more, since each request asks for the membership. Who never accepted the membership keeps them in any case: an
+    organization must not sign people out by adding and removing them.
     """
-    elsewhere = tx.one(
+    elsewhere = not accepted or tx.one(
         "SELECT 1 FROM members WHERE user_id = :user AND organization_id <> :org AND disabled = 0",
         user=user_id,
         org=organization_id,
     )
-    if elsewhere is None:
+    if not elsewhere:
         end_everywhere(tx, user_id)
         return
     tx.run(
@@ -62,25 +63,29 @@ def end_everywhere(tx: Transaction, user_id: str) -> None:
 def disable_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
     """Disables a member and ends what they have there; False when that was so already. Raises Conflict."""
     require_another_admin(tx, organization_id, user_id)
-    changed = tx.run(
-        "UPDATE members SET disabled = 1 WHERE organization_id = :org AND user_id = :user AND disabled = 0",
+    row = tx.one(
+        """UPDATE members SET disabled = 1 WHERE organization_id = :org AND user_id = :user AND disabled = 0
+           RETURNING accepted""",
         org=organization_id,
         user=user_id,
     )
-    end_in_organization(tx, organization_id, user_id)
-    return changed > 0
+    if row is not None:
+        _end_in_organization(tx, organization_id, user_id, accepted=bool(row[0]))
+    return row is not None
 
 
 def remove_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
     """Ends a membership and what hangs on it: what tables declare as such (places in teams, grants, what a directory
-    calls them), sessions, tokens. False when there was none. Raises Conflict for the last administrator."""
+    and identity providers call them), sessions, tokens. False when there was none. Raises Conflict for the last
+    administrator."""
     require_another_admin(tx, organization_id, user_id)
-    if not tx.run(
-        "DELETE FROM members WHERE organization_id = :org AND user_id = :user",
+    row = tx.one(
+        "DELETE FROM members WHERE organization_id = :org AND user_id = :user RETURNING accepted",
         org=organization_id,
         user=user_id,
-    ):
+    )
+    if row is None:
         return False
     end_membership(tx, organization_id, user_id)
-    end_in_organization(tx, organization_id, user_id)
+    _end_in_organization(tx, organization_id, user_id, accepted=bool(row[0]))
     return True

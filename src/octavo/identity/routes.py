@@ -29,14 +29,15 @@ operation = Area("access").operation
 _FRESH = 15 * 60_000
 """How long after its beginning a session from a mailed link may set a password without the old one."""
 
-_DISCOVERIES = 60
+_DISCOVERIES = 600
+"""From one client address in a window of ``attempts``."""
 
 
 def _answer(call: Call, outcome: signing_in.Outcome, cookie: bool) -> Reply:
     headers = {"cache-control": "no-store"}
-    if cookie and isinstance(outcome, sessions.NewSession):
+    if cookie and isinstance(outcome, signing_in.SignedIn):
         require_same_origin(call)
-        headers["set-cookie"] = session_cookie(call, outcome)
+        headers["set-cookie"] = session_cookie(call, outcome.session)
     return Reply(wire.present_outcome(outcome), headers=headers)
 
 
@@ -86,7 +87,8 @@ def sign_in(call: Call, body: wire.SignIn) -> Reply:
     Where a second factor is needed and no code came along, the answer says so and carries a challenge. Wrong
     address and wrong password answer alike: 401. After too many tries: 429.
     """
-    return _answer(call, signing_in.with_password(call, body.email, body.password, body.code), body.cookie)
+    outcome = signing_in.with_password(call, body.email, body.password, body.code, body.device)
+    return _answer(call, outcome, body.cookie)
 
 
 @operation(
@@ -150,7 +152,7 @@ def discover_sign_in(call: Call, body: wire.Discover) -> wire.SignInWays:
     """
     domain = body.email.strip().lower().rpartition("@")[2]
     with call.db.write() as tx:
-        attempts.take(tx, attempts.counters("discover", domain, call.client, _DISCOVERIES * 100))
+        attempts.take(tx, attempts.client_counter("discover", call.client, _DISCOVERIES))
     found: list[wire.SignInProvider] = []
     with call.db.read() as tx:
         for organization_id in store.list_domain_organizations(tx, domain):
@@ -296,6 +298,7 @@ def set_password(call: Call, caller: SignedIn, body: wire.SetPassword) -> None:
     _require_current_password(call, caller.user_id, body.current_password)
     hashed = passwords.hash_password(body.password)
     with call.db.write() as tx:
+        sessions.require_still_in(tx, call.actor)
         passwords.set_password(tx, caller.user_id, hashed)
         sessions.end_others(tx, caller.user_id, call.actor.token_id)
         _tell(tx, call, "password.updated")
@@ -322,8 +325,9 @@ def start_mfa(call: Call, caller: SignedIn, body: wire.StartSecondFactor) -> Rep
     """A secret for an authenticator app; in force once `confirmMfa` has seen a code of it."""
     _require_current_password(call, caller.user_id, body.current_password)
     with call.db.write() as tx:
+        sessions.require_still_in(tx, call.actor)
         user = find_user(tx, caller.user_id)
-        secret = factors.start(tx, caller.user_id)
+        secret = factors.start(tx, call.context.sealer, caller.user_id)
     assert user is not None
     started = wire.StartedSecondFactor(secret, factors.provisioning_uri(secret, user.email))
     return Reply(started, headers={"cache-control": "no-store"})
@@ -341,18 +345,19 @@ def start_mfa(call: Call, caller: SignedIn, body: wire.StartSecondFactor) -> Rep
 def confirm_mfa(call: Call, caller: SignedIn, body: wire.CodeBody) -> Reply:
     """Puts the second factor in force; the answer holds recovery codes, shown this once."""
     with call.db.write() as tx:
-        codes = factors.confirm(tx, caller.user_id, body.code)
+        sessions.require_still_in(tx, call.actor)
+        codes = factors.confirm(tx, call.context.sealer, caller.user_id, body.code)
         sessions.end_others(tx, caller.user_id, call.actor.token_id)
         _tell(tx, call, "second-factor.created")
     return Reply(wire.RecoveryCodes(codes), headers={"cache-control": "no-store"})
 
 
 def _require_code(call: Call, user_id: str, code: str) -> None:
-    counters = attempts.counters("code", user_id, call.client, signing_in.CODE_TRIES)
+    counters = attempts.counters("code", user_id, call.client, per_account=signing_in.CODE_TRIES)
     with call.db.write() as tx:
         attempts.take(tx, counters)
     with call.db.write() as tx:
-        if not factors.accept(tx, user_id, code):
+        if not factors.accept(tx, call.context.sealer, user_id, code):
             raise Forbidden("code: wrong, or used already")
         attempts.give_back(tx, counters)
 
@@ -369,6 +374,7 @@ def renew_recovery_codes(call: Call, caller: SignedIn, body: wire.CodeBody) -> R
     """New recovery codes; the old ones are good no more."""
     _require_code(call, caller.user_id, body.code)
     with call.db.write() as tx:
+        sessions.require_still_in(tx, call.actor)
         codes = factors.renew_recovery_codes(tx, caller.user_id)
         _tell(tx, call, "second-factor.updated", after={"recoveryCodes": len(codes)})
     return Reply(wire.RecoveryCodes(codes), headers={"cache-control": "no-store"})
@@ -423,6 +429,7 @@ def create_personal_token(call: Call, caller: SignedIn, body: wire.CreateToken) 
     """
     actor: Actor = call.actor
     with call.db.write() as tx:
+        sessions.require_still_in(tx, call.actor)
         row, secret = issue_token(
             tx,
             actor,

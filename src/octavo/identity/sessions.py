@@ -7,7 +7,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ..access import SESSION_IDLE, SESSION_PREFIX, audit_person, hash_token
+from ..access import SESSION_IDLE, SESSION_PREFIX, Actor, audit_person, hash_token
+from ..errors import Unauthorized
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
@@ -82,6 +83,17 @@ def begin(
         after={"method": method},
     )
     return new
+
+
+def require_still_in(tx: Transaction, actor: Actor) -> None:
+    """Raises Unauthorized when the session or token of a request has ended since the request was let in.
+
+    Asked in the transaction that changes how one signs in: otherwise somebody who is put out in that moment could
+    leave themselves a way back.
+    """
+    table, alive = ("sessions", "") if actor.session else ("tokens", " AND revoked_at IS NULL")
+    if tx.one(f"SELECT 1 FROM {table} WHERE id = :id{alive}{tx.for_update}", id=actor.token_id) is None:
+        raise Unauthorized("Your session or token has ended. Sign in again.")
 
 
 def list_sessions(

@@ -6,9 +6,10 @@ nobody gets is answered like one that was sent, since the job that sends it look
 
 from __future__ import annotations
 
+import msgspec
 from msgspec import Struct
 
-from ..access import audit_person
+from ..access import SESSION_IDLE, audit_person, find_user
 from ..errors import Unauthorized, Unavailable
 from ..kit import jobs, mail
 from ..kit.clock import now
@@ -21,7 +22,8 @@ from .verification import verify_address
 LINK_LIFETIME = 15 * 60_000
 CHALLENGE_LIFETIME = 5 * 60_000
 CODE_TRIES = 10
-_LINK_TRIES = 5
+_LINKS = 5
+"""Mailed to one address in a window of ``attempts``, which is as long as a link is good."""
 _SWEEP_EVERY = 3600
 
 
@@ -41,7 +43,22 @@ class SecondFactorNeeded(Struct, frozen=True):
     expires_at: int
 
 
-Outcome = sessions.NewSession | SecondFactorNeeded
+class SignedIn(Struct, frozen=True):
+    """``device``: what makes the next tries from this device count apart, see ``attempts``."""
+
+    session: sessions.NewSession
+    device: str
+
+
+Outcome = SignedIn | SecondFactorNeeded
+
+
+class _Challenge(Struct, frozen=True):
+    """``device``: the id of the known device that the first factor came from."""
+
+    method: sessions.Method
+    user_id: str
+    device: str | None
 
 
 def _find_person(tx: Transaction, email: str) -> _Person | None:
@@ -53,9 +70,13 @@ def _find_person(tx: Transaction, email: str) -> _Person | None:
     return _Person(*row) if row else None
 
 
-def with_password(call: Call, email: str, password: str, code: str | None) -> Outcome:
+def with_password(
+    call: Call, email: str, password: str, code: str | None, device: str | None = None
+) -> Outcome:
     """Raises Unauthorized when something does not fit, TooManyRequests after too many tries."""
-    counters = attempts.counters("password", email.strip().lower(), call.client)
+    email = email.strip().lower()
+    known = attempts.read_device(call.context.signer, device, email)
+    counters = attempts.counters("password", email, call.client, device=known)
     with call.db.write() as tx:
         attempts.take(tx, counters)
     with call.db.read() as tx:
@@ -66,46 +87,54 @@ def with_password(call: Call, email: str, password: str, code: str | None) -> Ou
         raise Unauthorized("The address or the password is wrong.")
     with call.db.write() as tx:
         attempts.give_back(tx, counters)
-    return _first_factor_done(call, person.id, "password", code)
+    return _first_factor_done(call, _Challenge("password", person.id, known), code)
 
 
-def _first_factor_done(call: Call, user_id: str, method: sessions.Method, code: str | None) -> Outcome:
+def _first_factor_done(call: Call, proved: _Challenge, code: str | None) -> Outcome:
     with call.db.write() as tx:
-        if not factors.needs_code(tx, user_id):
-            return sessions.begin(tx, user_id, method, client=call.client, agent=sessions.agent_of(call))
+        if not factors.needs_code(tx, proved.user_id):
+            return _begin(tx, call, proved)
     if code is not None:
-        return _with_code(call, user_id, method, code)
+        return _with_code(call, proved, code)
     expires = now() + CHALLENGE_LIFETIME
-    challenge = call.context.signer.sign("second-factor", f"{method} {user_id}", expires)
-    return SecondFactorNeeded(challenge, expires)
+    payload = msgspec.json.encode(proved).decode()
+    return SecondFactorNeeded(call.context.signer.sign("second-factor", payload, expires), expires)
 
 
-def with_code(call: Call, challenge: str, code: str) -> sessions.NewSession:
+def _begin(tx: Transaction, call: Call, proved: _Challenge) -> SignedIn:
+    user = find_user(tx, proved.user_id)
+    assert user is not None, "their first factor was just checked"
+    agent = sessions.agent_of(call)
+    session = sessions.begin(tx, user.id, proved.method, client=call.client, agent=agent)
+    return SignedIn(session, attempts.make_device(call.context.signer, user.email))
+
+
+def with_code(call: Call, challenge: str, code: str) -> SignedIn:
     """The second step. Raises Unauthorized, TooManyRequests."""
     payload = call.context.signer.verify("second-factor", challenge)
     if payload is None:
         raise Unauthorized("challenge: unknown or expired. Sign in again.")
-    method, _, user_id = payload.partition(" ")
-    return _with_code(call, user_id, method, code)
+    return _with_code(call, msgspec.json.decode(payload, type=_Challenge), code)
 
 
-def _with_code(call: Call, user_id: str, method: sessions.Method, code: str) -> sessions.NewSession:
-    counters = attempts.counters("code", user_id, call.client, CODE_TRIES)
+def _with_code(call: Call, proved: _Challenge, code: str) -> SignedIn:
+    user_id = proved.user_id
+    counters = attempts.counters("code", user_id, call.client, per_account=CODE_TRIES, device=proved.device)
     with call.db.write() as tx:
         attempts.take(tx, counters)
     with call.db.write() as tx:
         # Asked anew: the account may have been disabled since the first factor.
         enabled = tx.one("SELECT 1 FROM users WHERE id = :id AND disabled = 0", id=user_id)
-        if enabled and factors.accept(tx, user_id, code):
+        if enabled and factors.accept(tx, call.context.sealer, user_id, code):
             attempts.give_back(tx, counters)
-            return sessions.begin(tx, user_id, method, client=call.client, agent=sessions.agent_of(call))
+            return _begin(tx, call, proved)
         audit_person(
             tx,
             "sign-in.failed",
             user_id,
             client=call.client,
             actor="",
-            after={"method": f"{method} and code"},
+            after={"method": f"{proved.method} and code"},
         )
     raise Unauthorized("code: wrong, or used already")
 
@@ -135,10 +164,11 @@ def request_link(call: Call, email: str) -> None:
     if not call.settings.smtp_url:
         raise Unavailable("This installation sends no mail (OCTAVO_SMTP_URL).")
     email = email.strip().lower()
-    counters = attempts.counters("link", email, call.client, _LINK_TRIES)
     with call.db.write() as tx:
-        attempts.take(tx, counters)
-        jobs.enqueue(tx, "mailSignInLink", email=email)
+        attempts.take(tx, attempts.client_counter("link", call.client))
+        # Beyond that nothing is sent and nobody refused: a stranger who asked has had links sent that are still good.
+        if attempts.count(tx, attempts.account_counter("link", email, _LINKS)):
+            jobs.enqueue(tx, "mailSignInLink", email=email)
 
 
 @jobs.job("mailSignInLink", attempts=3)
@@ -147,7 +177,7 @@ def mail_link(context: Context, email: str) -> None:
         person = _find_person(tx, email)
         if person is None:
             return
-        secret = one_time.issue(tx, "link", _Link(person.id), LINK_LIFETIME)
+        secret = one_time.issue(tx, context.sealer, "link", _Link(person.id), LINK_LIFETIME)
     mail.send(
         context.settings.smtp_url,
         sender=context.settings.mail_from,
@@ -161,12 +191,12 @@ def mail_link(context: Context, email: str) -> None:
 def with_link(call: Call, secret: str, code: str | None) -> Outcome:
     """Takes a link's secret, which is used up by this. Raises Unauthorized."""
     with call.db.write() as tx:
-        link = one_time.take(tx, "link", secret, _Link)
+        link = one_time.take(tx, call.context.sealer, "link", secret, _Link)
         # Who opens the link reads the address's mail.
         known = link is not None and verify_address(tx, link.user_id)
     if link is None or not known:
         raise Unauthorized("link: unknown, used or expired. Ask for another one.")
-    return _first_factor_done(call, link.user_id, "link", code)
+    return _first_factor_done(call, _Challenge("link", link.user_id, None), code)
 
 
 # --- what is over is forgotten ------------------------------------------------------------------------
@@ -177,7 +207,7 @@ def forget_expired(context: Context) -> None:
     moment = now()
     with context.db.write() as tx:
         tx.run("DELETE FROM sessions WHERE expires_at < :now OR last_used_at < :idle", now=moment,
-               idle=moment - sessions.SESSION_IDLE)  # fmt: skip
+               idle=moment - SESSION_IDLE)  # fmt: skip
         tx.run("DELETE FROM one_time_secrets WHERE expires_at < :now", now=moment)
         tx.run("DELETE FROM saml_assertions WHERE expires_at < :now", now=moment)
         tx.run("DELETE FROM attempts WHERE window_start < :before", before=moment - attempts.WINDOW)

@@ -19,5 +19,10 @@ declare(
         long=("certificate",),
     ),
     Table(name="saml_assertions", stays=_OPENS),
-    Table(name="external_identities", stays=_OPENS),
+    Table(
+        name="external_identities",
+        of_organization="provider IN (SELECT id FROM saml_providers WHERE organization_id = :org)",
+        stays=_OPENS,
+        membership="user_id",
+    ),
 )

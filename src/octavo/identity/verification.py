@@ -9,8 +9,10 @@ from . import removal
 def verify_address(tx: Transaction, user_id: str) -> bool:
     """Marks a user's address as theirs; False for somebody unknown or disabled.
 
-    Whoever made the account before that may have been somebody else who knew the address: what they set up to
-    come back with (password, sessions, tokens) ends here. A second factor stays: it lets nobody in alone.
+    Whoever had the account before its address was proved may have been somebody else who knew the address. All that
+    they set up to come back with, or to keep its owner out, ends here: password, second factor, sessions, tokens, and
+    what an organization's identity provider or directory may do with the account. Memberships stay, as of somebody
+    who has not accepted them.
     """
     row = tx.one(
         f"SELECT email_verified FROM users WHERE id = :id AND disabled = 0{tx.for_update}", id=user_id
@@ -18,6 +20,12 @@ def verify_address(tx: Transaction, user_id: str) -> bool:
     if row is None:
         return False
     if not row[0]:
-        tx.run("UPDATE users SET email_verified = 1, password_hash = NULL WHERE id = :id", id=user_id)
+        tx.run(
+            "UPDATE users SET email_verified = 1, password_hash = NULL, managed_by = NULL WHERE id = :id",
+            id=user_id,
+        )
+        for table in ("second_factors", "external_identities"):
+            tx.run(f"DELETE FROM {table} WHERE user_id = :id", id=user_id)
+        tx.run("UPDATE members SET accepted = 0 WHERE user_id = :id", id=user_id)
         removal.end_everywhere(tx, user_id)
     return True

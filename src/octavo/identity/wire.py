@@ -20,12 +20,16 @@ Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
 
 
 class SignIn(Struct):
-    """``code``: of the second factor, when there is one. ``cookie``: keep the session in a cookie as well."""
+    """``code``: of the second factor, when there is one. ``cookie``: keep the session in a cookie as well.
+
+    ``device``: what an earlier sign-in from here answered; wrong tries of others then do not count against this one.
+    """
 
     email: Email
     password: Password
     code: Code | None = None
     cookie: bool = False
+    device: Secret | None = None
 
 
 class SignInWithCode(Struct):
@@ -49,13 +53,15 @@ class Discover(Struct):
 
 
 class SignedInResult(Struct, rename="camel"):
-    """``token`` goes into ``Authorization: Bearer``; ``challenge`` with a code into `POST /sign-in/code`."""
+    """``token`` goes into ``Authorization: Bearer``; ``challenge`` with a code into `POST /sign-in/code`;
+    ``device`` is kept, and sent with the next `POST /sign-in`."""
 
     status: Literal["signed-in", "code-needed"]
     expires_at: str
     session: str | UnsetType = UNSET
     token: str | UnsetType = UNSET
     challenge: str | UnsetType = UNSET
+    device: str | UnsetType = UNSET
 
 
 class SignInProvider(Struct, rename={"start_url": "startURL"}):
@@ -152,11 +158,11 @@ class ServiceAccount(Struct, rename="camel"):
 def present_outcome(outcome: Outcome) -> SignedInResult:
     if isinstance(outcome, SecondFactorNeeded):
         return SignedInResult("code-needed", iso(outcome.expires_at), challenge=outcome.challenge)
-    return present_new_session(outcome)
+    return present_new_session(outcome.session, outcome.device)
 
 
-def present_new_session(new: NewSession) -> SignedInResult:
-    return SignedInResult("signed-in", iso(new.expires_at), session=new.id, token=new.secret)
+def present_new_session(new: NewSession, device: str | UnsetType = UNSET) -> SignedInResult:
+    return SignedInResult("signed-in", iso(new.expires_at), session=new.id, token=new.secret, device=device)
 
 
 def present_session(call: Call, row: SessionRow) -> Session:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from typing import cast
 
 from msgspec import UNSET
 
@@ -10,11 +11,14 @@ from ..access import (
     Can,
     CollectionAccess,
     OrgAccess,
+    Role,
     SpaceAccess,
+    accept_membership,
     at_least,
     audit,
     collection_access,
-    lift,
+    find_membership,
+    grant_by_link,
     list_steps,
     member_role,
     role_along,
@@ -22,6 +26,7 @@ from ..access import (
     upsert_member,
 )
 from ..errors import BadRequest, Forbidden, NotFound
+from ..identity import meet_directory
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from ..orgs import get_organization
@@ -70,7 +75,8 @@ def create(tx: Transaction, call: Call, org: OrgAccess, body: CreateInvite) -> L
     place = enter_as(tx, org.user_id, org.organization_id, target)
     require_links(tx, org.organization_id)
     _require_own(place, role)
-    link = store.insert_link(tx, org.organization_id, target, role, org.user_id, secrets.token_urlsafe(24))
+    secret = secrets.token_urlsafe(24)
+    link = store.insert_link(tx, call.context.sealer, org.organization_id, target, role, org.user_id, secret)
     # The log is read by people who need not be able to join by the link: its secret stays out of it.
     audit(tx, call, "invite-link.created", org.organization_id, target, after={"role": role})
     return link
@@ -81,9 +87,9 @@ def require_links(tx: Transaction, organization_id: str) -> None:
         raise Forbidden("This organization has switched invite links off (`inviteLinks`).")
 
 
-def get(tx: Transaction, org: OrgAccess, link_id: str) -> LinkRow:
+def get(tx: Transaction, call: Call, org: OrgAccess, link_id: str) -> LinkRow:
     """A link that the caller may manage. Raises NotFound, Forbidden."""
-    link = store.find_link(tx, org.organization_id, link_id)
+    link = store.find_link(tx, call.context.sealer, org.organization_id, link_id)
     if link is None:
         raise NotFound("There is no such invite link in this organization.")
     enter_as(tx, org.user_id, org.organization_id, (link.target_type, link.target_id))
@@ -100,14 +106,14 @@ def update(tx: Transaction, call: Call, org: OrgAccess, link: LinkRow, body: Upd
         _require_own(place, given)
         # Nobody turns down what somebody above them gives.
         _require_own(place, link.role)
-        store.set_link_role(tx, link.id, given, org.user_id)
+        store.set_link_role(tx, link.secret, given, org.user_id)
         before, after = {"role": link.role}, {"role": given}
         audit(tx, call, "invite-link.updated", org.organization_id, target, before=before, after=after)
-    return get(tx, org, link.id)
+    return get(tx, call, org, link.secret)
 
 
 def delete(tx: Transaction, call: Call, org: OrgAccess, link_id: str) -> bool:
-    link = store.find_link(tx, org.organization_id, link_id)
+    link = store.find_link(tx, call.context.sealer, org.organization_id, link_id)
     if link is None:
         return False
     target = (link.target_type, link.target_id)
@@ -119,15 +125,11 @@ def delete(tx: Transaction, call: Call, org: OrgAccess, link_id: str) -> bool:
 
 def join(tx: Transaction, call: Call, organization_id: str, link_id: str, user_id: str) -> bool:
     """Gives the caller what the link holds, never less than they have; False when there is no such link for them."""
-    link = store.find_link(tx, organization_id, link_id)
+    link = store.find_link(tx, call.context.sealer, organization_id, link_id)
     if link is None or not get_organization(tx, organization_id).settings.invite_links:
         return False
-    row = tx.one(
-        "SELECT role, disabled FROM members WHERE organization_id = :org AND user_id = :user",
-        org=organization_id,
-        user=user_id,
-    )
-    if row is not None and row[1]:
+    membership = find_membership(tx, organization_id, user_id)
+    if membership is not None and membership.disabled:
         return False  # somebody disabled them: a link does not let them back in
     target = (link.target_type, link.target_id)
     try:
@@ -136,27 +138,31 @@ def join(tx: Transaction, call: Call, organization_id: str, link_id: str, user_i
     except (NotFound, Forbidden):
         return False
     wanted = link.role if link.target_type == "organization" else None
-    if row is None or not at_least(row[0], wanted):
+    role = membership.role if membership else None
+    if membership is None or not at_least(role, wanted):
         upsert_member(tx, organization_id, user_id, wanted)
-        was = None if row is None else {"role": row[0]}
-        action = "member.joined" if row is None else "member.updated"
+        meet_directory(tx, organization_id, user_id)
+        was = {"role": role} if membership else None
+        action = "member.updated" if membership else "member.joined"
         state = {"role": wanted, "by": "invite-link"}
         audit(tx, call, action, organization_id, ("user", user_id), before=was, after=state)
+    accept_membership(tx, organization_id, user_id)
     if link.target_type != "organization":
-        has = role_along(tx, user_id, row[0] if row else None, list_steps(tx, *target))  # type: ignore[arg-type]
+        has = role_along(tx, user_id, role, list_steps(tx, *target))  # type: ignore[arg-type]
         if has is None or not at_least(has, link.role):
-            lift(tx, call, *target, organization_id, user_id, link.role)  # type: ignore[arg-type]
+            grant_by_link(tx, call, *target, organization_id, user_id, link.role)  # type: ignore[arg-type]
     return True
 
 
 def present(call: Call, tx: Transaction, org: OrgAccess, link: LinkRow) -> InviteLink:
+    id, role = link.secret, cast(Role | None, link.role)
     if link.target_type == "organization":
         mine = member_role(tx, org.organization_id, org.user_id)[1]
-        return InviteLink(id=link.id, redundant=at_least(mine, link.role), role=link.role)  # type: ignore[arg-type]
+        return InviteLink(id=id, redundant=at_least(mine, role), role=role)
     if link.target_type == "space":
         mine = space_access(tx, org.user_id, Can.VIEW, link.target_id).role
         shown = present_space(call, get_space(tx, link.target_id), mine)
-        return InviteLink(id=link.id, redundant=at_least(mine, link.role), level=link.role, space=shown)  # type: ignore[arg-type]
+        return InviteLink(id=id, redundant=at_least(mine, role), level=role, space=shown)
     mine = collection_access(tx, org.user_id, Can.VIEW, link.target_id).role
     collection = present_collection(call, get_collection(tx, link.target_id), mine)
-    return InviteLink(id=link.id, redundant=at_least(mine, link.role), level=link.role, collection=collection)  # type: ignore[arg-type]
+    return InviteLink(id=id, redundant=at_least(mine, role), level=role, collection=collection)

@@ -1,8 +1,9 @@
 """Inviting addresses, and taking an invitation.
 
 Somebody is added at once only when they have proved that the address is theirs; otherwise an account that
-somebody else made with it would be let in. An invitation is taken by the account with its address, once, and is
-its maker's word: it is void when they no longer administer the organization.
+somebody else made with it would be let in. That is a membership which they have not accepted: it lets them in, and
+gives the organization's identity provider and directory no power over the account. An invitation is taken by the
+account with its address, once, and is its maker's word: it is void when they no longer administer the organization.
 """
 
 from __future__ import annotations
@@ -11,18 +12,22 @@ import secrets
 from collections.abc import Sequence
 
 from ..access import (
+    accept_membership,
     audit,
+    find_membership,
     find_user,
     find_user_by_email,
     has_verified_email,
     hash_token,
     insert_user,
     member_role,
+    update_user,
     upsert_member,
 )
 from ..errors import Conflict, NotFound
-from ..identity import hash_password, require_good, set_password
+from ..identity import hash_password, meet_directory, require_good, set_password, verify_address
 from ..kit import jobs, mail
+from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Call
@@ -47,7 +52,7 @@ def invite(
     for email, role in people:
         user = find_user_by_email(tx, email)
         if user is not None and has_verified_email(tx, user.id):
-            if _membership(tx, organization_id, user.id) is not None:
+            if find_membership(tx, organization_id, user.id) is not None:
                 continue  # a member already, or one whom somebody disabled
             as_sso = sso and not _is_member_elsewhere(tx, user.id)
             if sso and not as_sso:
@@ -81,24 +86,22 @@ def _url(context: Context, organization_id: str, secret: str) -> str:
     return f"{context.settings.url}/invitation?organization={organization_id}&secret={secret}"
 
 
-def _membership(tx: Transaction, organization_id: str, user_id: str) -> tuple[str | None, bool] | None:
-    """Role, and whether it is disabled."""
-    row = tx.one(
-        "SELECT role, disabled FROM members WHERE organization_id = :org AND user_id = :user",
-        org=organization_id,
-        user=user_id,
-    )
-    return (row[0], bool(row[1])) if row else None
-
-
 def _is_member_elsewhere(tx: Transaction, user_id: str) -> bool:
     return tx.one("SELECT 1 FROM members WHERE user_id = :user", user=user_id) is not None
 
 
 def _add(
-    tx: Transaction, call: Call, organization_id: str, user_id: str, role: str | None, *, sso: bool = False
+    tx: Transaction,
+    call: Call,
+    organization_id: str,
+    user_id: str,
+    role: str | None,
+    *,
+    sso: bool = False,
+    accepted: bool = False,
 ) -> None:
-    upsert_member(tx, organization_id, user_id, role)
+    upsert_member(tx, organization_id, user_id, role, accepted=accepted)
+    meet_directory(tx, organization_id, user_id)
     if sso:
         tx.run(
             "UPDATE members SET sso = 1 WHERE organization_id = :org AND user_id = :user",
@@ -116,44 +119,99 @@ def mail_invitation(context: Context, invitation_id: str) -> None:
         invitation = store.find_invitation(tx, invitation_id)
         if invitation is None:
             return
-        store.set_hash(tx, invitation_id, hash_token(secret))
+        if not invitation.standing:
+            store.set_hash(tx, invitation_id, hash_token(secret))
         org = get_organization(tx, invitation.organization_id)
         inviter = find_user(tx, invitation.invited_by)
     who = inviter.display_name if inviter else "Somebody"
+    where = _url(context, org.id, secret)
+    how = f"Join within a week:\n\n{where}"
+    if invitation.standing:
+        how = f"Sign in to your account to join:\n\n{context.settings.url}/invitation"
     mail.send(
         context.settings.smtp_url,
         sender=context.settings.mail_from,
         to=invitation.email,
         subject=f"{who} invites you to {org.title}".replace("\n", " ").replace("\r", " "),
-        text=f"{who} invites you to {org.title}. Join within a week:\n\n{_url(context, invitation.organization_id, secret)}\n\n"
-        "If you do not know what this is about, ignore it.\n",
+        text=f"{who} invites you to {org.title}. {how}\n\nIf you do not know what this is about, ignore it.\n",
     )
+
+
+def invite_account(
+    tx: Transaction, call: Call, organization_id: str, email: str, role: str | None, *, invited_by: str
+) -> None:
+    """Invites the account with this address, until it is taken back: it joins by being signed in. Nothing is said of
+    the account, not even whether there is one."""
+    invitation_id = store.put_invitation(
+        tx, organization_id, email, role, sso=False, invited_by=invited_by, hash=None, standing=True
+    )
+    if call.settings.smtp_url:
+        jobs.enqueue(tx, "mailInvitation", organization=organization_id, invitation_id=invitation_id)
+    state = {"email": email, "role": role}
+    audit(tx, call, "invitation.created", organization_id, ("invitation", invitation_id), after=state)
+
+
+def withdraw(tx: Transaction, call: Call, organization_id: str, email: str) -> None:
+    """Takes back what ``invite_account`` did, if it is there still."""
+    invitation = store.find_invitation_of(tx, organization_id, email)
+    if invitation is not None and invitation.standing:
+        _delete(tx, call, invitation)
+
+
+def _delete(tx: Transaction, call: Call, invitation: store.InvitationRow) -> None:
+    store.delete_invitation(tx, invitation.organization_id, invitation.id)
+    state = {"email": invitation.email, "role": invitation.role}
+    target = ("invitation", invitation.id)
+    audit(tx, call, "invitation.deleted", invitation.organization_id, target, before=state)
 
 
 # --- taking it ----------------------------------------------------------------------------------------
 
 
-def take(tx: Transaction, call: Call, organization_id: str, secret: str, user_id: str) -> bool:
-    """Makes the caller a member by the secret of an invitation of their address, which is used up by this; False
-    when there is no such invitation for them."""
-    invitation = _find_good(tx, secret)
+def take(tx: Transaction, call: Call, organization_id: str, key: str, user_id: str) -> bool:
+    """Makes the caller a member by an invitation of their address, which is used up by this; False when there is no
+    such invitation for them. ``key``: its secret, or, for an account whose address is proved, its id."""
     user = find_user(tx, user_id)
+    invitation = _find_good(tx, key) or _find_own(tx, user_id, key)
     if invitation is None or user is None or invitation.organization_id != organization_id:
         return False
-    membership = _membership(tx, organization_id, user_id)
-    if user.email != invitation.email or (membership is not None and membership[1]):
+    membership = find_membership(tx, organization_id, user_id)
+    if user.email != invitation.email or (membership is not None and membership.disabled):
         return False
     return _use(tx, call, invitation, user_id, member=membership is not None)
 
 
+def decline(tx: Transaction, call: Call, invitation_id: str, user_id: str) -> bool:
+    """Refuses an invitation of the caller's own, proved address; False when there is none."""
+    invitation = store.find_invitation(tx, invitation_id)
+    user = find_user(tx, user_id)
+    if invitation is None or user is None or user.email != invitation.email:
+        return False
+    if not has_verified_email(tx, user_id):
+        return False
+    _delete(tx, call, invitation)
+    return True
+
+
 def accept(tx: Transaction, call: Call, secret: str, display_name: str, hashed: str) -> str:
-    """An account for the invited address, a member at once; its id. Raises NotFound, Conflict."""
+    """An account for the invited address, a member at once; its id. Raises NotFound, Conflict.
+
+    Somebody may have made an account with the address before, without a proof. A mailed invitation is one: then that
+    account is theirs, and what the other had set up ends.
+    """
     invitation = get_invitation(tx, secret)
-    if find_user_by_email(tx, invitation.email) is not None:
+    user = find_user_by_email(tx, invitation.email)
+    if user is None:
+        user = insert_user(tx, invitation.email, display_name, verified=bool(invitation.mailed))
+    elif not invitation.mailed or has_verified_email(tx, user.id) or not verify_address(tx, user.id):
         raise Conflict("There is an account with this address: sign in, then join with the invitation.")
-    user = insert_user(tx, invitation.email, display_name, verified=bool(invitation.mailed))
+    else:
+        update_user(tx, user.id, display_name=display_name, photo_url=None)
     set_password(tx, user.id, hashed)
-    if not _use(tx, call, invitation, user.id, member=False):
+    membership = find_membership(tx, invitation.organization_id, user.id)
+    if membership is not None and membership.disabled:
+        raise _missing()
+    if not _use(tx, call, invitation, user.id, member=membership is not None):
         raise _missing()
     return user.id
 
@@ -176,7 +234,18 @@ def _missing() -> NotFound:
 
 
 def _find_good(tx: Transaction, secret: str) -> store.InvitationRow | None:
-    found = store.find_invitation_by_hash(tx, hash_token(secret))
+    return _if_meant(tx, store.find_invitation_by_hash(tx, hash_token(secret)))
+
+
+def _find_own(tx: Transaction, user_id: str, invitation_id: str) -> store.InvitationRow | None:
+    if not has_verified_email(tx, user_id):
+        return None
+    found = store.find_invitation(tx, invitation_id)
+    return _if_meant(tx, found) if found and found.expires_at > now() else None
+
+
+def _if_meant(tx: Transaction, found: store.InvitationRow | None) -> store.InvitationRow | None:
+    """The invitation while its maker may still invite."""
     if found is None or member_role(tx, found.organization_id, found.invited_by)[1] != "admin":
         return None
     return found
@@ -186,7 +255,10 @@ def _use(tx: Transaction, call: Call, invitation: store.InvitationRow, user_id: 
     """False when somebody else used it just now: deleting the row is what uses it up."""
     if store.delete_invitation(tx, invitation.organization_id, invitation.id) is None:
         return False
-    if not member:
+    organization_id = invitation.organization_id
+    if member:
+        accept_membership(tx, organization_id, user_id)
+    else:
         sso = bool(invitation.sso) and not _is_member_elsewhere(tx, user_id)
-        _add(tx, call, invitation.organization_id, user_id, invitation.role, sso=sso)
+        _add(tx, call, organization_id, user_id, invitation.role, sso=sso, accepted=True)
     return True

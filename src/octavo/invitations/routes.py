@@ -19,8 +19,10 @@ from .wire import (
     InviteLink,
     InviteUsers,
     Joined,
+    OwnInvitation,
     UpdateInvite,
     present_invitation,
+    present_own_invitation,
 )
 
 operation = Area("invitations").operation
@@ -87,7 +89,8 @@ def delete_invitation(call: Call, org: OrgAccess, invite_id: str) -> bool:
     errors=(404,),
 )
 def join_with_invite(call: Call, caller: SignedIn, organization_id: str, invite_id: str) -> Joined:
-    """Joins an organization by an invite link, or by the secret of an invitation of the caller's address.
+    """Joins an organization by an invite link, or by the secret of an invitation of the caller's address. With a proved
+    address its id is enough, see `listOwnInvitations`.
 
     A link gives what it holds and never less than one has. 404 alike for what is not there, expired, used, of
     another organization, or for somebody else.
@@ -102,6 +105,35 @@ def join_with_invite(call: Call, caller: SignedIn, organization_id: str, invite_
 
 
 @operation(
+    "listOwnInvitations",
+    "GET",
+    "/user/invitations",
+    needs=Can.OWN_ACCOUNT,
+    returns=Listing[OwnInvitation],
+    extension=True,
+)
+def list_own_invitations(call: Call, caller: SignedIn, query: PageQuery) -> Listing[OwnInvitation]:
+    """The organizations that invite the caller's address, newest first. None while the address is not proved."""
+    with call.db.read() as tx:
+        found = store.list_open_invitations(tx, caller.user_id, query.limit, query.page)
+    return present_slice(found, present_own_invitation)
+
+
+@operation(
+    "declineInvitation",
+    "DELETE",
+    "/user/invitations/{invitationId}",
+    needs=Can.OWN_ACCOUNT,
+    returns=Deletion,
+    extension=True,
+)
+def decline_invitation(call: Call, caller: SignedIn, invitation_id: str) -> bool:
+    """Refuses an invitation of the caller's proved address."""
+    with call.db.write() as tx:
+        return inviting.decline(tx, call, invitation_id, caller.user_id)
+
+
+@operation(
     "acceptInvitation",
     "POST",
     "/invitations",
@@ -113,7 +145,7 @@ def join_with_invite(call: Call, caller: SignedIn, organization_id: str, invite_
 )
 def accept_invitation(call: Call, body: AcceptInvitation) -> Reply:
     """Makes an account for an invited address, and begins a session of it. 409 for an address with an account:
-    its owner signs in and joins."""
+    its owner signs in and joins. An account whose address nobody had proved is taken over by a mailed invitation."""
     with call.db.read() as tx:
         hashed = inviting.hashed_password(tx, body.secret, body.password)
     with call.db.write() as tx:
@@ -129,7 +161,7 @@ def accept_invitation(call: Call, body: AcceptInvitation) -> Reply:
 def list_links(call: Call, org: OrgAccess, query: PageQuery) -> Listing[InviteLink]:
     """The links by which whoever has one joins the organization, newest first."""
     with call.db.read() as tx:
-        found = store.list_links(tx, org.organization_id, query.limit, query.page)
+        found = store.list_links(tx, call.context.sealer, org.organization_id, query.limit, query.page)
         shown = [invite_links.present(call, tx, org, link) for link in found.rows]
     return present_slice(Slice(shown, found.count, found.next_token), lambda link: link)
 
@@ -151,7 +183,7 @@ def create_link(call: Call, org: OrgAccess, body: CreateInvite) -> InviteLink:
     with call.db.write() as tx:
         link = invite_links.create(tx, call, org, body)
         shown = invite_links.present(call, tx, org, link)
-    call.response_headers["location"] = call.url(f"/orgs/{org.organization_id}/link-invites/{link.id}")
+    call.response_headers["location"] = call.url(f"/orgs/{org.organization_id}/link-invites/{link.secret}")
     return shown
 
 
@@ -159,7 +191,7 @@ def create_link(call: Call, org: OrgAccess, body: CreateInvite) -> InviteLink:
 def get_link(call: Call, org: OrgAccess, invite_id: str) -> InviteLink:
     """One link."""
     with call.db.read() as tx:
-        return invite_links.present(call, tx, org, invite_links.get(tx, org, invite_id))
+        return invite_links.present(call, tx, org, invite_links.get(tx, call, org, invite_id))
 
 
 @operation(
@@ -173,7 +205,7 @@ def get_link(call: Call, org: OrgAccess, invite_id: str) -> InviteLink:
 def update_link(call: Call, org: OrgAccess, invite_id: str, body: UpdateInvite) -> InviteLink:
     """Changes what a link gives. Who joined by it stays as they are."""
     with call.db.write() as tx:
-        link = invite_links.update(tx, call, org, invite_links.get(tx, org, invite_id), body)
+        link = invite_links.update(tx, call, org, invite_links.get(tx, call, org, invite_id), body)
         return invite_links.present(call, tx, org, link)
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
+from ..access import hash_token
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.sealing import Sealer, before_sealing, sealed_column
 
 LIFETIME = 7 * 24 * 3600 * 1000
 """How long an invitation of an address is good, in milliseconds."""
@@ -17,8 +19,13 @@ LIFETIME = 7 * 24 * 3600 * 1000
 Target = Literal["organization", "space", "collection"]
 
 
+_NEVER = 253_402_300_799_000
+"""When standing invitations expire: the end of the year 9999."""
+
+
 class InvitationRow(Struct, frozen=True):
-    """``mailed``: only who reads the address's mail can know the secret."""
+    """``mailed``: only who reads the address's mail can know the secret. ``standing``: made by a directory, without a
+    secret, for the account with the address; good until it is taken back."""
 
     id: str
     organization_id: str
@@ -29,6 +36,7 @@ class InvitationRow(Struct, frozen=True):
     invited_by: str
     created_at: int
     expires_at: int
+    standing: int
 
 
 _INVITATION = ", ".join(InvitationRow.__struct_fields__)
@@ -43,17 +51,24 @@ def put_invitation(
     sso: bool,
     invited_by: str,
     hash: str | None,
+    standing: bool = False,
 ) -> str:
-    """Invites an address, or invites it anew; the id. Without ``hash`` the secret is made when it is mailed."""
+    """Invites an address, or invites it anew; the id. Without ``hash`` the secret is made when it is mailed.
+
+    A standing invitation stays one, whoever else invites the address.
+    """
     invitation_id, moment = ids.new_id(), now()
     return str(
         tx.value(
             """INSERT INTO invitations (id, organization_id, email, role, sso, hash, mailed, invited_by, created_at,
-                                        expires_at)
-               VALUES (:id, :org, :email, :role, :sso, :hash, :mailed, :by, :at, :expires)
+                                        expires_at, standing)
+               VALUES (:id, :org, :email, :role, :sso, :hash, :mailed, :by, :at, :expires, :standing)
                ON CONFLICT (organization_id, email) DO UPDATE SET role = excluded.role, sso = excluded.sso,
                  hash = excluded.hash, mailed = excluded.mailed, invited_by = excluded.invited_by,
-                 created_at = excluded.created_at, expires_at = excluded.expires_at
+                 created_at = excluded.created_at,
+                 expires_at = CASE WHEN invitations.standing = 1 THEN invitations.expires_at
+                                   ELSE excluded.expires_at END,
+                 standing = CASE WHEN invitations.standing = 1 THEN 1 ELSE excluded.standing END
                RETURNING id""",
             id=invitation_id,
             org=organization_id,
@@ -64,13 +79,23 @@ def put_invitation(
             mailed=int(hash is None),
             by=invited_by,
             at=moment,
-            expires=moment + LIFETIME,
+            expires=_NEVER if standing else moment + LIFETIME,
+            standing=int(standing),
         )
     )
 
 
 def find_invitation(tx: Transaction, invitation_id: str) -> InvitationRow | None:
     row = tx.one(f"SELECT {_INVITATION} FROM invitations WHERE id = :id", id=invitation_id)
+    return InvitationRow(*row) if row else None
+
+
+def find_invitation_of(tx: Transaction, organization_id: str, email: str) -> InvitationRow | None:
+    row = tx.one(
+        f"SELECT {_INVITATION} FROM invitations WHERE organization_id = :org AND email = :email",
+        org=organization_id,
+        email=email,
+    )
     return InvitationRow(*row) if row else None
 
 
@@ -82,6 +107,40 @@ def find_invitation_by_hash(tx: Transaction, hash: str) -> InvitationRow | None:
         now=now(),
     )
     return InvitationRow(*row) if row else None
+
+
+class OpenInvitation(Struct, frozen=True):
+    """An invitation as the invited person sees it."""
+
+    id: str
+    organization_id: str
+    title: str
+    role: str | None
+    created_at: int
+
+
+_OPEN = """FROM users u JOIN invitations i ON i.email = u.email JOIN organizations o ON o.id = i.organization_id
+  JOIN members m ON m.organization_id = i.organization_id AND m.user_id = i.invited_by
+    AND m.role = 'admin' AND m.disabled = 0
+  WHERE u.id = :user AND u.email_verified = 1 AND i.expires_at > :now
+    AND NOT EXISTS (SELECT 1 FROM members x WHERE x.organization_id = i.organization_id AND x.user_id = u.id)"""
+
+
+def list_open_invitations(
+    tx: Transaction, user_id: str, limit: int, page: str | None
+) -> Slice[OpenInvitation]:
+    """What somebody can take, because the address is proved to be theirs; newest first."""
+    after = decode_token(page, str)
+    given = {"user": user_id, "now": now()}
+    rows = tx.all(
+        f"""SELECT i.id, o.id, o.title, i.role, i.created_at {_OPEN} AND i.id < :after
+            ORDER BY i.id DESC LIMIT :limit""",
+        after=after[0] if after else "~",
+        limit=limit + 1,
+        **given,
+    )
+    count = tx.value(f"SELECT count(*) {_OPEN}", **given)
+    return slice_rows([OpenInvitation(*row) for row in rows], limit, count, lambda row: (row.id,))
 
 
 def set_hash(tx: Transaction, invitation_id: str, hash: str) -> None:
@@ -118,7 +177,10 @@ def delete_invitation(tx: Transaction, organization_id: str, invitation_id: str)
 
 
 class LinkRow(Struct, frozen=True):
-    id: str
+    """``secret``: what whoever joins by it must know, and the id that the API knows it by. The row is found by its
+    hash, and keeps it sealed."""
+
+    secret: str
     organization_id: str
     target_type: Target
     target_id: str
@@ -126,21 +188,30 @@ class LinkRow(Struct, frozen=True):
     created_by: str
 
 
-_LINK = ", ".join(LinkRow.__struct_fields__)
+_SECRET = sealed_column("invite_links", "secret", "id")
+_LINK = "id, secret, organization_id, target_type, target_id, role, created_by"
+
+
+def _link(sealer: Sealer, row: tuple[Any, ...]) -> LinkRow:
+    id, secret, *rest = row
+    return LinkRow(_SECRET.open(sealer, secret, id), *rest)
 
 
 def insert_link(
     tx: Transaction,
+    sealer: Sealer,
     organization_id: str,
     target: tuple[Target, str],
     role: str | None,
     created_by: str,
-    id: str,
+    secret: str,
 ) -> LinkRow:
+    id = hash_token(secret)
     tx.run(
-        """INSERT INTO invite_links (id, organization_id, target_type, target_id, role, created_by, created_at)
-           VALUES (:id, :org, :type, :target, :role, :by, :at)""",
+        """INSERT INTO invite_links (id, secret, organization_id, target_type, target_id, role, created_by, created_at)
+           VALUES (:id, :secret, :org, :type, :target, :role, :by, :at)""",
         id=id,
+        secret=_SECRET.seal(sealer, secret, id),
         org=organization_id,
         type=target[0],
         target=target[1],
@@ -148,19 +219,21 @@ def insert_link(
         by=created_by,
         at=now(),
     )
-    return LinkRow(id, organization_id, *target, role, created_by)
+    return LinkRow(secret, organization_id, *target, role, created_by)
 
 
-def find_link(tx: Transaction, organization_id: str, link_id: str) -> LinkRow | None:
+def find_link(tx: Transaction, sealer: Sealer, organization_id: str, secret: str) -> LinkRow | None:
     row = tx.one(
         f"SELECT {_LINK} FROM invite_links WHERE organization_id = :org AND id = :id",
         org=organization_id,
-        id=link_id,
+        id=hash_token(secret),
     )
-    return LinkRow(*row) if row else None
+    return _link(sealer, row) if row else None
 
 
-def list_links(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[LinkRow]:
+def list_links(
+    tx: Transaction, sealer: Sealer, organization_id: str, limit: int, page: str | None
+) -> Slice[LinkRow]:
     """The links into the organization as a whole, newest first."""
     after = decode_token(page, int, str)
     where = "organization_id = :org AND target_type = 'organization'"
@@ -174,18 +247,25 @@ def list_links(tx: Transaction, organization_id: str, limit: int, page: str | No
     )
     count = tx.value(f"SELECT count(*) FROM invite_links WHERE {where}", org=organization_id)
     found = slice_rows(rows, limit, count, lambda row: (row[-1], row[0]))
-    return Slice([LinkRow(*row[:-1]) for row in found.rows], found.count, found.next_token)
+    return Slice([_link(sealer, row[:-1]) for row in found.rows], found.count, found.next_token)
 
 
-def set_link_role(tx: Transaction, link_id: str, role: str | None, changed_by: str) -> None:
+def set_link_role(tx: Transaction, secret: str, role: str | None, changed_by: str) -> None:
     """Whoever changes a link answers for what it gives from then on."""
     tx.run(
         "UPDATE invite_links SET role = :role, created_by = :by WHERE id = :id",
         role=role,
         by=changed_by,
-        id=link_id,
+        id=hash_token(secret),
     )
 
 
-def delete_link(tx: Transaction, link_id: str) -> None:
-    tx.run("DELETE FROM invite_links WHERE id = :id", id=link_id)
+def delete_link(tx: Transaction, secret: str) -> None:
+    tx.run("DELETE FROM invite_links WHERE id = :id", id=hash_token(secret))
+
+
+@before_sealing
+def hash_ids_of_links(tx: Transaction) -> None:
+    """Older versions had the secret itself as the row's id, which migration 75 copied."""
+    for (secret,) in tx.all("SELECT secret FROM invite_links WHERE id = secret"):
+        tx.run("UPDATE invite_links SET id = :id WHERE id = :secret", id=hash_token(secret), secret=secret)

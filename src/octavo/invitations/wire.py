@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from ..access import RoleOrGuest
 from ..kit.clock import iso
 from ..spaces import Collection, Space
-from .store import InvitationRow
+from .store import InvitationRow, OpenInvitation
 
 MAX_EMAILS = 100
 Email = Annotated[str, Meta(pattern=r"^[^@\s<>\"',;]+@[^@\s<>\"',;]+$", max_length=254)]
@@ -50,6 +50,21 @@ class Invitation(Struct, rename="camel"):
     sso: bool
     created_at: str
     expires_at: str
+    object: Literal["invitation"] = "invitation"
+
+
+class InvitingOrganization(Struct):
+    id: str
+    title: str
+
+
+class OwnInvitation(Struct, rename="camel"):
+    """An invitation as the invited person sees it: ``POST /orgs/{organizationId}/invites/{id}`` takes it."""
+
+    id: str
+    organization: InvitingOrganization
+    role: str | None
+    created_at: str
     object: Literal["invitation"] = "invitation"
 
 
@@ -113,3 +128,8 @@ def present_invitation(row: InvitationRow) -> Invitation:
         created_at=iso(row.created_at),
         expires_at=iso(row.expires_at),
     )
+
+
+def present_own_invitation(row: OpenInvitation) -> OwnInvitation:
+    organization = InvitingOrganization(row.organization_id, row.title)
+    return OwnInvitation(row.id, organization, row.role, iso(row.created_at))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar, cast
+from typing import Generic, TypeVar
 
 from .db import Database
 
@@ -73,7 +73,7 @@ class FreshCache(Generic[T]):
                 self._generation = generation
             if generation == self._generation and key in self._values:
                 self._values.move_to_end(key)
-                return cast(T, self._values[key])
+                return self._values[key]
         value = make()
         with self._lock:
             # Older than the cache: an open read with an earlier snapshot, whose values are its own.

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
 
 
-def now() -> int:
+def system_time() -> int:
     return time.time_ns() // 1_000_000
+
+
+class Clock:
+    """What tells the whole process the time. There is one, ``CLOCK``; tests set what it reads."""
+
+    __slots__ = ("read",)
+
+    def __init__(self, read: Callable[[], int]) -> None:
+        self.read = read
+
+
+CLOCK = Clock(system_time)
+
+
+def now() -> int:
+    return CLOCK.read()
 
 
 def iso(milliseconds: int) -> str:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from .db import Database
     from .files import FileStore
+    from .sealing import Sealer
     from .signing import Signer
 
 
@@ -20,6 +21,7 @@ class Context:
     db: Database
     files: FileStore
     signer: Signer
+    sealer: Sealer
     fresh: FreshCache[Any] = field(init=False)
     """What requests ask for again and again, valid until anybody commits anything."""
 

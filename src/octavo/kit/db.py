@@ -6,20 +6,32 @@ as tuples. What differs between the engines stands in this file and nowhere else
 
 from __future__ import annotations
 
+import logging
+import os
 import re
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
-from ..errors import Unavailable
+from ..errors import OutOfReach
+from .private_files import close_file
 
 Engine = Literal["sqlite", "postgresql"]
 Row = tuple[Any, ...]
 
 _SPREAD = re.compile(r"\bIN :(\w+)")
+
+
+log = logging.getLogger("octavo.db")
+
+
+def out_of_reach(error: Exception) -> OutOfReach:
+    """What callers are told when the engine fails for no fault of the statement; the log has the reason."""
+    log.error("database: %s", error)
+    return OutOfReach("The database cannot be reached just now. Try again in a moment.")
 
 
 class RetryTransaction(Exception):
@@ -30,6 +42,15 @@ class LockTimeout(Exception):
     """Another transaction kept a lock for longer than a migration waits for it."""
 
 
+class Cursor(Protocol):
+    """What the cursors of both drivers have."""
+
+    @property
+    def rowcount(self) -> int: ...
+    def fetchone(self) -> Row | None: ...
+    def fetchall(self) -> list[Row]: ...
+
+
 class Transaction:
     """What a store function takes first. Valid inside the ``with`` block that made it."""
 
@@ -38,7 +59,7 @@ class Transaction:
     def __init__(self) -> None:
         self._after_commit: list[Callable[[], None]] = []
 
-    def _execute(self, sql: str, parameters: dict[str, Any]) -> Any:
+    def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
         raise NotImplementedError
 
     def one(self, sql: str, **parameters: Any) -> Row | None:
@@ -115,11 +136,11 @@ class Database:
     row_errors: tuple[type[Exception], ...]
     """What the engine raises for a row that it cannot hold, or that breaks a rule of the schema."""
 
-    def read(self) -> Any:
+    def read(self) -> AbstractContextManager[Transaction]:
         """A read transaction: one snapshot. Inside another read of the same thread it joins that one."""
         raise NotImplementedError
 
-    def write(self) -> Any:
+    def write(self) -> AbstractContextManager[Transaction]:
         """A write transaction: commits at the end of the block, rolls back on any exception.
 
         Raises RetryTransaction when the engine asks for another run.
@@ -134,7 +155,7 @@ class Database:
         """
         raise NotImplementedError
 
-    def migration(self) -> Any:
+    def migration(self) -> AbstractContextManager[Transaction]:
         """A write transaction that may change the schema. Other processes' migrations wait until it ends.
 
         Raises LockTimeout when something else holds what it needs for too long.
@@ -146,6 +167,20 @@ class Database:
 
 
 # --- SQLite ---------------------------------------------------------------------------------------------
+
+
+_FAILURES = frozenset(
+    (
+        sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_READONLY,
+    )
+)  # fmt: skip
+"""Results that say something of the disk or of other processes, and nothing of the statement."""
+
+
+def _explained(error: sqlite3.Error) -> Exception:
+    code = getattr(error, "sqlite_errorcode", 0)
+    return out_of_reach(error) if code & 0xFF in _FAILURES else error
 
 
 class _SqliteTransaction(Transaction):
@@ -176,7 +211,11 @@ class SqliteDatabase(Database):
 
     def __init__(self, path: str) -> None:
         self._path = path
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # SQLite gives its other files the mode of the database; those of an older version may be open to others.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        for suffix in ("", "-wal", "-shm"):
+            close_file(Path(path + suffix))
         self._local = threading.local()
         self._write_lock = threading.RLock()
         self._all: list[sqlite3.Connection] = []
@@ -212,13 +251,18 @@ class SqliteDatabase(Database):
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        local = self._reader()
-        if local.depth == 0:
-            local.generation = self._count_commits()
-            local.connection.execute("BEGIN")
+        try:
+            local = self._reader()
+            if local.depth == 0:
+                local.generation = self._count_commits()
+                local.connection.execute("BEGIN")
+        except sqlite3.Error as error:
+            raise _explained(error) from error
         local.depth += 1
         try:
             yield local.transaction
+        except sqlite3.Error as error:
+            raise _explained(error) from error
         finally:
             local.depth -= 1
             if local.depth == 0:
@@ -229,14 +273,19 @@ class SqliteDatabase(Database):
         with self._write_lock:
             if self._writer.in_transaction:
                 raise RuntimeError("a write transaction inside another")
-            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                self._writer.execute("BEGIN IMMEDIATE")
+            except sqlite3.Error as error:
+                raise _explained(error) from error
             transaction = _SqliteTransaction(self._writer)
             try:
                 yield transaction
                 self._writer.execute("COMMIT")
-            except BaseException:
+            except BaseException as error:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
+                if isinstance(error, sqlite3.Error):
+                    raise _explained(error) from error
                 raise
         for effect in transaction._after_commit:
             effect()
@@ -256,29 +305,14 @@ class SqliteDatabase(Database):
             # One process writes at a time; the others wait for as long as busy_timeout says.
             with self.write() as tx:
                 yield tx
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        except OutOfReach as error:
+            code = getattr(error.__cause__, "sqlite_errorcode", 0)
+            if code & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise
-            raise LockTimeout(str(error)) from error
+            raise LockTimeout(str(error.__cause__)) from error
 
     def close(self) -> None:
         with self._write_lock:
             for connection in self._all:
                 connection.close()
             self._all.clear()
-
-
-def open_database(url: str, threads: int = 8) -> Database:
-    """``sqlite:///path`` or ``postgresql://...``. Raises Unavailable naming what is wrong."""
-    if url.startswith("sqlite:///"):
-        try:
-            return SqliteDatabase(url.removeprefix("sqlite:///"))
-        except (sqlite3.Error, OSError) as error:
-            raise Unavailable(f"database {url}: {error}") from None
-    if url.startswith(("postgresql://", "postgres://")):
-        # Loaded only where it is used: the driver takes longer to load than all of SQLite.
-        from .postgres import PostgresDatabase
-
-        # Two more than threads: the job worker and the listener ask beside them.
-        return PostgresDatabase(url, threads + 2)
-    raise Unavailable(f"OCTAVO_DATABASE_URL: expected sqlite:///path or postgresql://..., got {url!r}")

@@ -232,7 +232,7 @@ def reference_page(description: dict[str, Any]) -> str:
 
 def _short(schema: dict[str, Any]) -> str:
     if "$ref" in schema:
-        return schema["$ref"].rpartition("/")[2]
+        return str(schema["$ref"]).rpartition("/")[2]
     for key in ("anyOf", "oneOf"):
         if key in schema:
             return " or ".join(_short(part) for part in schema[key])

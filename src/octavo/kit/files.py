@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import mimetypes
 import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
@@ -25,12 +27,15 @@ from msgspec import Struct
 from obstore.exceptions import BaseError
 from obstore.store import LocalStore, S3Store
 
-from ..errors import NotFound, TooLarge, Unavailable
+from ..errors import NotFound, OutOfReach, TooLarge, Unavailable
 from .clock import now
+from .private_files import make_private_tree
 from .signing import Signer
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, S3Config
+
+log = logging.getLogger("octavo.files")
 
 CHUNK = 256 * 1024
 _SPOOL = 4 * 1024 * 1024
@@ -45,6 +50,10 @@ _MAGIC = (
     (b"%PDF-", "application/pdf"),
 )
 _INLINE = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "application/pdf"})
+# What a page could load and run under its own type, as a script, a style sheet, a worker or a document. SVG stays an
+# image, which runs nothing in a page, and is a download by itself.
+_RUNS = re.compile(r"javascript|ecmascript|wasm|html|text/css|xslt|/xml\b|(?<!svg)\+xml\b", re.I)
+_PUBLIC_SECONDS = 3600
 
 
 class Blob(NamedTuple):
@@ -54,12 +63,16 @@ class Blob(NamedTuple):
     size: int
 
 
-class FileGrant(Struct, frozen=True):
-    """What a link of ours allows: these bytes, under this name and type."""
+class FileGrant(Struct, frozen=True, omit_defaults=True):
+    """What a link of ours allows: these bytes, under this name and type.
+
+    ``good_until``: when the link expires, in milliseconds; None for a file that has no such link.
+    """
 
     hash: str
     name: str
     content_type: str
+    good_until: int | None = None
 
 
 class FileStore:
@@ -73,6 +86,14 @@ class FileStore:
         self._folder = folder
         self._s3 = s3
 
+    def require_reachable(self) -> None:
+        """Asks the store for what is below a name that nothing has. Raises Unavailable naming what is wrong."""
+        try:
+            obstore.list_with_delimiter(self._store, "octavo")
+        except (BaseError, OSError) as error:
+            # The library's message goes on with a dump of the whole request.
+            raise Unavailable(f"OCTAVO_FILES_URL: {str(error).splitlines()[0][:300]}") from None
+
     def put(self, source: bytes | BinaryIO | Iterable[bytes], limit: int | None = None) -> Blob:
         """Stores the bytes; the same bytes again cost nothing.
 
@@ -80,7 +101,7 @@ class FileStore:
         """
         digest = hashlib.sha256()
         size = 0
-        with tempfile.SpooledTemporaryFile(_SPOOL) as spool:
+        with _store_errors(), tempfile.SpooledTemporaryFile(_SPOOL) as spool:
             for chunk in _chunks(source):
                 size += len(chunk)
                 if limit is not None and size > limit:
@@ -90,9 +111,8 @@ class FileStore:
             blob = Blob(digest.hexdigest(), size)
             if self.find_size(blob.hash) != size:
                 spool.seek(0)
-                with _store_errors():
-                    obstore.put(self._store, _key(blob.hash), spool)
-        self._sync(blob.hash)
+                obstore.put(self._store, _key(blob.hash), spool)
+            self._sync(blob.hash)
         return blob
 
     def _sync(self, hash: str) -> None:
@@ -153,8 +173,11 @@ class FileStore:
 
     def verify(self, purpose: str, token: str) -> FileGrant | None:
         """What the token of a ``/files/`` path allows; None when it is not ours, or expired."""
-        payload = self._signing.verify(f"file:{purpose}", token)
-        return None if payload is None else msgspec.json.decode(payload, type=FileGrant)
+        signed = self._signing.read(f"file:{purpose}", token)
+        if signed is None:
+            return None
+        grant = msgspec.json.decode(signed.payload, type=FileGrant)
+        return msgspec.structs.replace(grant, good_until=signed.expires)
 
 
 def open_store(url: str, signing: Signer, environ: Mapping[str, str] = os.environ) -> FileStore:
@@ -166,7 +189,7 @@ def open_store(url: str, signing: Signer, environ: Mapping[str, str] = os.enviro
     if parts.scheme == "file" and not parts.netloc and parts.path:
         folder = Path(unquote(parts.path))
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_private_tree(folder)
         except OSError as error:
             raise Unavailable(f"files {url}: {error}") from None
         return FileStore(LocalStore(folder), signing, folder, None)
@@ -176,8 +199,18 @@ def open_store(url: str, signing: Signer, environ: Mapping[str, str] = os.enviro
         options: S3Config = {"region": links.region, "virtual_hosted_style_request": links.endpoint is None}
         if links.endpoint:
             options["endpoint"] = links.endpoint
-        client: ClientConfig = {"allow_http": (links.endpoint or "").startswith("http://")}
-        store = S3Store(parts.netloc, prefix=prefix or None, config=options, client_options=client)
+        client: ClientConfig = {
+            "allow_http": (links.endpoint or "").startswith("http://"),
+            "connect_timeout": "5s",
+            "timeout": "60s",
+        }
+        store = S3Store(
+            parts.netloc,
+            prefix=prefix or None,
+            config=options,
+            client_options=client,
+            retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=10)},
+        )
         return FileStore(store, signing, None, links if links.key and links.secret else None)
     raise Unavailable(f"OCTAVO_FILES_URL: expected file:///folder or s3://bucket/prefix, got {url!r}")
 
@@ -198,13 +231,27 @@ def detect_type(head: bytes, name: str) -> str:
     return guess if guess and guess not in _INLINE else "application/octet-stream"
 
 
-def file_headers(grant: FileGrant) -> dict[str, str]:
-    """Headers that make an upload harmless: attachment unless a raster image or a PDF, no sniffing."""
+def file_headers(grant: FileGrant, *, public: bool = False) -> dict[str, str]:
+    """Headers that make an upload harmless: attachment unless a raster image or a PDF, no sniffing, and nothing that
+    could run is called by its type.
+
+    It is kept by browsers no longer than the link is good; ``public``: by anybody, for an hour, because everybody may
+    have it at an address that changes with its bytes.
+    """
     kind = "inline" if grant.content_type in _INLINE else "attachment"
     ascii_name = re.sub(r"[^\w. ()-]", "_", grant.name, flags=re.ASCII) or "file"
+    if public:
+        cache = f"public, max-age={_PUBLIC_SECONDS}"
+    elif grant.good_until is not None:
+        cache = f"private, max-age={max(0, (grant.good_until - now()) // 1000)}"
+    else:
+        cache = "private, no-cache"
     return {
-        "Content-Type": grant.content_type,
+        "Content-Type": "text/plain; charset=utf-8"
+        if _RUNS.search(grant.content_type)
+        else grant.content_type,
         "Content-Disposition": f"{kind}; filename=\"{ascii_name}\"; filename*=UTF-8''{quote(grant.name, safe='')}",
+        "Cache-Control": cache,
         "X-Content-Type-Options": "nosniff",
         "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     }
@@ -239,7 +286,8 @@ def _store_errors() -> Iterator[None]:
     except FileNotFoundError:
         raise NotFound("file not found") from None
     except (BaseError, OSError) as error:
-        raise Unavailable(f"files: {error}") from error
+        log.error("files: %s", error)
+        raise OutOfReach("The file store cannot be reached just now. Try again in a moment.") from error
 
 
 class _S3Links(NamedTuple):
@@ -289,8 +337,10 @@ class _S3Links(NamedTuple):
             "X-Amz-Date": stamp,
             "X-Amz-Expires": str(min(max((expires - moment) // 1000, 1), 7 * 24 * 3600)),
             "X-Amz-SignedHeaders": "host",
+            "response-cache-control": "private",
             "response-content-disposition": headers["Content-Disposition"],
             "response-content-type": headers["Content-Type"],
+            "response-expires": format_datetime(datetime.fromtimestamp(expires / 1000, UTC), usegmt=True),
         }
         if self.session:
             query["X-Amz-Security-Token"] = self.session

@@ -24,10 +24,12 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.types import ASGIApp
 
 from ..errors import BadRequest, MethodNotAllowed, NotFound, OctavoError, TooLarge, TooManyRequests
+from ..settings import parse_networks
+from .context import Context
 from .db import RetryTransaction
 from .metrics import Metrics
 from .operation import PUBLIC, Call, Deletion, Operation, RawBody, Reply, Stream
-from .proxies import client_address, parse_networks
+from .proxies import client_address
 
 log = logging.getLogger("octavo.http")
 
@@ -104,14 +106,14 @@ class RateLimiter:
 class Dispatcher:
     """Answers the operations of a table.
 
-    ``authenticate(call)`` sets ``call.actor`` and returns the key the rate limit counts by, or None for nobody.
+    ``authenticate(call)`` sets ``call.authenticated`` and returns the key the rate limit counts by, or None for nobody.
     ``admit(call, proof)`` runs after every permission check and raises when how the actor came in (a token with
     scopes, a session of one organization) does not reach that far.
     """
 
     def __init__(
         self,
-        context: Any,
+        context: Context,
         authenticate: Callable[[Call], str | None],
         *,
         metrics: Metrics | None = None,

@@ -1,14 +1,42 @@
-"""Logs: one line an event on standard error, as text or JSON, those of libraries included."""
+"""Logs: one line an event on standard error, as text or JSON, those of libraries included.
+
+An error carries a short trace without the values of variables. Whatever is written passes ``redact``: secrets
+of the settings, credentials in headers and URLs, and tokens of ours never reach a log.
+"""
 
 from __future__ import annotations
 
 import logging
+import re
 import sys
-from collections.abc import Iterator
+import traceback
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, TextIO
+from urllib.parse import quote
 
 import structlog
+
+HIDDEN = "[hidden]"
+_FRAMES = 12
+"""Frames of a trace that are shown: the innermost ones."""
+_SHORTEST_SECRET = 6
+"""Shorter values of settings are words rather than secrets, and would be hidden everywhere."""
+
+_CREDENTIALS = re.compile(
+    r"""
+      (?<=://)(?P<user>[^/\s:@"']*):[^/\s"']*@                       # user:password@ in a URL
+    | \boc[a-z]_[\w-]{16,}                                           # tokens and sessions of ours
+    | \b(?P<scheme>Bearer|Basic|Digest)\ +[^\s"',;]+
+    | (?P<name>["']?\b(?:[\w-]*(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|authorization
+        |cookie)[\w-]*)["']?\s*[=:]\s*)(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s"',;&}\])]{6,})
+    | (?P<parameter>[?&](?:[\w.-]*(?:token|secret|key|signature|code|password)[\w.-]*)=)[^&\s"'#]+
+    | \beyJ[\w-]{8,}\.[\w-]+\.[\w-]*                                 # JSON Web Tokens
+    """,
+    re.X | re.I,
+)
+
+_NAME = re.compile("password|passwd|secret|token|api[_-]?key|access[_-]?key|authorization|cookie", re.I)
 
 _SHARED: list[Any] = [
     structlog.contextvars.merge_contextvars,
@@ -17,13 +45,80 @@ _SHARED: list[Any] = [
 ]
 
 
-def configure(form: Literal["text", "json"], stream: TextIO | None = None, level: int = logging.INFO) -> None:
-    """Sets up structlog and the standard library's logging for the whole process; may be called again."""
+class Redactor:
+    """Hides secrets in text: the given ones, and whatever looks like a credential."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        known = {form for secret in secrets if len(secret) >= _SHORTEST_SECRET for form in _spellings(secret)}
+        longest_first = sorted(known, key=len, reverse=True)
+        self._known = re.compile("|".join(map(re.escape, longest_first))) if known else None
+
+    def __call__(self, text: str) -> str:
+        if self._known is not None:
+            text = self._known.sub(HIDDEN, text)
+        return _CREDENTIALS.sub(_hide, text)
+
+    def values(self, value: Any) -> Any:
+        """The same with every string inside a value made of dictionaries and lists."""
+        if isinstance(value, str):
+            return self(value)
+        if isinstance(value, dict):
+            return {
+                key: HIDDEN if isinstance(given, str) and _NAME.search(str(key)) else self.values(given)
+                for key, given in value.items()
+            }
+        if isinstance(value, list | tuple):
+            return [self.values(item) for item in value]
+        return value
+
+
+def _spellings(secret: str) -> set[str]:
+    """How a secret may be written: as it is, in a URL, and inside quotes."""
+    return {secret, quote(secret, safe=""), quote(secret), repr(secret)[1:-1]}
+
+
+def _hide(match: re.Match[str]) -> str:
+    if match["user"] is not None:
+        return f"{match['user']}:{HIDDEN}@"
+    if match["scheme"] is not None:
+        return f"{match['scheme']} {HIDDEN}"
+    return f"{match['name'] or match['parameter'] or ''}{HIDDEN}"
+
+
+def _write_trace(out: TextIO, exc_info: Any) -> None:
+    """The innermost frames and the error, then what it was caused by."""
+    error: BaseException | None = exc_info[1]
+    heading = ""
+    while error is not None:
+        out.write(f"{heading}{type(error).__module__}.{type(error).__qualname__}: {error}\n")
+        for frame in traceback.extract_tb(error.__traceback__)[-_FRAMES:]:
+            out.write(f"  {frame.filename}:{frame.lineno} in {frame.name}\n")
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+        heading = "caused by "
+
+
+def configure(
+    form: Literal["text", "json"],
+    stream: TextIO | None = None,
+    level: int = logging.INFO,
+    secrets: Iterable[str] = (),
+) -> None:
+    """Sets up structlog and the standard library's logging for the whole process; may be called again.
+
+    ``secrets``: values that no line may contain.
+    """
     stream = stream or sys.stderr
+    redact = Redactor(secrets)
     if form == "json":
-        last: list[Any] = [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        transform = structlog.tracebacks.ExceptionDictTransformer(show_locals=False, max_frames=_FRAMES)
+        last: list[Any] = [
+            structlog.processors.ExceptionRenderer(transform),
+            lambda logger, name, event: redact.values(event),
+            structlog.processors.JSONRenderer(),
+        ]
     else:
-        last = [structlog.dev.ConsoleRenderer(colors=stream.isatty())]
+        render = structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=_write_trace)
+        last = [lambda logger, name, event: redact(render(logger, name, event))]
     structlog.configure(
         processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         wrapper_class=structlog.make_filtering_bound_logger(level),

@@ -7,6 +7,9 @@ contract tests all read ``TABLE``. A handler's signature says what it takes:
 - one proof object (a type registered with ``enters``): what the permission check gave for the ids in the path;
 - ``body`` and ``query``: msgspec types the request is validated against;
 - anything else: a path parameter, in snake case.
+
+One handler may carry several declarations: operations that do the same at different objects. Its proof type is then
+registered once for each of them, and the ids in the path say which permission check it is had by.
 """
 
 from __future__ import annotations
@@ -17,13 +20,21 @@ import types
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
 
+from ..errors import Unauthorized
+
+if TYPE_CHECKING:
+    from ..settings import Settings
+    from .context import Context
+    from .db import Database
+
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Handler = Callable[..., Any]
+_H = TypeVar("_H", bound=Handler)
 
 _PATH_PARAMETER = re.compile(r"\{(\w+)\}")
 
@@ -58,8 +69,11 @@ class Operation:
     returns: Any
     status: int
     handler: Handler
-    enter: Enter | None
     proof: str | None
+    """The handler's argument for the proof object; None for PUBLIC ones."""
+    proof_type: type | None
+    entered_by: frozenset[str]
+    """The path parameters that the proof object is had from."""
     body: Any
     body_optional: bool
     query: Any
@@ -78,9 +92,15 @@ class Operation:
     def documentation(self) -> str:
         return inspect.getdoc(self.handler) or ""
 
+    @property
+    def enter(self) -> Enter | None:
+        """The permission check; None for PUBLIC ones, and before ``check_table`` for one not registered yet."""
+        return _ENTERS.get((self.proof_type, self.entered_by))
+
 
 TABLE: dict[str, Operation] = {}
-_ENTERS: dict[type, Enter] = {}
+_ENTERS: dict[tuple[type | None, frozenset[str]], Enter] = {}
+_PROOFS: set[type] = set()
 
 DEFAULT_BODY_LIMIT = 10 * 1024 * 1024
 
@@ -89,14 +109,34 @@ class DeclarationError(Exception):
     """An operation that is declared wrongly; raised when its module is imported."""
 
 
-def enters(proof: type, *parameters: str) -> Callable[[Handler], Handler]:
-    """Registers how a proof object of type ``proof`` is had from these path parameters."""
+def enters(proof: type, *parameters: str) -> Callable[[_H], _H]:
+    """Registers how a proof object of type ``proof`` is had from these path parameters.
 
-    def register(fn: Handler) -> Handler:
-        _ENTERS[proof] = Enter(fn, parameters)
+    A type may be registered for several sets of parameters, also by packages above the one that declares it.
+    """
+    key = (proof, frozenset(parameters))
+
+    def register(fn: _H) -> _H:
+        if key in _ENTERS:
+            raise DeclarationError(f"{proof.__name__}: entered twice by {sorted(parameters)}")
+        _ENTERS[key] = Enter(fn, parameters)
+        _PROOFS.add(proof)
         return fn
 
     return register
+
+
+def list_proofs() -> list[type]:
+    """The types of proof objects that are registered."""
+    return sorted(_PROOFS, key=lambda proof: proof.__name__)
+
+
+def check_table() -> None:
+    """Called once all packages are loaded. Raises DeclarationError for an operation without its permission check."""
+    for operation in TABLE.values():
+        if operation.proof_type is not None and operation.enter is None:
+            by = ", ".join(sorted(operation.entered_by)) or "nothing"
+            raise DeclarationError(f"{operation.id}: {operation.proof_type.__name__} is not entered by {by}")
 
 
 def _camel(name: str) -> str:
@@ -144,7 +184,7 @@ class Area(Struct, frozen=True):
         body_limit: int = DEFAULT_BODY_LIMIT,
         extension: bool = False,
         deprecated: bool = False,
-    ) -> Callable[[Handler], Handler]:
+    ) -> Callable[[_H], _H]:
         """Declares the decorated function as an operation.
 
         ``returns``: the type of the answer, ``None`` for an empty one, ``Deletion`` for a DELETE. ``status``: of
@@ -152,11 +192,11 @@ class Area(Struct, frozen=True):
         Octavo's own, not in the public API. Raises DeclarationError when something does not fit together.
         """
 
-        def declare(handler: Handler) -> Handler:
+        def declare(handler: _H) -> _H:
             if id in TABLE:
                 raise DeclarationError(f"{id}: declared twice")
             hints = typing.get_type_hints(handler, include_extras=True)
-            enter, proof, body, body_optional, query = None, None, None, False, None
+            proof, proof_type, body, body_optional, query = None, None, None, False, None
             path_parameters: dict[str, str] = {}
             in_path = _PATH_PARAMETER.findall(path)
             for name in inspect.signature(handler).parameters:
@@ -167,23 +207,22 @@ class Area(Struct, frozen=True):
                     body, body_optional = _without_none(annotation)
                 elif name == "query":
                     query = annotation
-                elif isinstance(annotation, type) and annotation in _ENTERS:
-                    if enter is not None:
+                elif isinstance(annotation, type) and annotation in _PROOFS:
+                    if proof is not None:
                         raise DeclarationError(f"{id}: two proof objects")
-                    enter, proof = _ENTERS[annotation], name
+                    proof, proof_type = name, annotation
                 elif _camel(name) in in_path:
                     path_parameters[name] = _camel(name)
                 else:
                     raise DeclarationError(f"{id}: cannot tell what parameter {name!r} is")
             if needs is None:
                 raise DeclarationError(f"{id}: says no `needs`")
-            if (needs is PUBLIC) != (enter is None):
+            if (needs is PUBLIC) != (proof is None):
                 raise DeclarationError(f"{id}: an operation is PUBLIC or takes one proof object")
-            if enter is not None and (absent := set(enter.parameters) - set(in_path)):
-                raise DeclarationError(f"{id}: path lacks {sorted(absent)}")
-            unused = set(in_path) - set(path_parameters.values()) - set(enter.parameters if enter else ())
-            if unused:
-                raise DeclarationError(f"{id}: nobody takes {sorted(unused)}")
+            # What no argument takes is what the proof object is had from: see ``check_table``.
+            entered_by = frozenset(in_path) - set(path_parameters.values())
+            if proof is None and entered_by:
+                raise DeclarationError(f"{id}: nobody takes {sorted(entered_by)}")
             code = inspect.unwrap(handler).__code__
             module = handler.__module__.removeprefix("octavo.")
             TABLE[id] = Operation(
@@ -194,8 +233,9 @@ class Area(Struct, frozen=True):
                 returns=returns,
                 status=status or (205 if returns is Deletion else 204 if returns is None else 200),
                 handler=handler,
-                enter=enter,
                 proof=proof,
+                proof_type=proof_type,
+                entered_by=entered_by,
                 body=body,
                 body_optional=body_optional,
                 query=query,
@@ -214,11 +254,26 @@ class Area(Struct, frozen=True):
         return declare
 
 
+class Actor(Struct, frozen=True):
+    """Who calls: a person through one of their tokens or sessions.
+
+    ``scopes`` None: all that the person may do. ``organization_id``: the only organization this reaches;
+    None: all of the person's. ``session``: ``token_id`` is the id of a session.
+    """
+
+    user_id: str
+    token_id: str
+    scopes: frozenset[str] | None = None
+    organization_id: str | None = None
+    session: bool = False
+
+
 @dataclass(slots=True)
 class Call:
-    """One request on its way to a handler. ``actor`` is what the composition root's ``authenticate`` gave."""
+    """One request on its way to a handler. ``authenticated``: who the composition root's ``authenticate`` found to
+    call; None: nobody is signed in."""
 
-    context: Any
+    context: Context
     operation: Operation
     path_parameters: dict[str, str]
     query_string: bytes
@@ -226,15 +281,24 @@ class Call:
     body: bytes
     client: str
     request_id: str
-    actor: Any = None
+    authenticated: Actor | None = None
     response_headers: dict[str, str] = field(default_factory=dict)
 
     @property
-    def db(self) -> Any:
+    def actor(self) -> Actor:
+        """Who calls. Raises Unauthorized when nobody is signed in."""
+        if self.authenticated is None:
+            raise Unauthorized(
+                "Authorization: this operation needs a token. Send `Authorization: Bearer <token>`."
+            )
+        return self.authenticated
+
+    @property
+    def db(self) -> Database:
         return self.context.db
 
     @property
-    def settings(self) -> Any:
+    def settings(self) -> Settings:
         return self.context.settings
 
     def url(self, path: str) -> str:

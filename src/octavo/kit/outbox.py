@@ -192,14 +192,17 @@ def _hand_over(database: Database, name: str, handler: Handler, upto: int, faile
 
 
 @jobs.job("deliverEvent")
-def _deliver_again(context: Any, consumer: str, event: dict[str, Any]) -> None:
+def _deliver_again(context: Context, consumer: str, event: dict[str, Any]) -> None:
     with context.db.write() as tx:
         _consumers[consumer](tx, Event(**event))
         jobs.finish(tx)
 
 
 def _cursor(tx: Transaction, name: str, lock: str = "") -> int | None:
-    return tx.value("SELECT event_id FROM event_cursors WHERE consumer = :name" + lock, name=name)
+    found: int | None = tx.value(
+        "SELECT event_id FROM event_cursors WHERE consumer = :name" + lock, name=name
+    )
+    return found
 
 
 def _event(row: tuple[Any, ...]) -> Event:

@@ -1,4 +1,4 @@
-"""Transactions on PostgreSQL. Named nowhere but in ``db.open_database``."""
+"""Transactions on PostgreSQL. Named nowhere but in ``databases.open_database``."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from psycopg import sql as pg_sql
 from psycopg.types.numeric import IntDumper
 from psycopg_pool import ConnectionPool
 
-from ..errors import Unavailable
-from .db import Database, Engine, LockTimeout, RetryTransaction, Row, Transaction
+from ..errors import OutOfReach, Unavailable
+from .db import Cursor, Database, Engine, LockTimeout, RetryTransaction, Row, Transaction, out_of_reach
 
 _PARAMETER = re.compile(r"'(?:[^']|'')*'|(?<![:\w]):([a-zA-Z_]\w*)|%")
 
@@ -44,7 +44,7 @@ class _PostgresTransaction(Transaction):
         super().__init__()
         self._connection = connection
 
-    def _execute(self, sql: str, parameters: dict[str, Any]) -> Any:
+    def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
         query = self._translated.get(sql)
         if query is None:
             query = _to_postgres(sql)
@@ -61,6 +61,9 @@ class _PostgresTransaction(Transaction):
 
 
 _RETRY = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
+_FAILURES = (psycopg.OperationalError, psycopg.InterfaceError)
+"""The server is gone, full, or overloaded; nothing is wrong with the statement."""
+_CONNECT_SECONDS = 5
 _CHANNEL = "octavo_changed"
 _MIGRATION = 0x6F637461766F  # "octavo", as a number: the advisory lock of whoever migrates
 _LOCK_TIMEOUT = "5s"
@@ -77,10 +80,12 @@ class PostgresDatabase(Database):
             url, min_size=1, max_size=size, open=False, configure=self._configure, kwargs={"autocommit": True}
         )
         try:
-            self._pool.open(wait=True, timeout=30)
+            # Asked once without the pool, which would try again and again without saying what is wrong.
+            psycopg.connect(url, connect_timeout=_CONNECT_SECONDS).close()
+            self._pool.open(wait=True, timeout=_CONNECT_SECONDS)
         except psycopg.Error as error:
             self._pool.close()
-            raise Unavailable(f"database: {error}") from None
+            raise Unavailable(f"OCTAVO_DATABASE_URL: {error}") from None
         self._name = token_hex(8)
         self._generation = 0
         self._generation_lock = threading.Lock()
@@ -93,31 +98,59 @@ class PostgresDatabase(Database):
         connection.adapters.register_dumper(bool, _BoolAsInt)
 
     @contextmanager
+    def _begun(self, begin: str) -> Iterator[psycopg.Connection[Row]]:
+        """A connection on which ``begin`` has run. Those that died while nobody used them are replaced."""
+        for left in range(self._pool.max_size, -1, -1):
+            connection = self._pool.getconn(timeout=_CONNECT_SECONDS)
+            try:
+                connection.execute(begin)
+                break
+            except BaseException as error:
+                self._pool.putconn(connection)
+                if not left or not isinstance(error, _FAILURES):
+                    raise
+        try:
+            yield connection
+        finally:
+            self._pool.putconn(connection)
+
+    @contextmanager
     def read(self) -> Iterator[Transaction]:
         current = getattr(self._local, "read", None)
         if current is not None:
             yield current
             return
-        with self._pool.connection() as connection:
-            self._local.generation = self._current_generation()
-            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            self._local.read = _PostgresTransaction(connection)
-            try:
-                yield self._local.read
-            finally:
-                self._local.read = None
-                connection.execute("ROLLBACK")
+        try:
+            generation = self._current_generation()
+            with self._begun("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as connection:
+                self._local.generation = generation
+                self._local.read = _PostgresTransaction(connection)
+                try:
+                    yield self._local.read
+                finally:
+                    self._local.read = None
+                    if not connection.broken:
+                        connection.execute("ROLLBACK")
+        except _FAILURES as error:
+            raise out_of_reach(error) from error
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         try:
-            with self._pool.connection() as connection:
+            with self._begun("BEGIN") as connection:
                 transaction = _PostgresTransaction(connection)
-                with connection.transaction():
+                try:
                     yield transaction
                     connection.execute(f"NOTIFY {_CHANNEL}, '{self._name}'")
+                except BaseException:
+                    if not connection.broken:
+                        connection.execute("ROLLBACK")
+                    raise
+                connection.execute("COMMIT")
         except _RETRY as error:
             raise RetryTransaction(str(error)) from error
+        except _FAILURES as error:
+            raise out_of_reach(error) from error
         self._changed()  # not waiting for our own notice: a thread reads what it wrote
         for effect in transaction._after_commit:
             effect()
@@ -127,7 +160,8 @@ class PostgresDatabase(Database):
             self._listener = threading.Thread(target=self._listen, daemon=True, name="octavo-listen")
             self._listener.start()
         if getattr(self._local, "read", None) is not None:
-            return self._local.generation
+            begun_with: int | None = self._local.generation
+            return begun_with
         return self._current_generation()
 
     def _current_generation(self) -> int | None:
@@ -163,8 +197,10 @@ class PostgresDatabase(Database):
                 # With one: who waits for a table holds up everybody who wants it afterwards.
                 tx.run(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'")
                 yield tx
-        except psycopg.errors.LockNotAvailable as error:
-            raise LockTimeout(str(error)) from error
+        except OutOfReach as error:
+            if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
+                raise
+            raise LockTimeout(str(error.__cause__)) from error
 
     def close(self) -> None:
         self._closing.set()

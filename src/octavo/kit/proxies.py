@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import ip_address
 
-Network = IPv4Network | IPv6Network
-
-
-def parse_networks(text: str) -> list[Network]:
-    """Comma-separated addresses and networks. Raises ValueError.
-
-    >>> parse_networks("10.0.0.0/8, ::1")
-    [IPv4Network('10.0.0.0/8'), IPv6Network('::1/128')]
-    """
-    return [ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip()]
+from ..settings import Network
 
 
 def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
@@ -22,6 +13,7 @@ def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
     Each proxy appends whom it heard from, so the list is read from its end, as far as the one who wrote is
     trusted; what a caller put in front counts for nothing.
 
+    >>> from octavo.settings import parse_networks
     >>> client_address("10.0.0.2", "6.6.6.6, 203.0.113.7", parse_networks("10.0.0.0/8"))
     '203.0.113.7'
     >>> client_address("203.0.113.7", "6.6.6.6", parse_networks("10.0.0.0/8"))

@@ -9,25 +9,44 @@ import hmac
 import secrets
 
 import msgspec
+from msgspec import Struct
 
 from .clock import now
 from .db import Transaction
+from .sealing import Sealer, sealed_column
 from .tables import Table, declare
 
 declare(Table(name="secrets", stays="secret"))
 
+VALUE = sealed_column("secrets", "value", "name")
 
-def get_or_create_secret(tx: Transaction, name: str) -> bytes:
+
+def find_secret(tx: Transaction, name: str) -> str | None:
+    """A secret of the installation as it is stored."""
+    found = tx.value("SELECT value FROM secrets WHERE name = :name", name=name)
+    return None if found is None else str(found)
+
+
+def get_or_create_secret(tx: Transaction, sealer: Sealer, name: str) -> bytes:
     """32 random bytes, made at the first call and the same ever after, in every process.
 
-    Needs a write transaction.
+    Needs a write transaction. Raises Unavailable when another key has sealed it.
     """
     tx.run(
         "INSERT INTO secrets (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING",
         name=name,
-        value=secrets.token_hex(32),
+        value=VALUE.seal(sealer, secrets.token_hex(32), name),
     )
-    return bytes.fromhex(tx.value("SELECT value FROM secrets WHERE name = :name", name=name))
+    stored = find_secret(tx, name)
+    assert stored is not None, "it was inserted, or there already"
+    return bytes.fromhex(VALUE.open(sealer, stored, name))
+
+
+class Signed(Struct, frozen=True):
+    """What a token of ours says. ``expires`` in milliseconds; None: never."""
+
+    payload: str
+    expires: int | None
 
 
 class Signer:
@@ -45,6 +64,11 @@ class Signer:
 
     def verify(self, purpose: str, token: str) -> str | None:
         """The payload, or None when the token is not ours, for another purpose, or expired."""
+        signed = self.read(purpose, token)
+        return signed.payload if signed else None
+
+    def read(self, purpose: str, token: str) -> Signed | None:
+        """As ``verify``, with the moment at which it expires."""
         body, _, mac = token.partition(".")
         if not hmac.compare_digest(mac.encode("utf-8", "surrogatepass"), self._mac(purpose, body).encode()):
             return None
@@ -52,7 +76,7 @@ class Signer:
             expires, payload = msgspec.json.decode(_decode(body), type=tuple[int | None, str])
         except (binascii.Error, msgspec.MsgspecError):
             return None
-        return payload if expires is None or now() < expires else None
+        return Signed(payload, expires) if expires is None or now() < expires else None
 
     def _mac(self, purpose: str, body: str) -> str:
         # No purpose can run into a body: the body holds no NUL.

@@ -121,7 +121,7 @@ class Worker:
     def _enqueue_scheduled(self) -> None:
         moment = now()
         with self._database.read() as tx:
-            known = dict(tx.all("SELECT name, next_at FROM schedules"))
+            known: dict[str, int] = dict(tx.all("SELECT name, next_at FROM schedules"))
         if all(known.get(name, 0) > moment for name in jobs.schedules):
             return
         with self._database.write() as tx:

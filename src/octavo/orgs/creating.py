@@ -35,5 +35,5 @@ def create_organization(
         suffix = f"-{number}"
         hostname = wanted[: _HOSTNAME_MAX - len(suffix)] + suffix
     org = store.insert_organization(tx, title, hostname, email_domains or [])
-    upsert_member(tx, org.id, user_id, "admin")
+    upsert_member(tx, org.id, user_id, "admin", accepted=True)
     return org

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ..access import audit, find_user, has_verified_email, upsert_member
+from ..access import accept_membership, audit, find_membership, find_user, has_verified_email, upsert_member
 from ..errors import BadRequest, NotFound
+from ..identity import meet_directory
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from . import store
@@ -31,14 +32,12 @@ def join_by_domain(tx: Transaction, call: Call, user_id: str, organization_id: s
         org = store.get_organization(tx, organization_id)
     except NotFound:
         raise missing from None
-    row = tx.one(
-        "SELECT disabled FROM members WHERE organization_id = :org AND user_id = :user",
-        org=org.id,
-        user=user_id,
-    )
-    if domain not in org.email_domains or (row is not None and row[0]):
+    membership = find_membership(tx, org.id, user_id)
+    if domain not in org.email_domains or (membership is not None and membership.disabled):
         raise missing
-    if row is None:
+    if membership is None:
         upsert_member(tx, org.id, user_id, org.default_role)
+        meet_directory(tx, org.id, user_id)
         state = {"role": org.default_role, "by": "domain"}
         audit(tx, call, "member.joined", org.id, ("user", user_id), after=state)
+    accept_membership(tx, org.id, user_id)

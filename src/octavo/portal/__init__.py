@@ -1,4 +1,5 @@
-"""The few pages that links in mails lead to: signing in, and taking an invitation. All they do, the API does."""
+"""The few pages that people are sent to: signing in, taking an invitation, and what single sign-on asks. All they do,
+the API does."""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ class PortalFile(NamedTuple):
 FILES = (
     PortalFile("/sign-in", "sign-in.html", "text/html; charset=utf-8"),
     PortalFile("/invitation", "invitation.html", "text/html; charset=utf-8"),
+    PortalFile("/sso", "sso.html", "text/html; charset=utf-8"),
     PortalFile("/portal.js", "portal.js", "text/javascript; charset=utf-8"),
     PortalFile("/portal.css", "portal.css", "text/css; charset=utf-8"),
 )
@@ -29,3 +31,8 @@ CONTENT_SECURITY_POLICY = (
 def read_file(name: str) -> bytes:
     """The bytes of one of ``FILES``."""
     return (files(__package__) / "static" / name).read_bytes()
+
+
+__all__ = [
+    "read_file",
+]  # fmt: skip

@@ -46,10 +46,10 @@ def print_url(context: Context, wanted: Wanted, title: str) -> str:
 
 def open_print(context: Context, token: str) -> Opened | None:
     """The print of a link, ordered if nobody did before; None for a link that is not ours, or expired."""
-    payload = context.signer.verify(_PURPOSE, token)
-    if payload is None:
+    signed = context.signer.read(_PURPOSE, token)
+    if signed is None:
         return None
-    grant = msgspec.json.decode(payload, type=Grant)
+    grant = msgspec.json.decode(signed.payload, type=Grant)
     with context.db.read() as tx:
         row = store.find_print(tx, grant.wanted.id)
     if row is None:
@@ -59,4 +59,4 @@ def open_print(context: Context, token: str) -> Opened | None:
             return None
     if row.file is None:
         return Opened(error=row.error)
-    return Opened(FileGrant(row.file, grant.name, "application/pdf"), row.size)
+    return Opened(FileGrant(row.file, grant.name, "application/pdf", signed.expires), row.size)

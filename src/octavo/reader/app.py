@@ -167,7 +167,8 @@ class Site:
         if item is None or item.kind != "file" or not item.content:
             return self.not_found(space)
         grant = FileGrant(item.content, item.name, item.content_type or "application/octet-stream")
-        return stream_file(self._context, grant, item.size)
+        public = self._visit.site.visibility == "public"
+        return stream_file(self._context, grant, item.size, public=public)
 
     def not_found(self, space: SpaceVisit | None) -> Answer:
         if space is None:
@@ -185,14 +186,13 @@ def plain_not_found() -> Answer:
     return _answer("There is no published site at this address.\n", _TEXT, status=404)
 
 
-def stream_file(context: Context, grant: FileGrant, size: int | None) -> Answer:
+def stream_file(context: Context, grant: FileGrant, size: int | None, *, public: bool = False) -> Answer:
     """A file's bytes, with headers that keep whatever is in it from acting."""
     found = size if size is not None else context.files.find_size(grant.hash)
     if found is None:
         return plain_not_found()
     headers = {
-        **file_headers(grant),
-        "Cache-Control": _FOREVER,
+        **file_headers(grant, public=public),
         "ETag": f'"{grant.hash[:24]}"',
         "Content-Length": str(found),
         "Cross-Origin-Resource-Policy": "cross-origin",

@@ -8,7 +8,8 @@ from urllib.parse import quote
 
 from ..content import computed_document, get_body, markdown_page, read_source, resolve, resolve_all
 from ..core.document import Block, Document
-from ..core.document.html import Asset, Context, Html, Target, emoji, render
+from ..core.document.html import Asset, Context, Html, Target, render
+from ..core.document.parts import emoji
 from ..core.document.urls import safe_url
 from ..core.expressions import Shown
 from ..core.pages import Page
@@ -41,7 +42,8 @@ class PageBuilder:
         item = self._state.item(file_id)
         if item is None or item.kind != "file":
             return None
-        url = f"{self._visit.base}~files/{item.id}/{quote(item.name, safe='')}"
+        # A file that was replaced has another address, so that what browsers keep is never the old one.
+        url = f"{self._visit.base}~files/{item.id}/{quote(item.name, safe='')}?v={(item.content or '')[:12]}"
         return Asset(url=url, name=item.name, width=item.width, height=item.height, size=item.size)
 
     def link(self, ref: dict[str, Any]) -> Target | None:

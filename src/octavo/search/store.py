@@ -166,7 +166,9 @@ class Indexed(Struct, frozen=True):
 
 def measure(tx: Transaction, space_id: str) -> Indexed:
     key = "rowid" if tx.engine == "sqlite" else "section_id"
-    counted = dict(tx.all("SELECT word, pages FROM search_words WHERE space_id = :space", space=space_id))
+    counted: dict[str, int] = dict(
+        tx.all("SELECT word, pages FROM search_words WHERE space_id = :space", space=space_id)
+    )
     pages = tx.all("SELECT words FROM search_pages WHERE space_id = :space", space=space_id)
     words = Counter(word for (known,) in pages for word in msgspec.json.decode(known, type=list[str]))
     row = tx.one(
@@ -175,7 +177,8 @@ def measure(tx: Transaction, space_id: str) -> Indexed:
         space=space_id,
     )
     assert row is not None
-    return Indexed(len(pages), *row, len({*words.items()} ^ {*counted.items()}))
+    with_sections, sections, found = row
+    return Indexed(len(pages), with_sections, sections, found, len({*words.items()} ^ {*counted.items()}))
 
 
 def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:

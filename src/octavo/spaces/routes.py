@@ -15,6 +15,7 @@ from ..access import (
     CollectionAccess,
     KeptSpaceAccess,
     Level,
+    ObjectAccess,
     OrgAccess,
     SpaceAccess,
     admit,
@@ -22,11 +23,10 @@ from ..access import (
     audit,
     collection_access,
     enter_organization,
-    guarding,
+    guard_roles,
+    keep_own_role,
     member_role,
-    shared,
     space_access,
-    stay,
 )
 from ..errors import Forbidden, NotFound
 from ..kit.clock import now
@@ -69,10 +69,10 @@ def _levelling(
         return
     if level not in (None, "inherit") and not at_least(access.role, level):
         raise Forbidden(f"defaultLevel: `{level}` is more than your own role here, `{access.role}`.")
-    place = shared(access)
-    with guarding(tx, place):
+    place = ObjectAccess.of(access)
+    with guard_roles(tx, place):
         yield
-        stay(tx, call, place)
+        keep_own_role(tx, call, place)
 
 
 # --- spaces -------------------------------------------------------------------------------------------
@@ -276,7 +276,7 @@ def move_space(call: Call, space: SpaceAccess, body: Move) -> Space:
     with call.db.write() as tx:
         was = store.get_space(tx, space.space_id).collection_id
         parent = was if body.parent is UNSET else body.parent
-        with guarding(tx, shared(space)):
+        with guard_roles(tx, ObjectAccess.of(space)):
             placing.move(tx, org, ("space", space.space_id), parent, before=before, after=after)
         if parent != was:
             audit(
@@ -457,7 +457,7 @@ def move_collection(call: Call, collection: CollectionAccess, body: Move) -> Col
     with call.db.write() as tx:
         was = store.get_collection(tx, collection.collection_id).parent_id
         parent = was if body.parent is UNSET else body.parent
-        with guarding(tx, shared(collection)):
+        with guard_roles(tx, ObjectAccess.of(collection)):
             placing.move(
                 tx, org, ("collection", collection.collection_id), parent, before=before, after=after
             )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ..access import CollectionAccess, Kind, OrgAccess, Shared, SpaceAccess, list_steps, stay
+from ..access import CollectionAccess, Kind, ObjectAccess, OrgAccess, SpaceAccess, keep_own_role, list_steps
 from ..errors import Conflict, PreconditionFailed
 from ..kit.db import Transaction
 from ..kit.operation import Call
@@ -52,7 +52,9 @@ def _level(tx: Transaction, kind: Kind, id: str) -> str | None:
 
 def _stay(tx: Transaction, call: Call, kind: Kind, id: str, target: OrgAccess) -> None:
     assert target.role is not None, "who may create content is no guest"
-    stay(tx, call, Shared(kind, id, target.organization_id, target.user_id, target.role, target.role))
+    keep_own_role(
+        tx, call, ObjectAccess(kind, id, target.organization_id, target.user_id, target.role, target.role)
+    )
 
 
 def _begin(tx: Transaction, source: str, target: OrgAccess, spaces: list[str]) -> None:

@@ -4,7 +4,8 @@ from . import tables as tables
 from .entering import RunAccess
 from .exporting import export_files
 from .importing import ImportOutcome, import_files
-from .sources import Source, SourceError, open_source
+from .opening import open_source
+from .sources import Source, SourceError
 
 __all__ = [
     "ImportOutcome", "RunAccess", "Source", "SourceError", "export_files", "import_files", "open_source",

@@ -17,8 +17,9 @@ from urllib.parse import unquote, unquote_to_bytes
 from ..core.document import DocumentError
 from ..core.links import relative_href
 from ..kit.files import FileStore, detect_type
-from ..transfer import Source, SourceError, open_source
 from ..uploads import UploadRow
+from .opening import open_source
+from .sources import Source, SourceError
 
 MAX_PAGE = 20 * 1024 * 1024
 """Bytes of HTML, or of the text of a Word document, that become one page."""

@@ -12,7 +12,7 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import IO
 
 from ..content import MAX_FILE
@@ -119,38 +119,6 @@ class Source:
             raise SourceError(f"there is no folder {folder} in the source")
 
 
-@contextmanager
-def open_source(where: str, *, allow_url: AllowUrl, local: bool = False) -> Iterator[Source]:
-    """``where`` is ``https://host/repository.git``, if wanted with ``//subfolder`` and ``#ref`` (a branch, tag
-    or commit); if ``local``, also ``file://`` with the same, or the path of a folder or ZIP archive.
-
-    ``allow_url`` is asked before every connection, redirects included, and the connection goes to the
-    address it answers with. Raises ``SourceError``.
-    """
-    if not where or re.search(r"[\x00-\x1f\x7f]", where):
-        raise SourceError("a source must be named without control characters")
-    with ExitStack() as stack:
-        if re.match(r"https?://", where, re.IGNORECASE):
-            # Loaded only where it is used: Git takes long to load.
-            from .repositories import open_remote
-
-            yield open_remote(where, allow_url, stack)
-        elif not local:
-            raise SourceError("a source must be an http or https URL of a Git repository")
-        elif where.startswith("file://"):
-            from .repositories import open_local
-
-            yield open_local(where, stack)
-        elif re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", where):
-            raise SourceError("of URLs only https, http and file are read")
-        elif os.path.isdir(where):
-            yield _open_folder(where)
-        elif os.path.isfile(where):
-            yield _open_zip(where, stack)
-        else:
-            raise SourceError(f"{where} does not exist")
-
-
 def unsafe_path(path: str) -> str | None:
     """What is wrong with the path of an entry; ``None`` if nothing is."""
     if not path or path.startswith("/") or re.match(r"[A-Za-z]:", path):
@@ -176,7 +144,7 @@ def is_git_path(path: str) -> bool:
 # Folders
 
 
-def _open_folder(where: str) -> Source:
+def open_folder(where: str) -> Source:
     source = Source(os.path.basename(os.path.abspath(where)))
     waiting = [""]
     while waiting:
@@ -235,7 +203,7 @@ class _Measured:
         return True
 
 
-def _open_zip(where: str, stack: ExitStack) -> Source:
+def open_archive(where: str, stack: ExitStack) -> Source:
     source = Source(os.path.splitext(os.path.basename(where))[0])
     try:
         file = stack.enter_context(open(where, "rb"))  # noqa: SIM115

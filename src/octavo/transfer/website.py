@@ -24,9 +24,9 @@ from ..core.links import relative_href
 from ..core.summary import Summary, SummaryEntry, title_of_name, write_summary
 from ..kit.fetch import Fetched, Fetcher, FetchError, Limits
 from ..kit.files import detect_type
-from ..transfer import Source, SourceError
 from .converting import ASSETS, MAX_PAGE, RASTER, Folder, Tick
 from .html import convert, parse_html
+from .sources import Source, SourceError
 
 AGENT = "Octavo"
 _MAX_SITEMAPS = 50

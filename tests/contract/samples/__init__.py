@@ -92,13 +92,33 @@ TOLD_ELSEWHERE = {
         "takes what an OpenID Connect provider and the same browser's cookie say",
         "access/test_oidc.py::test_somebody_new_signs_in",
     ),
-    "finishSamlSignIn": Elsewhere(
+    "receiveSamlResponse": Elsewhere(
         400,
         "takes a form with an identity provider's signature",
         "access/test_saml.py::test_a_company_signs_in_through_its_provider",
     ),
+    "finishSamlSignIn": Elsewhere(
+        401,
+        "takes what an identity provider and the same browser's cookie say",
+        "access/test_saml.py::test_a_company_signs_in_through_its_provider",
+    ),
+    "readSamlAnswer": Elsewhere(
+        401,
+        "takes what an identity provider and the same browser's cookie say",
+        "access/test_saml.py::test_a_provider_may_begin_and_then_a_page_asks",
+    ),
+    "confirmSamlSignIn": Elsewhere(
+        403,
+        "takes what an identity provider and our own page say",
+        "access/test_saml.py::test_a_provider_may_begin_and_then_a_page_asks",
+    ),
+    "connectSamlAccount": Elsewhere(
+        403,
+        "takes what an identity provider and our own page say",
+        "access/test_saml.py::test_the_owner_of_an_account_connects_it_once",
+    ),
 }
-"""Public operations whose success needs somebody outside. Whoever calls them without is refused alike."""
+"""Operations of nobody in particular whose success needs somebody outside. Whoever calls them without is refused alike."""
 
 
 def _collect() -> dict[str, Sample]:
@@ -115,7 +135,7 @@ SAMPLES = _collect()
 
 def sample_of(operation: Operation) -> Sample:
     """The sample of an operation; fails the test that asks when there is none."""
-    assert operation.id in SAMPLES, f"{operation.id}: add a sample to contract/samples/{operation.tag}.py"
+    assert operation.id in SAMPLES, f"{operation.id}: add a sample to contract/samples/{operation.area}.py"
     return SAMPLES[operation.id]
 
 

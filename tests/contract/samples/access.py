@@ -2,7 +2,7 @@ import pyotp
 
 from octavo.access import ORGANIZATION, Can
 from octavo.access.tokens import hash_token
-from octavo.identity import one_time, signing_in
+from octavo.identity import factors, one_time, signing_in
 from octavo.kit.clock import now
 from world import PASSWORD, Place, World
 
@@ -15,7 +15,7 @@ _RECOVERY_CODE = "01234567-89abcdef"
 def _link_in_a_mail(world: World, place: Place) -> None:
     with world.context.db.write() as tx:
         payload = signing_in._Link(world.users["reader"])
-        one_time.issue(tx, "link", payload, signing_in.LINK_LIFETIME, secret="link")
+        one_time.issue(tx, world.context.sealer, "link", payload, signing_in.LINK_LIFETIME, secret="link")
 
 
 def _second_factors(world: World, *, confirmed: bool) -> None:
@@ -25,7 +25,7 @@ def _second_factors(world: World, *, confirmed: bool) -> None:
                 """INSERT INTO second_factors (user_id, secret, confirmed, recovery_hashes, created_at)
                    VALUES (:user, :secret, :confirmed, :hashes, :at)""",
                 user=user_id,
-                secret=_SECRET,
+                secret=factors._SECRET.seal(world.context.sealer, _SECRET, user_id),
                 confirmed=int(confirmed),
                 hashes=f'["{hash_token(_RECOVERY_CODE)}"]',
                 at=now(),
@@ -57,7 +57,11 @@ SAMPLES = {
     "finishOpenIdSignIn": Sample(query={"state": "made up", "code": "made up"}),
     "startSamlSignIn": Sample(query={"next": "/spaces"}),
     "getSamlMetadata": Sample(),
-    "finishSamlSignIn": Sample(),
+    "receiveSamlResponse": Sample(),
+    "finishSamlSignIn": Sample(query={"answer": "made up"}),
+    "readSamlAnswer": Sample(body={"answer": "made up"}),
+    "confirmSamlSignIn": Sample(body={"answer": "made up"}),
+    "connectSamlAccount": Sample(body={"answer": "made up"}),
     # One's own account
     "listSessions": Sample(),
     "endSession": Sample(),

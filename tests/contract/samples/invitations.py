@@ -50,6 +50,8 @@ SAMPLES = {
         before=_secret,
         body={"secret": _SECRET, "displayName": "Somebody New", "password": "correct horse battery"},
     ),
+    "listOwnInvitations": Sample(),
+    "declineInvitation": Sample(path={"invitationId": "inviteId"}, before=_invitation),
     "listOrganizationInviteLinks": Sample(before=_link),
     "createOrganizationInvite": Sample(
         body=lambda place: {"level": "read", "space": place["spaceId"]},

@@ -48,6 +48,14 @@ def test_all_known_keys() -> None:
     assert head.cover and (head.cover.light, head.cover.dark, head.cover.y) == ("l.png", "d.png", -3.5)
 
 
+def test_tags_of_yaml_make_nothing_but_plain_data() -> None:
+    """Bytes, moments or sets could not be written as JSON."""
+    head = read_head(
+        "---\na: !!binary aGk=\nb: !!timestamp 2026-01-01\nc: !!set {x}\n2: !!python/name:os.system\n---\n"
+    )
+    assert head.extra == {"a": "aGk=", "b": "2026-01-01", "c": {"x": None}, "2": ""}
+
+
 BOMB = "---\na: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n---\n# T\n"
 
 
@@ -60,7 +68,7 @@ BOMB = "---\na: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n---\n# T\n"
         ("---\nicon: x\nhidden: maybe\n---\n# T\n", 3, "hidden: expected true or false"),
         ("---\na: " + "[" * 5000 + "\n---\n# T\n", 2, "nested"),
         ("---\na: " + "x" * 70_000 + "\n---\n# T\n", 1, "longer"),
-        ("---\n? [a]\n: b\n---\n# T\n", 2, "unhashable"),
+        ("---\n? [a]\n: b\n---\n# T\n", 2, "a key must be text"),
     ],
 )
 def test_bad_front_matter_is_a_problem_and_the_title_survives(source: str, line: int, reason: str) -> None:

@@ -63,7 +63,7 @@ def test_any_mix_of_the_formats_pieces_is_written_as_it_was_read(text: str) -> N
 )
 def test_corpora_are_written_as_they_were_read(path: Path | None) -> None:
     if path is None:
-        pytest.skip("the corpora are absent (OCTAVO_CORPORA)")
+        pytest.skip("the corpora are absent (OCTAVO_TEST_CORPORA)")
     source = path.read_bytes().decode()
     document = read(source)
     assert write(document) == source

@@ -8,73 +8,52 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from ...errors import Forbidden, NotFound
 from ...kit.db import Transaction
 from ...kit.operation import Call
 from ..auditing import audit
-from ..entering import CollectionAccess, SpaceAccess
 from ..evaluation import Kind, list_standings, list_steps, role_along
 from ..roles import at_least
 from ..store import require_members, require_teams
 from . import store
+from .entering import ObjectAccess
 from .store import Subject
 
 
-class Shared(NamedTuple):
-    """A space or collection, and who is about to share it. ``role``: theirs there."""
-
-    kind: Kind
-    id: str
-    organization_id: str
-    user_id: str
-    role: str
-    member_role: str | None
-
-
-def shared(access: SpaceAccess | CollectionAccess) -> Shared:
-    if isinstance(access, SpaceAccess):
-        kind: Kind = "space"
-        id = access.space_id
-    else:
-        kind, id = "collection", access.collection_id
-    return Shared(kind, id, access.organization_id, access.user_id, access.role, access.member_role)
-
-
 @contextmanager
-def guarding(tx: Transaction, place: Shared) -> Iterator[None]:
+def guard_roles(tx: Transaction, target: ObjectAccess) -> Iterator[None]:
     """Around a change of rights: raises Forbidden when it moves a role from or to one above the caller's own."""
-    if place.role == "admin":
+    if target.role == "admin":
         yield
         return
-    before = _roles(tx, place)
+    before = _roles(tx, target)
     yield
-    after = _roles(tx, place)
+    after = _roles(tx, target)
     for user_id, role in after.items():
         was = before.get(user_id)
-        if role != was and not (at_least(place.role, role) and at_least(place.role, was)):
-            raise Forbidden(f"This would change a role above your own here, `{place.role}`.")
+        if role != was and not (at_least(target.role, role) and at_least(target.role, was)):
+            raise Forbidden(f"This would change a role above your own here, `{target.role}`.")
 
 
-def _roles(tx: Transaction, place: Shared) -> dict[str, str | None]:
-    steps = list_steps(tx, place.kind, place.id)
-    standings = list_standings(tx, place.organization_id, steps)
+def _roles(tx: Transaction, target: ObjectAccess) -> dict[str, str | None]:
+    steps = list_steps(tx, target.kind, target.id)
+    standings = list_standings(tx, target.organization_id, steps)
     return {user_id: standing.decision.role for user_id, standing in standings.items()}
 
 
-def stay(tx: Transaction, call: Call, place: Shared) -> None:
+def keep_own_role(tx: Transaction, call: Call, target: ObjectAccess) -> None:
     """Grants the caller the role they had when a change of rights would take it from them: nobody who closes a
     door shuts themselves out."""
-    now_role = role_along(tx, place.user_id, place.member_role, list_steps(tx, place.kind, place.id))
-    if not at_least(now_role, place.role):
-        _put(tx, call, place, Subject("user", place.user_id), place.role)
+    now_role = role_along(tx, target.user_id, target.member_role, list_steps(tx, target.kind, target.id))
+    if not at_least(now_role, target.role):
+        _put(tx, call, target, Subject("user", target.user_id), target.role)
 
 
 def invite(
     tx: Transaction,
     call: Call,
-    place: Shared,
+    target: ObjectAccess,
     role: str | None,
     *,
     users: Iterable[str] = (),
@@ -85,40 +64,40 @@ def invite(
     Raises NotFound for somebody from elsewhere, Forbidden for a role above the caller's.
     """
     user_ids, team_ids = list(dict.fromkeys(users)), list(dict.fromkeys(teams))
-    require_members(tx, place.organization_id, user_ids, "users")
-    require_teams(tx, place.organization_id, team_ids, "teams")
-    with guarding(tx, place):
+    require_members(tx, target.organization_id, user_ids, "users")
+    require_teams(tx, target.organization_id, team_ids, "teams")
+    with guard_roles(tx, target):
         for subject in [*(Subject("user", id) for id in user_ids), *(Subject("team", id) for id in team_ids)]:
-            _put(tx, call, place, subject, role)
+            _put(tx, call, target, subject, role)
 
 
-def change(tx: Transaction, call: Call, place: Shared, subject: Subject, role: str | None) -> None:
+def change(tx: Transaction, call: Call, target: ObjectAccess, subject: Subject, role: str | None) -> None:
     """Changes a role that was granted at this very object. Raises NotFound when none was."""
-    with guarding(tx, place):
-        if store.find_grant(tx, place.kind, place.id, subject) is None:
-            raise _not_granted(place, subject)
-        _put(tx, call, place, subject, role)
+    with guard_roles(tx, target):
+        if store.find_grant(tx, target.kind, target.id, subject) is None:
+            raise _not_granted(target, subject)
+        _put(tx, call, target, subject, role)
 
 
-def require_granted(tx: Transaction, place: Shared, subject: Subject) -> None:
+def require_granted(tx: Transaction, target: ObjectAccess, subject: Subject) -> None:
     """Raises NotFound unless something was granted to the subject at this very object."""
-    if store.find_grant(tx, place.kind, place.id, subject) is None:
-        raise _not_granted(place, subject)
+    if store.find_grant(tx, target.kind, target.id, subject) is None:
+        raise _not_granted(target, subject)
 
 
-def revoke(tx: Transaction, call: Call, place: Shared, subject: Subject) -> bool:
+def revoke(tx: Transaction, call: Call, target: ObjectAccess, subject: Subject) -> bool:
     """Takes back what was granted at this very object; False when nothing was."""
-    with guarding(tx, place):
-        was = store.find_grant(tx, place.kind, place.id, subject)
+    with guard_roles(tx, target):
+        was = store.find_grant(tx, target.kind, target.id, subject)
         if was is None:
             return False
-        _require_own(place, was[0])
-        store.delete_grant(tx, place.kind, place.id, subject)
-        _tell(tx, call, place, "removed", subject, was, None)
+        _require_own(target, was[0])
+        store.delete_grant(tx, target.kind, target.id, subject)
+        _audit(tx, call, target, "removed", subject, was, None)
     return True
 
 
-def lift(
+def grant_by_link(
     tx: Transaction,
     call: Call,
     kind: Kind,
@@ -132,34 +111,34 @@ def lift(
     if was is not None and at_least(was[0], role):
         return
     store.put_grant(tx, kind, object_id, Subject("user", user_id), role)
-    place = Shared(kind, object_id, organization_id, user_id, "admin", None)
-    _tell(tx, call, place, "granted" if was is None else "changed", Subject("user", user_id), was, (role,))
+    target = ObjectAccess(kind, object_id, organization_id, user_id, "admin", None)
+    _audit(tx, call, target, "granted" if was is None else "changed", Subject("user", user_id), was, (role,))
 
 
-def _put(tx: Transaction, call: Call, place: Shared, subject: Subject, role: str | None) -> None:
-    was = store.find_grant(tx, place.kind, place.id, subject)
+def _put(tx: Transaction, call: Call, target: ObjectAccess, subject: Subject, role: str | None) -> None:
+    was = store.find_grant(tx, target.kind, target.id, subject)
     if was == (role,):
         return
-    _require_own(place, role)
+    _require_own(target, role)
     if was is not None:
-        _require_own(place, was[0])
-    store.put_grant(tx, place.kind, place.id, subject, role)
-    _tell(tx, call, place, "granted" if was is None else "changed", subject, was, (role,))
+        _require_own(target, was[0])
+    store.put_grant(tx, target.kind, target.id, subject, role)
+    _audit(tx, call, target, "granted" if was is None else "changed", subject, was, (role,))
 
 
-def _require_own(place: Shared, role: str | None) -> None:
-    if not at_least(place.role, role):
-        raise Forbidden(f"role: `{role}` is more than your own role here, `{place.role}`.")
+def _require_own(target: ObjectAccess, role: str | None) -> None:
+    if not at_least(target.role, role):
+        raise Forbidden(f"role: `{role}` is more than your own role here, `{target.role}`.")
 
 
-def _not_granted(place: Shared, subject: Subject) -> NotFound:
-    return NotFound(f"The {subject.type} {subject.id!r} was not invited to this {place.kind}.")
+def _not_granted(target: ObjectAccess, subject: Subject) -> NotFound:
+    return NotFound(f"The {subject.type} {subject.id!r} was not invited to this {target.kind}.")
 
 
-def _tell(
+def _audit(
     tx: Transaction,
     call: Call,
-    place: Shared,
+    target: ObjectAccess,
     done: str,
     subject: Subject,
     was: tuple[str | None] | None,
@@ -172,8 +151,8 @@ def _tell(
         tx,
         call,
         f"permission.{done}",
-        place.organization_id,
-        (place.kind, place.id),
+        target.organization_id,
+        (target.kind, target.id),
         before=state(was),
         after=state(now_role),
     )

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import yaml
 from msgspec import Struct
 
 from ..pages import Cover, Layout
+from ..yaml_text import YamlError, read_yaml, write_yaml
 from .inline import plain
 from .nodes import Inline, Leaf, Text
 from .reader import read_blocks
@@ -17,7 +17,6 @@ from .writer import write_inlines
 
 MAX_FRONT_MATTER = 64 * 1024
 """Characters; more is a problem and no metadata."""
-MAX_DEPTH = 12
 
 _FRONT = re.compile(
     r"\ufeff?---[ \t]*(?:\r\n|\r|\n)(?P<yaml>(?:(?!(?:---|\.\.\.)[ \t]*(?:\r|\n|\Z))[^\r\n]*(?:\r\n|\r|\n))*?)"
@@ -94,45 +93,14 @@ def front_matter(front: str) -> tuple[dict[str, Any], list[Problem]]:
     if len(text) > MAX_FRONT_MATTER:
         return {}, [Problem(1, f"front matter is longer than {MAX_FRONT_MATTER} characters")]
     try:
-        depth = 0
-        for event in yaml.parse(text, Loader=_Loader):
-            if isinstance(event, yaml.AliasEvent):
-                return {}, [Problem(_line(event), "aliases are not allowed here")]
-            if isinstance(event, yaml.CollectionStartEvent):
-                depth += 1
-                if depth > MAX_DEPTH:
-                    return {}, [Problem(_line(event), f"nested deeper than {MAX_DEPTH}")]
-            elif isinstance(event, yaml.CollectionEndEvent):
-                depth -= 1
-        values = yaml.load(text, Loader=_Loader)  # noqa: S506  a safe loader with fewer types
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 2 if mark is not None else 1
-        return {}, [Problem(line, str(getattr(error, "problem", None) or "not readable as YAML"))]
+        values = read_yaml(text).value
+    except YamlError as error:
+        return {}, [Problem(error.line + 1, str(error))]
     if values is None:
         return {}, []
     if not isinstance(values, dict):
         return {}, [Problem(2, "expected keys and values")]
-    return {str(key): value for key, value in values.items()}, []
-
-
-def _line(event: Any) -> int:
-    return int(event.start_mark.line) + 2
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML 1.2 as front matter uses it: true/false, whole and decimal numbers, null; the rest is text."""
-
-    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012
-
-
-for _tag, _pattern, _first in (
-    ("bool", r"true|false|True|False", "tfTF"),
-    ("null", r"null|~|", ["n", "~", ""]),
-    ("int", r"[-+]?(?:0|[1-9][0-9]{0,17})", "-+0123456789"),
-    ("float", r"[-+]?(?:[0-9]{1,18}\.[0-9]{0,18})", "-+0123456789"),
-):
-    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"^(?:{_pattern})$"), list(_first))
+    return values, []
 
 
 def _title(heading: str) -> str | None:
@@ -333,19 +301,11 @@ def _entry(key: str, value: Any, ending: str) -> str:
     if isinstance(value, str) and len(value) > 80 and re.fullmatch(r"[^\s#&*!|>'\"%@`](?: ?[^\s])*", value):
         text = f"{key}: >-\n" + "".join(f"  {line}\n" for line in _folded(value))
         try:
-            if yaml.load(text, Loader=_Loader) == {key: value}:  # noqa: S506
+            if read_yaml(text).value == {key: value}:
                 return text.replace("\n", ending)
-        except yaml.YAMLError:
+        except YamlError:
             pass
-    text = yaml.dump({key: value}, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10**9)
-    return text.replace("\n", ending)
-
-
-class _Dumper(yaml.SafeDumper):
-    """Never writes anchors."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
+    return write_yaml({key: value}).replace("\n", ending)
 
 
 def _folded(text: str) -> list[str]:

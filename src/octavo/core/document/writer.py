@@ -186,7 +186,7 @@ def _reads_as(text: str, nodes: Sequence[Any], table: bool) -> bool:
     if table:
         text = re.sub(r"\\\|", "|", text)
     env = {"footnotes": {first for first, _ in _LABEL.findall(text)}}
-    return comparable(inlines(parse_inline(text.strip(" \t\n"), env))) == comparable(nodes)
+    return bool(comparable(inlines(parse_inline(text.strip(" \t\n"), env))) == comparable(nodes))
 
 
 _ODD = re.compile(r"[^\w\s.,;()'\"/-]|_|://|www\.")

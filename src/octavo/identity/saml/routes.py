@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Meta, Struct
 
-from ...access import Can, OrgAccess, audit, find_team
-from ...errors import BadRequest, NotFound
+from ...access import Can, OrgAccess, SignedIn, audit, cookie_header, find_team, require_same_origin
+from ...errors import BadRequest, Forbidden, NotFound
 from ...kit.db import Transaction
 from ...kit.operation import PUBLIC, Area, Call, Deletion, RawBody, Reply
 from ...kit.pagination import Listing, PageQuery, present_slice
@@ -57,6 +57,7 @@ def _state(row: store.ProviderRow) -> dict[str, Any]:
         "certificate": row.certificate,
         "defaultTeam": row.default_team,
         "defaultRole": row.default_role,
+        "idpInitiated": row.idp_initiated,
     }
 
 
@@ -173,6 +174,10 @@ class StartQuery(Struct):
     next: str | None = None
 
 
+class FinishQuery(Struct):
+    answer: Annotated[str, Meta(max_length=200)] = ""
+
+
 @operation(
     "startSamlSignIn",
     "GET",
@@ -184,8 +189,15 @@ class StartQuery(Struct):
 )
 def start_saml(call: Call, saml_provider_id: str, query: StartQuery) -> Reply:
     """Sends a browser to the identity provider; `next` is the path to come back to."""
-    url = signing_in.start(call, saml_provider_id, query.next)
-    return Reply(status=303, headers={"location": url, "cache-control": "no-store"})
+    return _send_on(call, signing_in.start(call, saml_provider_id, query.next))
+
+
+def _send_on(call: Call, leaving: signing_in.Leaving) -> Reply:
+    headers = {"location": leaving.url, "cache-control": "no-store"}
+    if leaving.binding is not None:
+        seconds = signing_in.LIFETIME // 1000
+        headers["set-cookie"] = cookie_header(call, leaving.binding, seconds, signing_in.cookie_name(call))
+    return Reply(status=303, headers=headers)
 
 
 @operation(
@@ -207,7 +219,7 @@ def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:
 
 
 @operation(
-    "finishSamlSignIn",
+    "receiveSamlResponse",
     "POST",
     "/saml/{samlProviderId}/acs",
     needs=PUBLIC,
@@ -216,8 +228,8 @@ def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:
     extension=True,
     body_limit=MAX_BYTES * 2,
 )
-def finish_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
-    """Where the identity provider has the browser post its answer: begins a session and goes on to the app."""
+def receive_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
+    """Where the identity provider has the browser post its answer; goes on to what becomes of it."""
     if body.content_type != "application/x-www-form-urlencoded":
         raise BadRequest("body: expected a form")
     try:
@@ -227,7 +239,25 @@ def finish_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
     responses = form.get("SAMLResponse", [])
     if len(responses) != 1:
         raise BadRequest("SAMLResponse: expected exactly one")
-    finished = signing_in.finish(call, saml_provider_id, responses[0], form.get("RelayState", [None])[0])
+    relay_state = form.get("RelayState", [None])[0]
+    return _send_on(call, signing_in.receive(call, saml_provider_id, responses[0], relay_state))
+
+
+@operation(
+    "finishSamlSignIn",
+    "GET",
+    "/saml/{samlProviderId}/finish",
+    needs=PUBLIC,
+    status=303,
+    errors=(401, 403),
+    heavy=True,
+    extension=True,
+)
+def finish_saml(call: Call, saml_provider_id: str, query: FinishQuery) -> Reply:
+    """Begins a session in the browser that began the sign-in, and goes on to the app; or to the page that asks."""
+    finished = signing_in.finish(call, saml_provider_id, query.answer)
+    if isinstance(finished, str):
+        return _send_on(call, signing_in.Leaving(finished, None))
     return Reply(
         status=303,
         headers={
@@ -236,3 +266,67 @@ def finish_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
             "set-cookie": session_cookie(call, finished.session),
         },
     )
+
+
+# --- what the page asks -------------------------------------------------------------------------------
+
+
+def _begun(call: Call, finished: signing_in.Finished) -> Reply:
+    headers = {"cache-control": "no-store", "set-cookie": session_cookie(call, finished.session)}
+    return Reply(wire.SamlSignedIn(finished.next), headers=headers)
+
+
+@operation(
+    "readSamlAnswer",
+    "POST",
+    "/sign-in/saml/answer",
+    needs=PUBLIC,
+    returns=wire.SamlAnswer,
+    errors=(401, 403, 404),
+    extension=True,
+    body_limit=16_384,
+)
+def read_saml_answer(call: Call, body: wire.UseAnswer) -> Reply:
+    """What an identity provider's answer says, and what it waits for: `confirm` for a press of a button, `connect`
+    for the owner of the account with that address. For the browser that the answer was given to."""
+    waiting = signing_in.look(call, body.answer)
+    shown = wire.SamlAnswer(waiting.step, waiting.organization, waiting.provider, waiting.email)
+    return Reply(shown, headers={"cache-control": "no-store"})
+
+
+@operation(
+    "confirmSamlSignIn",
+    "POST",
+    "/sign-in/saml",
+    needs=PUBLIC,
+    returns=wire.SamlSignedIn,
+    errors=(401, 403, 404, 409),
+    extension=True,
+    body_limit=16_384,
+)
+def confirm_saml(call: Call, body: wire.UseAnswer) -> Reply:
+    """Begins a session, in a cookie, by an identity provider's answer that this browser did not ask for.
+
+    From our own page only. 409 when the account's owner must connect it first.
+    """
+    require_same_origin(call)
+    return _begun(call, signing_in.confirm(call, body.answer))
+
+
+@operation(
+    "connectSamlAccount",
+    "POST",
+    "/sign-in/saml/connect",
+    needs=Can.OWN_ACCOUNT,
+    returns=wire.SamlSignedIn,
+    errors=(401, 403, 404),
+    extension=True,
+    body_limit=16_384,
+)
+def connect_saml(call: Call, caller: SignedIn, body: wire.UseAnswer) -> Reply:
+    """Lets an organization's identity provider vouch for the caller from now on, for that organization alone; the
+    caller is a member of it afterwards. Begins a session through the provider."""
+    require_same_origin(call)
+    if not call.actor.session:
+        raise Forbidden("An account is connected by its owner, who is signed in.")
+    return _begun(call, signing_in.connect(call, body.answer, caller.user_id))

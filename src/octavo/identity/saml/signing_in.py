@@ -1,32 +1,79 @@
-"""Signing in through an organization's identity provider.
+"""Signing in through an organization's identity provider, in three steps.
 
-The provider is trusted for its organization and nothing else: the session reaches that organization only. Who is
-not known to it yet is matched by e-mail with a member, or becomes a new member under a new account; an account of
-somebody who is no member is never taken over by its address.
+1. ``start``: the browser gets a cookie and is sent to the provider.
+2. ``receive``: the provider has the browser post its response. That request comes from another site, so without our
+   cookies: what it proves is kept as an answer under a secret, and the browser is sent on with it.
+3. ``finish``: whoever has the secret and the cookie gets a session. An answer that was not asked for waits until a
+   person confirms it, one about an account that never accepted the organization until its owner connects it.
+
+The provider is trusted for its organization and nothing else: the session reaches that organization only. By their
+address it finds only those who accepted to be members, and accounts that the organization has made.
 """
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
+import secrets
+from typing import Literal
+from urllib.parse import quote, urlencode
 
 from msgspec import Struct
 
-from ...access import audit, find_user_by_email, insert_user, upsert_member
-from ...errors import Forbidden
+from ...access import (
+    UserRow,
+    accept_membership,
+    audit,
+    cookie,
+    find_membership,
+    find_user,
+    find_user_by_email,
+    has_verified_email,
+    hash_token,
+    insert_user,
+    upsert_member,
+)
+from ...errors import Conflict, Forbidden, Unauthorized
 from ...kit.clock import now
 from ...kit.db import Transaction
 from ...kit.operation import Call
 from .. import linked_accounts, one_time, sessions
+from ..arrival import meet_directory
 from ..redirects import local_path
 from . import store
 from .responses import Assertion, Refused, make_request, read_response
 from .wire import service
 
 LIFETIME = 10 * 60_000
+"""Of the way to the provider, and of an answer that waits. Milliseconds."""
+PAGE = "/sso"
+_ANSWER = "saml-answer"
+
+Step = Literal["confirm", "connect"]
 
 
 class _Asked(Struct, frozen=True):
+    """``binding``: the hash of what the browser has in its cookie."""
+
     next: str
+    binding: str
+
+
+class _Answer(Struct, frozen=True):
+    """What a response has proved. ``asked``: whether this browser began the sign-in."""
+
+    provider_id: str
+    subject: str
+    email: str | None
+    name: str | None
+    next: str
+    binding: str
+    asked: bool
+
+
+class Leaving(Struct, frozen=True):
+    """Where the browser goes next; ``binding``: what it must bring back in a cookie, None to keep what it has."""
+
+    url: str
+    binding: str | None
 
 
 class Finished(Struct, frozen=True):
@@ -34,89 +81,229 @@ class Finished(Struct, frozen=True):
     next: str
 
 
-def start(call: Call, provider_id: str, wanted: str | None) -> str:
-    """The URL that asks the identity provider who the browser's user is. Raises NotFound."""
+class Waiting(Struct, frozen=True):
+    """What the page of an answer shows, and what it asks for."""
+
+    step: Step
+    organization: str
+    provider: str
+    email: str | None
+
+
+def cookie_name(call: Call) -> str:
+    return "__Host-octavo-saml" if call.settings.url.startswith("https://") else "octavo-saml"
+
+
+def start(call: Call, provider_id: str, wanted: str | None) -> Leaving:
+    """On to the identity provider, with the question who the browser's user is. Raises NotFound."""
     with call.db.read() as tx:
         provider = store.get_active_provider(tx, provider_id)
     request = make_request(provider, service(call, provider_id))
+    binding = secrets.token_urlsafe(32)
+    asked = _Asked(local_path(wanted), hash_token(binding))
     with call.db.write() as tx:
-        one_time.issue(tx, f"saml {provider_id}", _Asked(local_path(wanted)), LIFETIME, secret=request.id)
+        one_time.issue(tx, call.context.sealer, _asked(provider_id), asked, LIFETIME, secret=request.id)
     glue = "&" if "?" in provider.sso_url else "?"
-    return f"{provider.sso_url}{glue}{urlencode({'SAMLRequest': request.encoded})}"
+    return Leaving(f"{provider.sso_url}{glue}{urlencode({'SAMLRequest': request.encoded})}", binding)
 
 
-def finish(call: Call, provider_id: str, encoded: str, relay_state: str | None) -> Finished:
-    """A session for whom the response names. Raises NotFound, Unauthorized, Forbidden."""
+def _asked(provider_id: str) -> str:
+    return f"saml {provider_id}"
+
+
+def receive(call: Call, provider_id: str, encoded: str, relay_state: str | None) -> Leaving:
+    """On to what becomes of a response. Raises NotFound, Unauthorized, Forbidden."""
     with call.db.read() as tx:
         provider = store.get_active_provider(tx, provider_id)
     assertion = read_response(encoded, provider, service(call, provider_id), now())
+    binding = None
     with call.db.write() as tx:
-        following = local_path(relay_state)
         if not store.remember_assertion(tx, provider_id, assertion.id, assertion.expires_at):
             raise Refused("SAML response: used before")
         if assertion.in_response_to is not None:
-            asked = one_time.take(tx, f"saml {provider_id}", assertion.in_response_to, _Asked)
+            asked = one_time.take(
+                tx, call.context.sealer, _asked(provider_id), assertion.in_response_to, _Asked
+            )
             if asked is None:
                 raise Refused("SAML response: answers a request that is not open")
-            following = asked.next
-        user_id = _person(tx, call, provider, assertion)
-        session = sessions.begin(
-            tx,
-            user_id,
-            "saml",
-            client=call.client,
-            agent=sessions.agent_of(call),
-            organization_id=provider.organization_id,
-        )
-    return Finished(session, following)
-
-
-def _person(tx: Transaction, call: Call, provider: store.ProviderRow, assertion: Assertion) -> str:
-    known = linked_accounts.find_user_id(tx, provider.id, assertion.subject)
-    user_id = known or _matched_or_made(tx, provider, assertion)
-    if known is None:
-        linked_accounts.link(tx, provider.id, assertion.subject, user_id)
-    if not linked_accounts.may_sign_in(tx, user_id):
-        raise Forbidden("This account is disabled.")
-    row = tx.one(
-        "SELECT disabled FROM members WHERE organization_id = :org AND user_id = :user",
-        org=provider.organization_id,
-        user=user_id,
-    )
-    if row is not None and row[0]:
-        raise Forbidden("You are disabled in this organization.")
-    if row is None:
-        upsert_member(tx, provider.organization_id, user_id, provider.default_role)
-        state = {"role": provider.default_role, "team": provider.default_team, "by": "saml"}
-        audit(tx, call, "member.joined", provider.organization_id, ("user", user_id), after=state)
-        if provider.default_team is not None:
-            store.join_team(tx, provider.default_team, user_id)
-    tx.run(
-        "UPDATE members SET sso = 1 WHERE organization_id = :org AND user_id = :user AND sso = 0",
-        org=provider.organization_id,
-        user=user_id,
-    )
-    return user_id
-
-
-def _matched_or_made(tx: Transaction, provider: store.ProviderRow, assertion: Assertion) -> str:
-    if assertion.email is None:
-        raise Forbidden("The identity provider does not tell your e-mail address.")
-    user = find_user_by_email(tx, assertion.email)
-    if user is not None:
-        member = tx.one(
-            "SELECT 1 FROM members WHERE organization_id = :org AND user_id = :user",
-            org=provider.organization_id,
-            user=user.id,
-        )
-        if member is None:
-            raise Forbidden(
-                "There is an account with your address that is no member of this organization. Sign in to it and"
-                " accept an invitation first."
+        elif provider.idp_initiated:
+            binding = secrets.token_urlsafe(32)
+            asked = _Asked(local_path(relay_state), hash_token(binding))
+        else:
+            raise Refused(
+                "SAML response: nobody asked for it here. Start at Octavo's sign-in page, or have the provider set to"
+                " begin sign-ins itself (`idpInitiated`)."
             )
-        return user.id
-    name = assertion.name or assertion.email.partition("@")[0]
+        secret = one_time.issue(
+            tx, call.context.sealer, _ANSWER, _answer(provider_id, assertion, asked), LIFETIME
+        )
+    if binding is None:
+        return Leaving(call.url(f"/saml/{provider_id}/finish?answer={secret}"), None)
+    return Leaving(_page(call, secret), binding)
+
+
+def _answer(provider_id: str, assertion: Assertion, asked: _Asked) -> _Answer:
+    return _Answer(
+        provider_id,
+        assertion.subject,
+        assertion.email,
+        assertion.name,
+        asked.next,
+        asked.binding,
+        assertion.in_response_to is not None,
+    )
+
+
+def _page(call: Call, secret: str) -> str:
+    return f"{call.settings.url}{PAGE}?answer={quote(secret)}"
+
+
+# --- what becomes of an answer ------------------------------------------------------------------------
+
+
+def _get_answer(tx: Transaction, call: Call, secret: str) -> tuple[_Answer, store.ProviderRow]:
+    """An answer, for the browser it was given to. Raises Unauthorized, NotFound."""
+    answer = one_time.look(tx, call.context.sealer, _ANSWER, secret, _Answer)
+    binding = cookie(call, cookie_name(call)) or ""
+    if answer is None or not secrets.compare_digest(hash_token(binding), answer.binding):
+        raise Unauthorized("answer: unknown, used, expired, or of another browser. Start the sign-in again.")
+    return answer, store.get_active_provider(tx, answer.provider_id)
+
+
+def look(call: Call, secret: str) -> Waiting:
+    """What an answer says and waits for. Raises Unauthorized, Forbidden, NotFound."""
+    with call.db.read() as tx:
+        answer, provider = _get_answer(tx, call, secret)
+        title = tx.value("SELECT title FROM organizations WHERE id = :id", id=provider.organization_id)
+        known = _find_person(tx, provider, answer)
+        step: Step = "connect" if known is not None and not known.vouched else "confirm"
+        return Waiting(step, title, provider.label, answer.email)
+
+
+def finish(call: Call, provider_id: str, secret: str) -> Finished | str:
+    """A session for whom an answer names that this browser has asked for; else the page that asks the person.
+
+    Raises Unauthorized, Forbidden, NotFound.
+    """
+    with call.db.write() as tx:
+        answer, provider = _get_answer(tx, call, secret)
+        if answer.provider_id != provider_id:
+            raise Unauthorized("answer: of another provider")
+        known = _find_person(tx, provider, answer)
+        if not answer.asked or (known is not None and not known.vouched):
+            return _page(call, secret)
+        return _sign_in(tx, call, provider, answer, secret, known)
+
+
+def confirm(call: Call, secret: str) -> Finished:
+    """A session for whom an answer names, when the person in front of the browser wants it.
+
+    Raises Conflict for an account that its owner must connect first, Unauthorized, Forbidden, NotFound.
+    """
+    with call.db.write() as tx:
+        answer, provider = _get_answer(tx, call, secret)
+        known = _find_person(tx, provider, answer)
+        if known is not None and not known.vouched:
+            raise Conflict("There is an account with this address: sign in to it, then connect it.")
+        return _sign_in(tx, call, provider, answer, secret, known)
+
+
+def connect(call: Call, secret: str, owner_id: str) -> Finished:
+    """Lets the provider vouch for the account whose owner asks for it, and makes them a member of the organization.
+
+    Raises Forbidden for anybody but the owner, Unauthorized, NotFound.
+    """
+    with call.db.write() as tx:
+        sessions.require_still_in(tx, call.actor)
+        answer, provider = _get_answer(tx, call, secret)
+        known = _find_person(tx, provider, answer)
+        if known is None or known.user_id != owner_id:
+            raise Forbidden(
+                "The identity provider speaks of somebody else than the account that you are signed in to."
+            )
+        return _sign_in(tx, call, provider, answer, secret, known)
+
+
+class _Known(Struct, frozen=True):
+    """An account that an answer may mean. ``vouched``: the provider's word is enough for it."""
+
+    user_id: str
+    member: bool
+    vouched: bool
+
+
+def _find_person(tx: Transaction, provider: store.ProviderRow, answer: _Answer) -> _Known | None:
+    """None for somebody without an account. Raises Forbidden for who may not sign in."""
+    linked_id = linked_accounts.find_user_id(tx, provider.id, answer.subject)
+    user: UserRow | None
+    if linked_id is not None:
+        user = find_user(tx, linked_id)
+    elif answer.email is None:
+        raise Forbidden("The identity provider does not tell your e-mail address.")
+    else:
+        user = find_user_by_email(tx, answer.email)
+    if user is None:
+        return None
+    if not linked_accounts.may_sign_in(tx, user.id):
+        raise Forbidden("This account is disabled.")
+    membership = find_membership(tx, provider.organization_id, user.id)
+    if membership is not None and membership.disabled:
+        raise Forbidden("You are disabled in this organization.")
+    # An address that nobody proved may be on the account of somebody else.
+    accepted = bool(membership and membership.accepted) and has_verified_email(tx, user.id)
+    ours = linked_id is not None or linked_accounts.is_made_by(tx, user.id, provider.organization_id)
+    vouched = accepted or ours
+    return _Known(user.id, membership is not None, vouched)
+
+
+def _sign_in(
+    tx: Transaction,
+    call: Call,
+    provider: store.ProviderRow,
+    answer: _Answer,
+    secret: str,
+    known: _Known | None,
+) -> Finished:
+    if one_time.take(tx, call.context.sealer, _ANSWER, secret, _Answer) is None:
+        raise Unauthorized("answer: used just now. Start the sign-in again.")
+    user_id = known.user_id if known else _make_account(tx, provider, answer)
+    if linked_accounts.find_user_id(tx, provider.id, answer.subject) is None:
+        linked_accounts.link(tx, provider.id, answer.subject, user_id)
+    _become_member(tx, call, provider, user_id, member=known is not None and known.member)
+    session = sessions.begin(
+        tx,
+        user_id,
+        "saml",
+        client=call.client,
+        agent=sessions.agent_of(call),
+        organization_id=provider.organization_id,
+    )
+    return Finished(session, answer.next)
+
+
+def _make_account(tx: Transaction, provider: store.ProviderRow, answer: _Answer) -> str:
+    assert answer.email is not None, "who has no address was refused"
+    name = answer.name or answer.email.partition("@")[0]
     # Not verified: only this organization's provider says that the address is theirs.
-    made = insert_user(tx, assertion.email, name, verified=False)
+    made = insert_user(tx, answer.email, name, verified=False)
     tx.run("UPDATE users SET managed_by = :org WHERE id = :id", org=provider.organization_id, id=made.id)
     return made.id
+
+
+def _become_member(
+    tx: Transaction, call: Call, provider: store.ProviderRow, user_id: str, *, member: bool
+) -> None:
+    organization_id = provider.organization_id
+    if not member:
+        upsert_member(tx, organization_id, user_id, provider.default_role)
+        state = {"role": provider.default_role, "team": provider.default_team, "by": "saml"}
+        audit(tx, call, "member.joined", organization_id, ("user", user_id), after=state)
+        if provider.default_team is not None:
+            store.join_team(tx, provider.default_team, user_id)
+        meet_directory(tx, organization_id, user_id, vouched=True)
+    accept_membership(tx, organization_id, user_id)
+    tx.run(
+        "UPDATE members SET sso = 1 WHERE organization_id = :org AND user_id = :user AND sso = 0",
+        org=organization_id,
+        user=user_id,
+    )

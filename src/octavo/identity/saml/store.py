@@ -22,6 +22,8 @@ class ProviderRow(Struct, frozen=True):
     sso_url: str
     default_team: str | None
     default_role: str | None
+    idp_initiated: bool
+    """Whether answers are taken that nobody asked for."""
     created_at: int
 
     @property
@@ -30,15 +32,20 @@ class ProviderRow(Struct, frozen=True):
         return bool(self.entity_id and self.certificate and self.sso_url)
 
 
-_COLUMNS = (
-    "id, organization_id, label, entity_id, certificate, sso_url, default_team, default_role, created_at"
-)
-CHANGEABLE = ("label", "entity_id", "certificate", "sso_url", "default_team", "default_role")
+CHANGEABLE = (
+    "label", "entity_id", "certificate", "sso_url", "default_team", "default_role", "idp_initiated"
+)  # fmt: skip
+_COLUMNS = ", ".join(("id", "organization_id", *CHANGEABLE, "created_at"))
+
+
+def _provider(row: tuple[Any, ...]) -> ProviderRow:
+    values = dict(zip(ProviderRow.__struct_fields__, row, strict=True))
+    return ProviderRow(**values | {"idp_initiated": bool(values["idp_initiated"])})
 
 
 def find_provider(tx: Transaction, provider_id: str) -> ProviderRow | None:
     row = tx.one(f"SELECT {_COLUMNS} FROM saml_providers WHERE id = :id", id=provider_id)
-    return ProviderRow(*row) if row else None
+    return _provider(row) if row else None
 
 
 def get_provider(tx: Transaction, organization_id: str, provider_id: str) -> ProviderRow:
@@ -67,7 +74,7 @@ def list_providers(tx: Transaction, organization_id: str, limit: int, page: str 
         limit=limit + 1,
     )
     count = tx.value("SELECT count(*) FROM saml_providers WHERE organization_id = :org", org=organization_id)
-    return slice_rows([ProviderRow(*row) for row in rows], limit, count, lambda row: (row.id,))
+    return slice_rows([_provider(row) for row in rows], limit, count, lambda row: (row.id,))
 
 
 def list_active_providers(tx: Transaction, organization_id: str) -> list[ProviderRow]:
@@ -75,20 +82,19 @@ def list_active_providers(tx: Transaction, organization_id: str) -> list[Provide
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM saml_providers WHERE organization_id = :org ORDER BY id", org=organization_id
     )
-    return [found for row in rows if (found := ProviderRow(*row)).active]
+    return [found for row in rows if (found := _provider(row)).active]
 
 
 def insert_provider(tx: Transaction, organization_id: str, values: dict[str, Any]) -> str:
     """``values`` by the names in CHANGEABLE."""
     provider_id = ids.new_id()
     tx.run(
-        """INSERT INTO saml_providers (id, organization_id, label, entity_id, certificate, sso_url,
-             default_team, default_role, created_at)
-           VALUES (:id, :org, :label, :entity_id, :certificate, :sso_url, :default_team, :default_role, :at)""",
+        f"""INSERT INTO saml_providers ({_COLUMNS})
+            VALUES (:id, :org, {", ".join(f":{name}" for name in CHANGEABLE)}, :at)""",
         id=provider_id,
         org=organization_id,
         at=now(),
-        **values,
+        **_plain(values),
     )
     return provider_id
 
@@ -98,7 +104,11 @@ def update_provider(tx: Transaction, provider_id: str, values: dict[str, Any]) -
     assert set(values) <= set(CHANGEABLE)
     if values:
         columns = ", ".join(f"{name} = :{name}" for name in values)
-        tx.run(f"UPDATE saml_providers SET {columns} WHERE id = :id", id=provider_id, **values)
+        tx.run(f"UPDATE saml_providers SET {columns} WHERE id = :id", id=provider_id, **_plain(values))
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: int(value) if isinstance(value, bool) else value for name, value in values.items()}
 
 
 def forget_identities(tx: Transaction, provider_id: str) -> None:

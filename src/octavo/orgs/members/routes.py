@@ -5,13 +5,10 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from ...access import Can, OrgAccess, audit
-from ...errors import NotFound, PreconditionFailed
+from ...errors import PreconditionFailed
 from ...identity import list_active_providers, remove_member, require_another_admin
-from ...kit.db import Transaction
 from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, present_slice
-from ..teams.store import list_teams_of_member
-from ..teams.wire import MemberTeam, MemberTeamsQuery, present_member_team
 from . import store
 from .wire import Member, MembersQuery, Ping, UpdateMember, present_member
 
@@ -19,13 +16,6 @@ operation = Area("orgs").operation
 
 _MEMBERS = "/orgs/{organizationId}/members"
 _MEMBER = _MEMBERS + "/{userId}"
-
-
-def _get(tx: Transaction, org: OrgAccess, user_id: str) -> store.MemberRow:
-    found = store.find_member(tx, org.organization_id, user_id)
-    if found is None:
-        raise NotFound(f"There is no member {user_id!r} in this organization.")
-    return found
 
 
 @operation("listMembersInOrganizationById", "GET", _MEMBERS, needs=Can.LIST_MEMBERS, returns=Listing[Member])
@@ -49,7 +39,7 @@ def list_members(call: Call, org: OrgAccess, query: MembersQuery) -> Listing[Mem
 def get_member(call: Call, org: OrgAccess, user_id: str) -> Member:
     """One member."""
     with call.db.read() as tx:
-        return present_member(call, _get(tx, org, user_id))
+        return present_member(call, store.get_member(tx, org.organization_id, user_id))
 
 
 @operation(
@@ -63,7 +53,7 @@ def get_member(call: Call, org: OrgAccess, user_id: str) -> Member:
 def update_member(call: Call, org: OrgAccess, user_id: str, body: UpdateMember) -> Member:
     """Changes a member's role; null makes them a guest. 409 for the last administrator."""
     with call.db.write() as tx:
-        before = _get(tx, org, user_id)
+        before = store.get_member(tx, org.organization_id, user_id)
         if body.role is not UNSET and body.role != before.role:
             if before.role == "admin":
                 require_another_admin(tx, org.organization_id, user_id)
@@ -77,7 +67,7 @@ def update_member(call: Call, org: OrgAccess, user_id: str, body: UpdateMember) 
                 before={"role": before.role},
                 after={"role": body.role},
             )
-        return present_member(call, _get(tx, org, user_id))
+        return present_member(call, store.get_member(tx, org.organization_id, user_id))
 
 
 @operation(
@@ -111,14 +101,14 @@ def delete_member(call: Call, org: OrgAccess, user_id: str) -> bool:
 def set_sso(call: Call, org: OrgAccess, user_id: str) -> Member:
     """Marks a member as one who comes in through the organization's identity provider. 412 without a provider."""
     with call.db.write() as tx:
-        _get(tx, org, user_id)
+        store.get_member(tx, org.organization_id, user_id)
         if not list_active_providers(tx, org.organization_id):
             raise PreconditionFailed("This organization has no active SAML provider.")
         if store.set_sso(tx, org.organization_id, user_id):
             was, is_now = {"sso": False}, {"sso": True}
             target = ("user", user_id)
             audit(tx, call, "member.updated", org.organization_id, target, before=was, after=is_now)
-        return present_member(call, _get(tx, org, user_id))
+        return present_member(call, store.get_member(tx, org.organization_id, user_id))
 
 
 @operation(
@@ -133,22 +123,3 @@ def ping(call: Call, org: OrgAccess) -> Ping:
     with call.db.write() as tx:
         store.note_seen(tx, org.organization_id, org.user_id)
     return Ping()
-
-
-@operation(
-    "listTeamsForOrganizationMember",
-    "GET",
-    _MEMBER + "/teams",
-    needs=Can.LIST_TEAMS,
-    returns=Listing[MemberTeam],
-)
-def list_member_teams(
-    call: Call, org: OrgAccess, user_id: str, query: MemberTeamsQuery
-) -> Listing[MemberTeam]:
-    """The teams a member is in, each with their role in it."""
-    with call.db.read() as tx:
-        _get(tx, org, user_id)
-        found = list_teams_of_member(
-            tx, org.organization_id, user_id, query.limit, query.page, title=query.title
-        )
-    return present_slice(found, lambda item: present_member_team(org, *item))

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from ...access import UserRow
+from ...errors import NotFound
 from ...kit.clock import now
 from ...kit.db import Transaction
 from ...kit.pagination import Slice, decode_token, slice_rows
@@ -49,6 +50,13 @@ def _member(row: tuple[Any, ...]) -> MemberRow:
 def find_member(tx: Transaction, organization_id: str, user_id: str) -> MemberRow | None:
     row = tx.one(f"SELECT {_MEMBER} {_FROM} AND u.id = :user", org=organization_id, user=user_id)
     return _member(row) if row else None
+
+
+def get_member(tx: Transaction, organization_id: str, user_id: str) -> MemberRow:
+    found = find_member(tx, organization_id, user_id)
+    if found is None:
+        raise NotFound(f"There is no member {user_id!r} in this organization.")
+    return found
 
 
 def list_members_by_id(tx: Transaction, organization_id: str, user_ids: list[str]) -> dict[str, MemberRow]:

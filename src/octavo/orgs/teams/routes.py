@@ -9,17 +9,20 @@ from ...errors import Forbidden, NotFound
 from ...kit.db import Transaction
 from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, PageQuery, present_slice
-from ..members.store import list_members_by_id
+from ..members.store import get_member, list_members_by_id
 from ..members.wire import present_member
 from . import store
 from .wire import (
     AddTeamMember,
     CreateTeam,
+    MemberTeam,
+    MemberTeamsQuery,
     TeamMember,
     TeamMembership,
     TeamsQuery,
     UpdateTeam,
     UpdateTeamMembers,
+    present_member_team,
 )
 
 operation = Area("orgs").operation
@@ -189,3 +192,22 @@ def delete_team_member(call: Call, org: OrgAccess, team_id: str, user_id: str) -
         state = {"removed": [user_id]}
         audit(tx, call, "team.members-updated", org.organization_id, ("team", team_id), after=state)
     return True
+
+
+@operation(
+    "listTeamsForOrganizationMember",
+    "GET",
+    "/orgs/{organizationId}/members/{userId}/teams",
+    needs=Can.LIST_TEAMS,
+    returns=Listing[MemberTeam],
+)
+def list_member_teams(
+    call: Call, org: OrgAccess, user_id: str, query: MemberTeamsQuery
+) -> Listing[MemberTeam]:
+    """The teams a member is in, each with their role in it."""
+    with call.db.read() as tx:
+        get_member(tx, org.organization_id, user_id)
+        found = store.list_teams_of_member(
+            tx, org.organization_id, user_id, query.limit, query.page, title=query.title
+        )
+    return present_slice(found, lambda item: present_member_team(org, *item))

@@ -1,9 +1,11 @@
-// Signing in and taking invitations, by the operations of the API. Secrets come in the address and leave it at once.
+// Signing in, taking invitations and what single sign-on asks, by the operations of the API. Secrets come in the address
+// and leave it at once.
 const asked = new URLSearchParams(location.search);
 const link = asked.get("link");
 const secret = asked.get("secret");
 const organization = asked.get("organization");
 const back = asked.get("next");
+const answer = asked.get("answer");
 
 const find = (id) => document.getElementById(id);
 const show = (id, shown = true) => { find(id).hidden = !shown; };
@@ -43,6 +45,21 @@ function on(id, event, work) {
   });
 }
 
+// What an earlier sign-in left here: with it, wrong tries of strangers do not keep this browser out.
+const device = {
+  name: (email) => `octavo-device ${email.trim().toLowerCase()}`,
+  find(email) {
+    try { return localStorage.getItem(this.name(email)) ?? undefined; } catch { return undefined; }
+  },
+  keep(email, found) {
+    try { if (email && found) localStorage.setItem(this.name(email), found); } catch { /* a browser that keeps nothing */ }
+  },
+};
+
+async function signOutHere() {
+  await call("POST", "/sign-out");
+}
+
 async function whoIsIn() {
   try {
     return await call("GET", "/user");
@@ -60,7 +77,9 @@ function signIn() {
   show("link", Boolean(link));
   show("password", !link);
 
+  let address = null;
   const finish = async (answer) => {
+    device.keep(address, answer.device);
     if (answer.status === "code-needed") {
       challenge = answer.challenge;
       for (const id of ["link", "password", "ways"]) show(id, false);
@@ -81,8 +100,10 @@ function signIn() {
   };
 
   on("link", "submit", async () => finish(await call("POST", "/sign-in/link/use", { link, cookie: true })));
-  on("password", "submit", async ({ email, password }) =>
-    finish(await call("POST", "/sign-in", { email, password, cookie: true })));
+  on("password", "submit", async ({ email, password }) => {
+    address = email;
+    await finish(await call("POST", "/sign-in", { email, password, cookie: true, device: device.find(email) }));
+  });
   on("code", "submit", async ({ code }) =>
     finish(await call("POST", "/sign-in/code", { challenge, code, cookie: true })));
   on("mail", "click", async () => {
@@ -92,7 +113,7 @@ function signIn() {
     say("If there is an account with this address, a link is on its way to it.");
   });
   on("out", "submit", async () => {
-    await call("POST", "/sign-out");
+    await signOutHere();
     location.assign("/sign-in");
   });
   find("password").elements.email.addEventListener("change", async ({ target }) => {
@@ -114,10 +135,37 @@ function signIn() {
   if (!link) welcome();
 }
 
+// Those that a person was sent under their own address: taken by being signed in, without a secret.
+async function openInvitations() {
+  show("account", false);
+  find("sign-in").href = `/sign-in?next=${encodeURIComponent("/invitation")}`;
+  const user = await whoIsIn();
+  find("about").textContent = user
+    ? "These organizations invite you. Joining one changes nothing else about your account."
+    : "Sign in to see who invites you.";
+  if (!user) return;
+  show("sign-in", false);
+  const { items } = await call("GET", "/user/invitations?limit=100");
+  if (!items.length) say("No invitation is open.");
+  for (const item of items) {
+    const button = Object.assign(document.createElement("button"), {
+      type: "button", className: "second", id: `join-${item.id}`, textContent: `Join ${item.organization.title}`,
+    });
+    const entry = document.createElement("li");
+    entry.append(button);
+    find("open").append(entry);
+    on(button.id, "click", async () => {
+      await call("POST", `/orgs/${item.organization.id}/invites/${item.id}`);
+      entry.remove();
+      say(`You are a member of ${item.organization.title} now.`);
+    });
+  }
+  show("open");
+}
+
 function invitation() {
   if (!secret || !organization) {
-    say("This address is not complete: open the link of your invitation once more.", true);
-    show("account", false);
+    openInvitations().catch((error) => say(error.message, true));
     return;
   }
   find("sign-in").href = `/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`;
@@ -142,4 +190,36 @@ function invitation() {
   });
 }
 
-({ "sign-in": signIn, invitation })[document.body.dataset.page]();
+async function sso() {
+  if (!answer) throw new Error("This address is not complete: start the sign-in again.");
+  const here = location.pathname + location.search;
+  const waiting = await call("POST", "/sign-in/saml/answer", { answer });
+  history.replaceState(null, "", "/sso");
+  const goOn = (begun) => location.assign(isOwn(begun.next) ? begun.next : "/");
+  on("confirm", "submit", async () => goOn(await call("POST", "/sign-in/saml", { answer })));
+  on("connect", "submit", async () => goOn(await call("POST", "/sign-in/saml/connect", { answer })));
+  on("out", "submit", async () => {
+    await signOutHere();
+    location.assign(`/sign-in?next=${encodeURIComponent(here)}`);
+  });
+  const provider = `${waiting.provider}, the sign-in of ${waiting.organization},`;
+  if (waiting.step === "confirm") {
+    find("about").textContent = `${provider} sent you here as ${waiting.email ?? "a member"}. Sign in only if you meant to.`;
+    show("confirm");
+    return;
+  }
+  find("about").textContent = `${provider} says that you are ${waiting.email}. There is an account with this address. `
+    + `Connect it once, and you are a member of ${waiting.organization}, who can sign you in there and nowhere else.`;
+  const user = await whoIsIn();
+  if (!user) {
+    find("sign-in").href = `/sign-in?next=${encodeURIComponent(here)}`;
+    show("sign-in");
+  } else if (user.email !== waiting.email) {
+    say(`You are signed in as ${user.displayName}, under another address.`, true);
+    show("out");
+  } else {
+    show("connect");
+  }
+}
+
+({ "sign-in": signIn, invitation, sso: () => sso().catch((error) => say(error.message, true)) })[document.body.dataset.page]();

@@ -1,26 +1,27 @@
-"""Where a discussion is held: a space, or one of its change requests."""
+"""The proof that somebody may take part in a discussion: of a space, or of one of its change requests."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-from ..access import SPACE, Can, SpaceAccess, at_least
-from ..changes import ChangeAccess
+from ..access import SPACE, Can, SpaceAccess, at_least, enter_space
+from ..changes import enter_change
+from ..kit.operation import Call, enters
 
 
-class Place(Struct, frozen=True):
+class Discussion(Struct, frozen=True):
     """The caller at one of the two. ``change_id`` None: the space itself."""
 
     space: SpaceAccess
     change_id: str | None = None
 
-    @classmethod
-    def of(cls, access: SpaceAccess | ChangeAccess) -> Place:
-        return cls(access.space, access.change_id) if isinstance(access, ChangeAccess) else cls(access)
-
     @property
     def id(self) -> str:
         return self.change_id or self.space.space_id
+
+    @property
+    def organization_id(self) -> str:
+        return self.space.organization_id
 
     @property
     def space_id(self) -> str:
@@ -46,3 +47,14 @@ class Place(Struct, frozen=True):
     def may_delete(self, author: str) -> bool:
         """One's own, or anybody's for those who may edit the content."""
         return self.may_edit(author) or self.may(Can.EDIT)
+
+
+@enters(Discussion, "spaceId")
+def enter_space_discussion(call: Call, needs: Can, space_id: str) -> Discussion:
+    return Discussion(enter_space(call, needs, space_id))
+
+
+@enters(Discussion, "spaceId", "changeRequestId")
+def enter_change_discussion(call: Call, needs: Can, space_id: str, change_request_id: str) -> Discussion:
+    change = enter_change(call, needs, space_id, change_request_id)
+    return Discussion(change.space, change.change_id)

@@ -1,0 +1,40 @@
+"""The proof that somebody may share a space or a collection: the same for either."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ...kit.operation import Call, enters
+from ..entering import CollectionAccess, SpaceAccess, enter_collection, enter_space
+from ..evaluation import Kind
+from ..roles import Can
+
+
+class ObjectAccess(Struct, frozen=True):
+    """The caller at an object that roles are granted at; ``role``: theirs there."""
+
+    kind: Kind
+    id: str
+    organization_id: str
+    user_id: str
+    role: str
+    member_role: str | None
+
+    @classmethod
+    def of(cls, access: SpaceAccess | CollectionAccess) -> ObjectAccess:
+        kind: Kind
+        if isinstance(access, SpaceAccess):
+            kind, id = "space", access.space_id
+        else:
+            kind, id = "collection", access.collection_id
+        return cls(kind, id, access.organization_id, access.user_id, access.role, access.member_role)
+
+
+@enters(ObjectAccess, "spaceId")
+def enter_space_object(call: Call, needs: Can, space_id: str) -> ObjectAccess:
+    return ObjectAccess.of(enter_space(call, needs, space_id))
+
+
+@enters(ObjectAccess, "collectionId")
+def enter_collection_object(call: Call, needs: Can, collection_id: str) -> ObjectAccess:
+    return ObjectAccess.of(enter_collection(call, needs, collection_id))

@@ -1,0 +1,89 @@
+"""What changed between two states, on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from ..core.diff import BlockChange
+
+
+class ChangesQuery(Struct):
+    limit: Annotated[int, Meta(ge=0, le=1000)] = 10
+
+
+class ChangedPage(Struct):
+    id: str
+    type: str
+    title: str
+    path: str
+
+
+class ChangedFile(Struct, rename={"content_type": "contentType", "download_url": "downloadURL"}):
+    id: str
+    name: str
+    content_type: str
+    download_url: str
+
+
+class ChangedReusableContent(Struct):
+    id: str
+    title: str
+    document: str | UnsetType = UNSET
+
+
+class SemanticChange(Struct, rename="camel"):
+    """``type`` says what is in it: ``page_created``, ``file_edited``, ``variables_edited`` and so on."""
+
+    type: str
+    page: ChangedPage | UnsetType = UNSET
+    parent: dict[str, ChangedPage] | UnsetType = UNSET
+    file: ChangedFile | UnsetType = UNSET
+    reusable_content: ChangedReusableContent | UnsetType = UNSET
+    variables: dict[str, Any] | UnsetType = UNSET
+    attributes: dict[str, Any] | UnsetType = UNSET
+
+
+class SemanticChanges(Struct, rename="camel"):
+    """``more``: how many changes there are beyond these."""
+
+    changes: list[SemanticChange]
+    more: int | UnsetType = UNSET
+    merged_from: Any | UnsetType = UNSET
+
+
+class TextWords(Struct):
+    kind: Literal["same", "added", "removed"]
+    text: str
+
+
+class TextChange(Struct, rename="camel"):
+    """One block that differs, as Markdown; ``words`` only for changed ones."""
+
+    kind: Literal["added", "removed", "changed", "moved"]
+    before: str | None
+    after: str | None
+    old_index: int | None
+    new_index: int | None
+    words: list[TextWords]
+
+
+class TextChanges(Struct):
+    changes: list[TextChange]
+
+
+def present_text_changes(changes: list[BlockChange]) -> TextChanges:
+    return TextChanges(
+        [
+            TextChange(
+                c.kind,
+                c.before,
+                c.after,
+                c.old_index,
+                c.new_index,
+                [TextWords(words.kind, words.text) for words in c.words],
+            )
+            for c in changes
+        ]
+    )

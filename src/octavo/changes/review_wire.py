@@ -1,0 +1,101 @@
+"""Reviews and their reviewers on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from ..access import User, present_people
+from ..kit.clock import iso
+from ..kit.db import Transaction
+from ..kit.operation import Call
+from ..kit.pagination import PageQuery
+from .store import ChangeRow, Reviewer, ReviewRow
+from .wire import Subject
+
+ReviewStatus = Literal["approved", "changes-requested"]
+
+
+class RequestedReviewer(Struct, rename="camel"):
+    revision: str
+    requested_by: User
+    created_at: str
+    user: User
+    kind: Literal["user"] = "user"
+    object: Literal["change-request-requested-reviewer"] = "change-request-requested-reviewer"
+
+
+class RequestReviewers(Struct):
+    users: Annotated[list[str], Meta(min_length=1, max_length=100)]
+    subject: Subject | UnsetType = UNSET
+    description: dict[str, Any] | UnsetType = UNSET
+
+
+class RequestedReviewers(Struct):
+    users: list[RequestedReviewer]
+
+
+class ReviewsQuery(PageQuery):
+    format: Literal["document", "markdown"] | None = None
+    outdated: bool | None = None
+
+
+class ReviewQuery(Struct):
+    format: Literal["document", "markdown"] | None = None
+
+
+class ReviewUrls(Struct):
+    location: str
+
+
+class Review(Struct, rename="camel"):
+    id: str
+    revision: str
+    reviewer: User
+    status: ReviewStatus
+    outdated: bool
+    created_at: str
+    updated_at: str
+    urls: ReviewUrls
+    object: Literal["change-request-review"] = "change-request-review"
+    requested_by: User | UnsetType = UNSET
+    comment: Any | UnsetType = UNSET
+
+
+class SubmitReview(Struct):
+    status: ReviewStatus
+    comment: dict[str, Any] | None = None
+
+
+def present_reviewers(call: Call, tx: Transaction, reviewers: list[Reviewer]) -> list[RequestedReviewer]:
+    people = present_people(call, tx, [i for r in reviewers for i in (r.user_id, r.requested_by)])
+    return [
+        RequestedReviewer(r.revision, people[r.requested_by], iso(r.created_at), people[r.user_id])
+        for r in reviewers
+    ]
+
+
+def present_reviews(
+    call: Call, tx: Transaction, change: ChangeRow, reviews: list[ReviewRow], comments: dict[str, Any]
+) -> list[Review]:
+    """``comments``: the comment of a review as the API shows it, by the review's id."""
+    asked = [i for r in reviews for i in (r.reviewer, r.requested_by) if i]
+    people = present_people(call, tx, asked)
+    return [
+        Review(
+            id=review.id,
+            revision=review.revision,
+            reviewer=people[review.reviewer],
+            status=review.status,  # type: ignore[arg-type]
+            outdated=review.edits < change.edits,
+            created_at=iso(review.created_at),
+            updated_at=iso(review.updated_at),
+            urls=ReviewUrls(
+                call.url(f"/spaces/{change.space_id}/change-requests/{change.id}/reviews/{review.id}")
+            ),
+            requested_by=people[review.requested_by] if review.requested_by else UNSET,
+            comment=comments.get(review.id, UNSET),
+        )
+        for review in reviews
+    ]

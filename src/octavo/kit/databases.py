@@ -1,0 +1,24 @@
+"""Opening the database that a URL names."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from ..errors import Unavailable
+from .db import Database, SqliteDatabase
+
+
+def open_database(url: str, threads: int = 8) -> Database:
+    """``sqlite:///path`` or ``postgresql://...``. Raises Unavailable naming what is wrong."""
+    if url.startswith("sqlite:///"):
+        try:
+            return SqliteDatabase(url.removeprefix("sqlite:///"))
+        except (sqlite3.Error, OSError) as error:
+            raise Unavailable(f"database {url}: {error}") from None
+    if url.startswith(("postgresql://", "postgres://")):
+        # Loaded only where it is used: the driver takes longer to load than all of SQLite.
+        from .postgres import PostgresDatabase
+
+        # Two more than threads: the job worker and the listener ask beside them.
+        return PostgresDatabase(url, threads + 2)
+    raise Unavailable(f"OCTAVO_DATABASE_URL: expected sqlite:///path or postgresql://..., got {url!r}")

@@ -1,0 +1,89 @@
+"""Declaring operations: what does not fit together is refused before anything is served."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from msgspec import Struct
+
+from octavo.access import SignedIn
+from octavo.installation import load_packages
+from octavo.kit import operation as kit
+from octavo.kit.operation import TABLE, Area, Call, DeclarationError, check_table, enters, list_proofs
+
+load_packages()
+
+
+class Shelf(Struct, frozen=True):
+    room_id: str
+
+
+class Book(Struct, frozen=True):
+    name: str
+
+
+@enters(Shelf, "roomId")
+def enter_room(call: Call, needs: object, room_id: str) -> Shelf:
+    return Shelf(room_id)
+
+
+@enters(Shelf, "roomId", "boxId")
+def enter_box(call: Call, needs: object, room_id: str, box_id: str) -> Shelf:
+    return Shelf(room_id + box_id)
+
+
+@pytest.fixture
+def table() -> Iterator[None]:
+    before = dict(TABLE)
+    yield
+    TABLE.clear()
+    TABLE.update(before)
+
+
+def show_book(call: Call, shelf: Shelf, book_id: str) -> Book:
+    """One book."""
+    return Book(book_id)
+
+
+@pytest.mark.usefixtures("table")
+def test_the_path_says_how_the_proof_is_had() -> None:
+    operation = Area("books").operation
+    operation("bookInRoom", "GET", "/rooms/{roomId}/books/{bookId}", needs=1, returns=Book)(show_book)
+    operation("bookInBox", "GET", "/rooms/{roomId}/boxes/{boxId}/books/{bookId}", needs=1, returns=Book)(
+        show_book
+    )
+    enters_by = {id: TABLE[id].enter for id in ("bookInRoom", "bookInBox")}
+    assert enters_by["bookInRoom"].fn is enter_room
+    assert enters_by["bookInBox"].fn is enter_box
+    assert TABLE["bookInRoom"].path_parameters == {"book_id": "bookId"}
+    check_table()
+
+
+@pytest.mark.usefixtures("table")
+def test_a_path_without_a_permission_check_is_refused() -> None:
+    Area("books").operation("bookInHall", "GET", "/halls/{hallId}/books/{bookId}", needs=1)(show_book)
+    with pytest.raises(DeclarationError, match="bookInHall: Shelf is not entered by hallId"):
+        check_table()
+
+
+@pytest.mark.usefixtures("table")
+def test_an_id_is_declared_once() -> None:
+    declare = Area("books").operation("bookInRoom", "GET", "/rooms/{roomId}/books/{bookId}", needs=1)
+    declare(show_book)
+    with pytest.raises(DeclarationError, match="bookInRoom: declared twice"):
+        declare(show_book)
+
+
+def test_a_proof_is_entered_once_by_the_same_parameters() -> None:
+    with pytest.raises(DeclarationError, match="Shelf: entered twice"):
+        enters(Shelf, "boxId", "roomId")(enter_box)
+    assert kit._ENTERS[Shelf, frozenset({"roomId", "boxId"})].fn is enter_box
+
+
+def test_every_proof_names_its_organization() -> None:
+    """What a session or a token of one organization reaches is asked of the proof: see ``access.reach``."""
+    ours = [proof for proof in list_proofs() if proof.__module__.startswith("octavo.")]
+    assert len(ours) > 5
+    for proof in ours:
+        assert proof is SignedIn or hasattr(proof, "organization_id"), proof

@@ -1,0 +1,175 @@
+"""A database or a file store that is away: callers are told, nothing is lost, nothing secret is logged."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+import socket
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+
+from serving import Served, serving
+from world import World
+
+PASSWORD = "correct-horse-battery"
+
+
+class Relay:
+    """A TCP port that leads to a Unix socket, until it is cut."""
+
+    def __init__(self, target: str) -> None:
+        self._target = target
+        self._open: list[socket.socket] = []
+        self._listener = self._listen(0)
+        self.port = self._listener.getsockname()[1]
+
+    def _listen(self, port: int) -> socket.socket:
+        listener = socket.create_server(("127.0.0.1", port))
+        threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
+        return listener
+
+    def _accept(self, listener: socket.socket) -> None:
+        while True:
+            try:
+                incoming, _ = listener.accept()
+            except OSError:
+                return
+            outgoing = socket.socket(socket.AF_UNIX)
+            outgoing.connect(self._target)
+            self._open += [incoming, outgoing]
+            for one, other in ((incoming, outgoing), (outgoing, incoming)):
+                threading.Thread(target=_pump, args=(one, other), daemon=True).start()
+
+    def cut(self) -> None:
+        for connection in (self._listener, *self._open):
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            connection.close()
+        self._open.clear()
+
+    def mend(self) -> None:
+        self._listener = self._listen(self.port)
+
+
+def _pump(source: socket.socket, target: socket.socket) -> None:
+    try:
+        while data := source.recv(65536):
+            target.sendall(data)
+    except OSError:
+        pass
+
+
+@pytest.fixture
+def relayed(postgres_databases, request) -> Iterator[tuple[Relay, str]]:  # type: ignore[no-untyped-def]
+    """A PostgreSQL database behind a relay, and its URL, which has a password."""
+    url = urlsplit(postgres_databases.create(f"relayed_{abs(hash(request.node.name)) % 10**8}"))
+    given = parse_qs(url.query)
+    relay = Relay(f"{given['host'][0]}/.s.PGSQL.{given.get('port', ['5432'])[0]}")
+    user = given.get("user", [url.username or "postgres"])[0]
+    yield relay, f"postgresql://{user}:{PASSWORD}@127.0.0.1:{relay.port}{url.path}"
+    relay.cut()
+
+
+def test_a_vanished_database_is_told_and_comes_back(relayed: tuple[Relay, str], tmp_path: Path) -> None:
+    relay, url = relayed
+    data = tmp_path / "data"
+    environment = {"OCTAVO_DATABASE_URL": url, "OCTAVO_SMTP_URL": f"smtp://mailer:{PASSWORD}@127.0.0.1:1"}
+    with serving(data, **environment) as served:
+        token = (data / "admin-token").read_text().strip()
+        headers = {"authorization": f"Bearer {token}"}
+        relay.cut()
+        asked = [
+            httpx.get(f"{served.url}/v1/user", headers=headers, timeout=60),
+            httpx.post(f"{served.url}/v1/orgs", headers=headers, json={"title": "Not kept"}, timeout=60),
+            httpx.post(
+                f"{served.url}/v1/sign-in",
+                json={"email": "admin@octavo.local", "password": PASSWORD},
+                timeout=60,
+            ),
+            httpx.get(f"{served.url}/readyz", timeout=60),
+        ]
+        assert [answer.status_code for answer in asked] == [503] * 4
+        assert all(int(answer.headers["retry-after"]) > 0 for answer in asked)
+        assert "database" in asked[-1].text
+        relay.mend()
+        assert _eventually_ok(served)
+        made = httpx.post(f"{served.url}/v1/orgs", headers=headers, json={"title": "Kept"})
+        assert made.status_code == 201
+        titles = [org["title"] for org in httpx.get(f"{served.url}/v1/orgs", headers=headers).json()["items"]]
+        assert "Kept" in titles and "Not kept" not in titles
+        log = served.output.read_text()
+    shown = log.replace(token, "", 1)  # the first start prints it
+    assert "database:" in log
+    assert not [secret for secret in (token, PASSWORD) if secret in shown]
+    assert "Traceback" not in log and "locals" not in log
+
+
+def _eventually_ok(served: Served) -> bool:
+    return any(httpx.get(f"{served.url}/readyz", timeout=60).status_code == 200 for _ in range(20))
+
+
+def test_connections_that_died_unused_are_replaced(relayed: tuple[Relay, str], tmp_path: Path) -> None:
+    relay, url = relayed
+    with serving(tmp_path / "data", OCTAVO_DATABASE_URL=url) as served:
+        headers = {"authorization": f"Bearer {(tmp_path / 'data' / 'admin-token').read_text().strip()}"}
+        for _ in range(3):
+            relay.cut()
+            relay.mend()
+            assert httpx.get(f"{served.url}/v1/user", headers=headers).status_code == 200
+
+
+def test_an_unreachable_database_ends_the_start_at_once(tmp_path: Path) -> None:
+    url = f"postgresql://octavo:{PASSWORD}@127.0.0.1:1/octavo"
+    served = Served(tmp_path / "data", OCTAVO_DATABASE_URL=url)
+    assert served.process.wait(timeout=30) == 1
+    told = served.output.read_text()
+    assert told.startswith("octavo: OCTAVO_DATABASE_URL: ")
+    assert PASSWORD not in told and "Traceback" not in told
+
+
+def test_equal_ports_are_refused(tmp_path: Path) -> None:
+    served = Served(tmp_path / "data", "--port", "18999", "--reader-port", "18999", OCTAVO_SITES_URL=None)
+    assert served.process.wait(timeout=30) == 1
+    assert "--reader-port" in served.output.read_text()
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_full_disk_loses_nothing_and_is_recovered_from(sqlite_world: World) -> None:
+    world = sqlite_world
+    writer: sqlite3.Connection = world.context.db._writer  # type: ignore[attr-defined]
+    page = secrets.token_hex(200_000)
+    writer.execute(f"PRAGMA max_page_count = {writer.execute('PRAGMA page_count').fetchone()[0] + 2}")
+    change = {"operation": "insert_page", "title": "Big", "document": {"markdown": f"# Big\n\n{page}\n"}}
+    path = f"/spaces/{world.home['spaceId']}/change-requests/{world.home['changeRequestId']}/content"
+    answer = world.call("admin", "POST", path, json={"changes": [change]})
+    assert answer.status_code == 503
+    assert answer.headers["retry-after"]
+    assert world.call("admin", "GET", f"/spaces/{world.home['spaceId']}").status_code == 200
+    writer.execute("PRAGMA max_page_count = 1073741823")
+    assert world.call("admin", "POST", path, json={"changes": [change]}).status_code == 200
+
+
+def test_a_file_store_that_is_away(world: World) -> None:
+    files = Path(world.context.settings.files.removeprefix("file://"))
+    away = files.with_name("away")
+    files.rename(away)
+    files.write_text("no folder")
+    content = base64.b64encode(b"bytes nobody stored before").decode()
+    change = {
+        "operation": "insert_files",
+        "files": [{"name": "a.txt", "base64": content, "contentType": "text/plain"}],
+    }
+    path = f"/spaces/{world.home['spaceId']}/change-requests/{world.home['changeRequestId']}/content"
+    answer = world.call("admin", "POST", path, json={"changes": [change]})
+    assert (answer.status_code, bool(answer.headers.get("retry-after"))) == (503, True), answer.text
+    files.unlink()
+    away.rename(files)
+    assert world.call("admin", "POST", path, json={"changes": [change]}).status_code == 200

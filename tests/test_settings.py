@@ -1,0 +1,74 @@
+"""Settings: where they come from, and that nothing which cannot work is accepted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from octavo.settings import SettingsError, load
+
+REFUSED = {
+    "OCTAVO_URL": ["example.com", "ftp://example.com", "http://", "http://host:99999", "http://host/?a=b"],
+    "OCTAVO_SITES_URL": ["docs.example.com:8001", "http://127.0.0.1:8000", "http://host:0x1"],
+    "OCTAVO_DATABASE_URL": ["sqlite:///octavo.db", "sqlite://x", "sqlite:////", "mysql://h/d", "/a/file.db"],
+    "OCTAVO_SMTP_URL": ["mail.example.com:587", "http://mail.example.com", "smtp://", "smtp://host:1e5"],
+    "OCTAVO_LLM_URL": ["localhost:11434", "file:///etc/passwd"],
+    "OCTAVO_OIDC_ISSUER": ["accounts.example.com"],
+    "OCTAVO_WORKERS": ["0", "many", "257"],
+    "OCTAVO_RATE_LIMIT": ["0", "-1"],
+    "OCTAVO_LOG_FORMAT": ["xml"],
+    "OCTAVO_ADMIN_TOKEN": ["short"],
+    "OCTAVO_TRUSTED_PROXIES": ["10.0.0.0/99"],
+    "OCTAVO_WOKERS": ["2"],
+    "OCTAVO_NOTHING_OF_THE_KIND": [""],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name in REFUSED for value in REFUSED[name]])
+def test_what_cannot_work_is_refused_by_name(name: str, value: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        load(environ={name: value})
+    assert name in str(refused.value)
+
+
+def test_an_unknown_setting_names_the_nearest_one(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="OCTAVO_WORKERS"):
+        load(environ={"OCTAVO_WOKERS": "2"})
+    config = tmp_path / "octavo.toml"
+    config.write_text("worker = 2\n")
+    with pytest.raises(SettingsError, match="did you mean workers"):
+        load(config=config, environ={})
+
+
+def test_a_data_folder_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("")
+    with pytest.raises(SettingsError, match="OCTAVO_DATA"):
+        load(environ={"OCTAVO_DATA": str(tmp_path / "data")})
+
+
+def test_a_password_in_a_wrong_address_is_not_shown() -> None:
+    with pytest.raises(SettingsError) as refused:
+        load(environ={"OCTAVO_DATABASE_URL": "mysql://octavo:hunter2222@host/name"})
+    assert "hunter2222" not in str(refused.value)
+
+
+def test_the_command_line_wins_over_the_environment_and_that_over_the_file(tmp_path: Path) -> None:
+    config = tmp_path / "octavo.toml"
+    config.write_text("workers = 2\nthreads = 2\nrate_limit = 2\n")
+    environ = {"OCTAVO_WORKERS": "3", "OCTAVO_THREADS": "3"}
+    found = load({"workers": 4, "threads": None}, config, environ, {"rate_limit": 1, "oidc_label": "given"})
+    assert (found.workers, found.threads, found.rate_limit, found.oidc_label) == (4, 3, 2, "given")
+
+
+def test_secrets_are_known_wherever_they_are_set() -> None:
+    found = load(
+        environ={
+            "OCTAVO_ADMIN_TOKEN": "t" * 32,
+            "OCTAVO_LLM_KEY": "model-key",
+            "OCTAVO_OIDC_CLIENT_SECRET": "client-secret",
+            "OCTAVO_DATABASE_URL": "postgresql://octavo:data%40base@host/name",
+            "OCTAVO_SMTP_URL": "smtp://mailer:mail-pass@host",
+        }
+    )
+    assert {"t" * 32, "model-key", "client-secret", "data@base", "mail-pass"} <= set(found.secrets)
