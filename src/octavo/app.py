@@ -30,12 +30,13 @@ from .kit.compression import Compressor
 from .kit.context import Context
 from .kit.description import describe, reference_page
 from .kit.http import Dispatcher, api_edge
-from .kit.jobs import Worker, wake
+from .kit.jobs import wake
 from .kit.metrics import CONTENT_TYPE as METRICS_TYPE
 from .kit.metrics import SHARED_FOLDER, Metrics
 from .kit.operation import TABLE, Call
 from .kit.serving import Bounds, Connections, Listener, allow_open_files, bind, watch
 from .kit.supervision import supervise
+from .kit.worker import Worker
 from .portal import CONTENT_SECURITY_POLICY, read_file
 from .portal import FILES as PORTAL_FILES
 from .reader import reader_edge
@@ -98,6 +99,7 @@ def api_app(context: Context, last_use: LastUse | None = None, metrics: Metrics 
     load_packages()
     uses = last_use or LastUse()
     counted = metrics or Metrics()
+    counted.watch(context.db)
     pool = ThreadPoolExecutor(context.settings.threads, thread_name_prefix="octavo-call")
 
     def identify(call: Call) -> str | None:

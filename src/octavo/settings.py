@@ -72,6 +72,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     threads: Annotated[
         int, Meta(ge=1, le=256, description="Threads and database connections per process")
     ] = 8
+    event_days: Annotated[int, Meta(ge=1, le=3650, description="Days for which events are kept")] = 30
     allow_private_fetch: Annotated[
         str, Meta(description="Comma-separated host:port that outgoing requests may reach although private")
     ] = ""

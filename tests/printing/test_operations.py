@@ -10,11 +10,11 @@ import httpx
 import pytest
 
 from octavo import spaces
-from octavo.kit import jobs
 from octavo.kit.clock import now
+from octavo.kit.worker import Worker
 from octavo.printing import print_job, store
 from octavo.reader import reader_app
-from octavo.spaces import leftovers
+from octavo.spaces import unused
 from set_clock import SetClock
 from world import World
 
@@ -29,7 +29,7 @@ def fetch(world: World, url: str) -> httpx.Response:
             asked = asyncio.ensure_future(client.get(path))
             while not asked.done():
                 await asyncio.sleep(0.05)
-                worker = jobs.Worker(world.context.db, world.context)
+                worker = Worker(world.context.db, world.context)
                 await asyncio.get_running_loop().run_in_executor(None, worker.run_pending)
             return asked.result()
 
@@ -146,5 +146,5 @@ def test_the_sweep_leaves_bytes_that_a_print_names(world: World) -> None:
 
 def sweep_a_day_later(world: World) -> None:
     with world.context.db.write() as tx:
-        tx.run("UPDATE leftovers SET left_at = 0")
-    leftovers.sweep_leftovers(world.context)
+        tx.run("UPDATE unused SET released_at = 0")
+    unused.remove_unused(world.context)

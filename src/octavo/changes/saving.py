@@ -210,7 +210,7 @@ def _refuse_locked() -> None:
 
 
 def prepare(context: Context, main: State, changes: Changes, bodies: list[str]) -> list[Any]:
-    """What followers of main need for these changes of its head. New texts are stored first, for they read them;
+    """What is derived from main needs for these changes of its head. New texts are stored first, for they read them;
     nothing names a text before the revision does."""
     if bodies:
         with context.db.write() as tx:

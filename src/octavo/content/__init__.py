@@ -1,8 +1,9 @@
 """Content: branches, revisions, pages, files."""
 
-from ..spaces import follow_purges, uses_hashes
+from . import tables as tables
 from .bodies import body_hash, get_body, put_bodies
 from .computing import Asked, Asker, Computed, Computer, compute_with, resolve_with
+from .deriving import as_new, check_derived, derive_from_main, rebuild_derived
 from .documents import (
     Lookup,
     StateLookup,
@@ -17,10 +18,8 @@ from .entering import ReadState
 from .expanding import Expansion, computed_document, expand, markdown_page
 from .files import MAX_FILE, download_url, signed_url, store_file
 from .files import PURPOSE as FILE_PURPOSE
-from .following import apply_followers, follow_main, prepare_followers
 from .images import dimensions
 from .keys import KeptKeys, carried_keys, keyed_document, put_keys
-from .leaving import leave_content
 from .reading import Reader, explain_merges
 from .revising import prepare_main, revise_main
 from .store import (
@@ -31,6 +30,7 @@ from .store import (
     ItemKind,
     Layer,
     RevisionRow,
+    RevisionType,
     State,
     Touched,
     branch_state,
@@ -92,26 +92,22 @@ from .wire import (
     present_reusable,
 )
 
-uses_hashes("body", "page_versions", "body")
-uses_hashes("body", "item_versions", "content", ("reusable-content", "source"))
-uses_hashes("file", "item_versions", "content", ("file",))
-follow_purges(leave_content)
-
 __all__ = [
     "AnchorLocation", "Asked", "Asker", "BranchMoved", "BrokenStats", "ChangeLinksQuery",
     "ChangeRequestContext", "Changes", "CollectionLocation", "Computed", "Computer", "ContentLocation",
     "ContentQuery", "Expansion", "FILE_PURPOSE", "File", "FileLocation", "FilesQuery", "ITEM_KINDS", "Item",
     "ItemKind", "KeptKeys", "Layer", "LinksQuery", "Lookup", "MAX_FILE", "NodeLocation", "PageContentQuery",
     "PageLocation", "Pages", "ReadState", "Reader", "ReferenceStats", "ReferenceUsage", "ReferenceUsages",
-    "ReusableContent", "ReusableContentLocation", "Revision", "RevisionPage", "RevisionRow",
+    "ReusableContent", "ReusableContentLocation", "Revision", "RevisionPage", "RevisionRow", "RevisionType",
     "SpaceLocation", "State", "StateLookup", "Touched", "UrlLocation", "UserLocation", "VariableName",
-    "app_url", "apply_followers", "body_hash", "branch_state", "by_kind", "carried_keys", "commit",
-    "compute_with", "computed_document", "dimensions", "document_json", "download_url", "expand",
-    "explain_merges", "find_item", "find_item_by_path", "find_items", "find_page", "find_page_by_file",
-    "find_pages", "follow_main", "get_body", "get_item", "get_page", "get_revision", "keyed_document",
-    "leave_content", "list_ancestors", "list_by_slug", "list_changed", "list_children", "list_held",
-    "list_items", "list_pages", "list_revisions", "list_subtree", "main_state", "markdown_page",
-    "open_branch", "prepare_followers", "prepare_main", "present_cover", "present_file", "present_layout",
-    "present_page", "present_reusable", "put_bodies", "put_keys", "read_source", "resolve", "resolve_all",
+    "app_url", "as_new", "body_hash", "branch_state", "by_kind", "carried_keys", "check_derived", "commit",
+    "compute_with", "computed_document", "derive_from_main", "dimensions", "document_json", "download_url",
+    "expand", "explain_merges", "find_item", "find_item_by_path", "find_items", "find_page",
+    "find_page_by_file", "find_pages", "get_body", "get_item", "get_page", "get_revision", "keyed_document",
+    "list_ancestors", "list_by_slug", "list_changed", "list_children", "list_held", "list_items",
+    "list_pages", "list_revisions", "list_subtree", "main_state", "markdown_page", "open_branch",
+    "prepare_main", "present_cover", "present_file", "present_layout", "present_page", "present_reusable",
+    "put_bodies", "put_keys", "read_source", "rebuild_derived", "resolve", "resolve_all",
     "resolve_reference", "resolve_with", "revise_main", "revision_state", "signed_url", "store_file",
+    "tables",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable
 
 from ..kit.db import Transaction
-from ..spaces import keep
+from ..spaces import retain
 
 _SMALL = 512
 _PLAIN, _ZLIB = b"\x00", b"\x01"
@@ -30,7 +30,7 @@ def unpack(data: bytes) -> str:
 def put_bodies(tx: Transaction, texts: Iterable[str]) -> list[str]:
     """Stores sources that are not there yet; their hashes, in order."""
     sources = [(body_hash(text), text) for text in texts]
-    keep(tx, "body", [digest for digest, _ in sources])
+    retain(tx, "text", [digest for digest, _ in sources])
     for digest, text in sources:
         if tx.one("SELECT 1 FROM bodies WHERE hash = :hash", hash=digest) is None:
             tx.run(

@@ -1,4 +1,4 @@
-"""Lines, revisions and what they hold: page versions and item versions.
+"""Branches, revisions and what they hold: page versions and item versions.
 
 A ``State`` names one immutable state as a stack of layers, each a branch at a sequence. Main is one layer; a
 change request is its own branch laid over main where it stands. Reading looks through the stack from the top.
@@ -8,10 +8,10 @@ Writing is ``commit``: rows for what changed and nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, get_args
+from typing import Any, Literal, get_args, get_type_hints
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, defstruct
 
 from ..core.pages import Cover, Layout, Page
 from ..errors import NotFound
@@ -22,6 +22,8 @@ from ..kit.pagination import Slice, decode_token, slice_rows
 
 FOREVER = 2**62
 """``to_seq`` of what is still valid."""
+
+RevisionType = Literal["edits", "merge", "rollback", "update", "computed"]
 
 ItemKind = Literal["file", "reusable-content", "variable", "source"]
 ITEM_KINDS: tuple[ItemKind, ...] = get_args(ItemKind)
@@ -222,6 +224,11 @@ _COLUMNS = frozenset(
 )
 _NOTHING_RARE = ("{}", '{"layout":{}}')
 _RARE = tuple(name for name in Page.__struct_fields__ if name not in _COLUMNS)
+_HINTS = get_type_hints(Page)
+PageFields = defstruct(
+    "PageFields", [(name, _HINTS[name], None) for name in _RARE], forbid_unknown_fields=True
+)
+"""The shape of the column ``page_versions.fields``, to check what others wrote."""
 
 
 def _page(row: tuple[Any, ...]) -> Page:
@@ -413,6 +420,14 @@ def list_ancestors(tx: Transaction, state: State, page: Page) -> list[Page]:
         chain.append(above)
         parent = above.parent
     return chain[::-1]
+
+
+class ItemFields(Struct, forbid_unknown_fields=True):
+    """The shape of the column ``item_versions.fields``."""
+
+    content_type: str | None = None
+    width: int | None = None
+    height: int | None = None
 
 
 # --- items --------------------------------------------------------------------------------------------
@@ -671,7 +686,7 @@ def _page_row(branch: str, sequence: int, page_id: str, page: Page | None, momen
 def _item_row(branch: str, sequence: int, item_id: str, item: Item | None, moment: int) -> dict[str, Any]:
     fields = {}
     if item is not None:
-        for name in ("content_type", "width", "height"):
+        for name in ItemFields.__struct_fields__:
             if (value := getattr(item, name)) is not None:
                 fields[name] = value
     return {

@@ -17,7 +17,7 @@ from ..orgs import Organization
 from ..spaces import Collection, Space
 from .computing import Source
 from .documents import Evaluated
-from .store import Item, RevisionRow
+from .store import Item, RevisionRow, RevisionType
 
 Format = Literal["document", "markdown"]
 
@@ -319,7 +319,7 @@ class Revision(Struct, rename="camel"):
     variables: dict[str, Any]
     created_at: str
     urls: RevisionUrls
-    type: Literal["edits", "merge", "rollback", "update", "computed"]
+    type: RevisionType
     object: Literal["revision"] = "revision"
     git: dict[str, Any] | UnsetType = UNSET
     merged_from: Any | UnsetType = UNSET

@@ -8,7 +8,7 @@ from ..access import OrgAccess
 from ..errors import NotFound, PreconditionFailed
 from ..kit.db import Transaction
 from ..kit.files import FileStore
-from ..spaces import keep
+from ..spaces import retain
 from ..uploads import get_upload
 from . import store
 
@@ -67,5 +67,5 @@ def _face(tx: Transaction, files: FileStore, org: OrgAccess, weight: int, key: s
     form = _FORMATS.get(b"".join(files.open(upload.hash, 0, 4)))
     if form is None:
         raise PreconditionFailed(f"fontFaces: the file of the weight {weight} is neither woff2 nor woff.")
-    keep(tx, "file", [upload.hash])
+    retain(tx, "file", [upload.hash])
     return store.Face(weight, upload.hash, form)

@@ -71,7 +71,7 @@ def invite(
                 hash=hash_token(secret) if secret else None,
             )
             if mailing:
-                jobs.enqueue(tx, "mailInvitation", invitation_id=invitation_id)
+                jobs.enqueue(tx, "mailInvitation", organization=organization_id, invitation_id=invitation_id)
             else:
                 links.append(InvitationLink(email, _url(call.context, organization_id, secret)))
             state = {"email": email, "role": role}
@@ -146,7 +146,7 @@ def invite_account(
         tx, organization_id, email, role, sso=False, invited_by=invited_by, hash=None, standing=True
     )
     if call.settings.smtp_url:
-        jobs.enqueue(tx, "mailInvitation", invitation_id=invitation_id)
+        jobs.enqueue(tx, "mailInvitation", organization=organization_id, invitation_id=invitation_id)
     state = {"email": email, "role": role}
     audit(tx, call, "invitation.created", organization_id, ("invitation", invitation_id), after=state)
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import os
 import resource
+from collections.abc import Iterator
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
+
+from . import jobs, outbox
+from .clock import now
+from .db import Database
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
@@ -68,6 +74,11 @@ class Metrics:
         """What counts the requests of one operation."""
         return RequestMeter(self._requests, self._seconds, operation)
 
+    def watch(self, database: Database) -> None:
+        """Reports the jobs and events of the installation, as the database has them when it is asked."""
+        self._queues = _Queues(database)
+        self._registry.register(self._queues)
+
     def count_ended(self, reason: str) -> None:
         self._ended.labels(reason).inc()
 
@@ -91,7 +102,39 @@ class Metrics:
         if SHARED_FOLDER in os.environ:
             registry = CollectorRegistry()
             MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+            if self._queues is not None:
+                registry.register(self._queues)
         return generate_latest(registry)
+
+
+class _Queues:
+    """What waits, runs and is parked: the same in whichever process it is asked for."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        with self._database.read() as tx:
+            counts = {(found.kind, found.state): found for found in jobs.count_jobs(tx)}
+            waiting = outbox.count_waiting(tx)
+        moment = now()
+        number = GaugeMetricFamily("octavo_jobs", "Jobs that are due", labels=("kind", "state"))
+        age = GaugeMetricFamily(
+            "octavo_jobs_oldest_seconds", "For how long the oldest job has been due", labels=("kind", "state")
+        )
+        for kind in sorted({*jobs.kinds, *(kind for kind, _ in counts)}):
+            for state in jobs.STATES:
+                found = counts.get((kind, state))
+                number.add_metric((kind, state), found.count if found else 0)
+                age.add_metric((kind, state), max(0, moment - found.oldest) / 1000 if found else 0)
+        yield number
+        yield age
+        events = GaugeMetricFamily(
+            "octavo_events_waiting", "Events a consumer has not passed yet", labels=("consumer",)
+        )
+        for consumer, count in sorted(waiting.items()):
+            events.add_metric((consumer,), count)
+        yield events
 
 
 class RequestMeter:

@@ -15,7 +15,7 @@ from ..kit.db import Transaction
 from ..kit.operation import Call
 from ..kit.outbox import emit
 from . import store
-from .following import tell_transferred
+from .hooks import transferred
 from .placing import list_inside, lock_order
 
 
@@ -92,7 +92,7 @@ def _hand_over(tx: Transaction, spaces: list[str], collections: list[str], targe
         rules = store.get_space(tx, space_id).merge_rules
         if (kept := _rules_of_members(tx, rules, target.organization_id)) != rules:
             store.update_space(tx, space_id, merge_rules=kept)
-        tell_transferred(tx, space_id, target.organization_id)
+        transferred(tx, space_id, target.organization_id)
         emit(tx, "space_transferred", organization_id=target.organization_id, space_id=space_id)
 
 

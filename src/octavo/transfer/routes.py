@@ -59,7 +59,7 @@ def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
             user_id=org.user_id,
             source=body.source,
         )
-        enqueue(tx, "runImport", run=run.id)
+        enqueue(tx, "runImport", organization=org.organization_id, run=run.id)
     call.response_headers["location"] = call.url(f"/org/{org.organization_id}/imports/{run.id}")
     return present_run(run)
 

@@ -16,7 +16,7 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.jobs import job, schedule
-from ..spaces import keep, leave
+from ..spaces import release, retain
 from . import store
 from .store import UploadRow
 from .wire import NewUpload, SignedUpload
@@ -94,8 +94,8 @@ def _keep(context: Context, upload: UploadRow, spool: Any) -> str:
     spool.seek(0)
     digest = hashlib.file_digest(spool, "sha256").hexdigest()
     with context.db.write() as tx:
-        # Whoever left such bytes before: they are not swept away now.
-        keep(tx, "file", [digest])
+        # Whoever released such bytes before: they are not removed now.
+        retain(tx, "file", [digest])
     spool.seek(0)
     context.files.put(spool, upload.size)
     with context.db.write() as tx:
@@ -109,7 +109,7 @@ def forget_uploads(context: Context) -> None:
     """Forgets what was uploaded and is past its time."""
     before = now()
     with context.db.write() as tx:
-        leave(tx, "file", f"SELECT hash FROM uploads WHERE expires_at <= {before}")
+        release(tx, "file", f"SELECT hash FROM uploads WHERE expires_at <= {before}")
         store.delete_expired_uploads(tx, before)
 
 
