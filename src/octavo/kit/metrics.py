@@ -28,6 +28,7 @@ class Metrics:
     """One for a process; safe to share between threads."""
 
     def __init__(self) -> None:
+        self._queues: _Queues | None = None
         registry = self._registry = CollectorRegistry()
         self._requests = Counter(
             "octavo_requests", "Requests answered", ("operation", "status"), registry=registry
