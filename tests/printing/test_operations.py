@@ -13,7 +13,7 @@ from octavo import spaces
 from octavo.kit.clock import now
 from octavo.kit.worker import Worker
 from octavo.printing import print_job, store
-from octavo.reader import reader_app
+from octavo.reader import reader_edge
 from octavo.spaces import unused
 from set_clock import SetClock
 from world import World
@@ -23,7 +23,7 @@ def fetch(world: World, url: str) -> httpx.Response:
     """What a browser gets at the link once the jobs have run."""
 
     async def both() -> httpx.Response:
-        transport = httpx.ASGITransport(app=reader_app(world.context))  # type: ignore[arg-type]
+        transport = httpx.ASGITransport(app=reader_edge(world.context))  # type: ignore[arg-type]
         async with httpx.AsyncClient(transport=transport, base_url="http://sites.test", timeout=60) as client:
             path = url.removeprefix(world.context.settings.sites_url)
             asked = asyncio.ensure_future(client.get(path))
