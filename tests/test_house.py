@@ -301,7 +301,9 @@ def test_what_is_imported_is_declared_and_the_other_way_round() -> None:
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and not node.level and node.module:
                 names = [node.module]
-            for name in {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"octavo"}:
+            # ``compression`` is of the standard library since Python 3.14.
+            own = sys.stdlib_module_names | {"compression", "octavo"}
+            for name in {name.partition(".")[0] for name in names} - own:
                 found = {_distribution(each) for each in distributions.get(name, [name])}
                 imported.setdefault(" or ".join(sorted(found)), set()).add(str(path.relative_to(SRC)))
     undeclared = {name: sorted(files) for name, files in imported.items() if name not in declared}
