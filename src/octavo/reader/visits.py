@@ -139,13 +139,14 @@ def _shown(space: SpaceVisit) -> tuple[object, ...]:
     return (space.state.state.revision_id, space.state.computed, space.visit.site, space.site_spaces)
 
 
-def file_answer(context: Context, grant: FileGrant, size: int | None) -> Answer:
-    """A file's bytes, with headers that keep whatever is in it from acting. Raises NotFound."""
+def file_answer(context: Context, grant: FileGrant, size: int | None, *, public: bool = False) -> Answer:
+    """A file's bytes, with headers that keep whatever is in it from acting. ``public``: anybody may have it. Raises
+    NotFound."""
     found = size if size is not None else context.files.find_size(grant.hash)
     if found is None:
         raise NotFound("There is no such file.")
-    headers = {name.lower(): value for name, value in file_headers(grant).items()}
-    headers |= {"cache-control": FOREVER, "cross-origin-resource-policy": "cross-origin"}
+    headers = {name.lower(): value for name, value in file_headers(grant, public=public).items()}
+    headers["cross-origin-resource-policy"] = "cross-origin"
     content = Content(found, lambda start, end: context.files.open(grant.hash, start, end))
     return Answer(
         200, content_type=headers.pop("content-type"), headers=headers, etag=grant.hash[:24], content=content
@@ -198,7 +199,8 @@ def read_file(view: View, visit: SpaceVisit, file: str, name: str) -> Answer:
     if item is None or item.kind != "file" or not item.content:
         return not_found(view, visit)
     grant = FileGrant(item.content, item.name, item.content_type or "application/octet-stream")
-    return file_answer(view.context, grant, item.size)
+    public = visit.visit.site.visibility == "public"
+    return file_answer(view.context, grant, item.size, public=public)
 
 
 @route("readPage", "{path*}", kept=True)
