@@ -144,13 +144,15 @@ def test_a_squatter_in_the_middle_of_setting_something_up_sets_up_nothing(
     session = squatted[0]
     owner = user_id(world)
 
-    def proved(*arguments):
+    hashed = passwords.hash_password
+
+    def hashed_too_late(password):
         with world.context.db.write() as tx:
             verify_address(tx, owner)
-        return True
+        return hashed(password)
 
-    monkeypatch.setattr("octavo.identity.routes._require_current_password", proved)
-    body = {"password": "another of the squatter", "currentPassword": SQUATTER}
+    monkeypatch.setattr(passwords, "hash_password", hashed_too_late)
+    body = {"password": "another of the squatter"}
     assert world.call(NOBODY, "PUT", "/user/password", headers=bearer(session), json=body).status_code == 401
     with world.context.db.read() as tx:
         assert passwords.find_password(tx, owner) is None
