@@ -193,10 +193,8 @@ def _import(options: argparse.Namespace) -> int:
     from .admin.import_export import bring
 
     if is_organization(options.source):
-        with (
-            _context(options) as context,
-            _progress(f"Importing {options.source}", options.quiet) as progress,
-        ):
+        # An exported organization may be what a new installation begins with.
+        with _context(options, new=True) as context, _progress(options.source, options.quiet) as progress:
             moved = import_organization(context, Path(options.source), progress)
         print(json.dumps(msgspec.to_builtins(moved), ensure_ascii=False, indent=None if options.json else 2))
         return DONE

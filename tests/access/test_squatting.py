@@ -43,9 +43,7 @@ def squatted(world, mails):
     secret = invited["links"][0]["url"].partition("secret=")[2]
     body = {"secret": secret, "displayName": "Squatter", "password": SQUATTER}
     session = world.call(NOBODY, "POST", "/invitations", json=body).json()["token"]
-    start = world.call(
-        NOBODY, "POST", "/user/mfa", headers=bearer(session), json={"currentPassword": SQUATTER}
-    )
+    start = world.call(NOBODY, "POST", "/user/mfa", headers=bearer(session))
     code = pyotp.TOTP(start.json()["secret"]).now()
     done = world.call(NOBODY, "POST", "/user/mfa/confirm", headers=bearer(session), json={"code": code})
     assert done.status_code == 200
@@ -144,13 +142,15 @@ def test_a_squatter_in_the_middle_of_setting_something_up_sets_up_nothing(
     session = squatted[0]
     owner = user_id(world)
 
-    def proved(*arguments):
+    hashed = passwords.hash_password
+
+    def hashed_too_late(password):
         with world.context.db.write() as tx:
             verify_address(tx, owner)
-        return True
+        return hashed(password)
 
-    monkeypatch.setattr("octavo.identity.routes._require_current_password", proved)
-    body = {"password": "another of the squatter", "currentPassword": SQUATTER}
+    monkeypatch.setattr(passwords, "hash_password", hashed_too_late)
+    body = {"password": "another of the squatter"}
     assert world.call(NOBODY, "PUT", "/user/password", headers=bearer(session), json=body).status_code == 401
     with world.context.db.read() as tx:
         assert passwords.find_password(tx, owner) is None

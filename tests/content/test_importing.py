@@ -30,7 +30,9 @@ HANDBOOK = {
     "last.md": "Without a title.\n",
     ".gitbook/vars.yaml": "name: Octavo\nlimit: 3\n",
     ".gitbook/includes/note.md": "Noted.\n",
-    ".gitbook/assets/a b.png": b"\x89PNG\r\n\x1a\n" + bytes(8) + b"\x00\x00\x00\x02\x00\x00\x00\x03",
+    ".gitbook/assets/a b.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+    + b"\x00\x00\x00\x02\x00\x00\x00\x03"
+    + bytes(40),
     "unlisted.md": "# Unlisted\n",
 }
 

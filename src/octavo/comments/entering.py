@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..access import SPACE, Can, SpaceAccess, at_least, enter_space, space_access
+from ..access import SPACE, Actor, Can, SpaceAccess, at_least, enter_space, space_access
 from ..changes import ChangeRow, enter_change
 from ..kit.db import Transaction
-from ..kit.operation import Actor, Call, enters
+from ..kit.operation import Call, enters
 
 
 class Discussion(Struct, frozen=True):
@@ -50,11 +50,6 @@ class Discussion(Struct, frozen=True):
         return self.may_edit(author) or self.may(Can.EDIT)
 
 
-def discussion_access(tx: Transaction, actor: Actor, change: ChangeRow) -> Discussion:
-    """The same within a transaction, for a change request that was found already."""
-    return Discussion(space_access(tx, actor, Can.VIEW, change.space_id), change.id)
-
-
 @enters(Discussion, "spaceId")
 def enter_space_discussion(call: Call, needs: Can, space_id: str) -> Discussion:
     return Discussion(enter_space(call, needs, space_id))
@@ -64,3 +59,8 @@ def enter_space_discussion(call: Call, needs: Can, space_id: str) -> Discussion:
 def enter_change_discussion(call: Call, needs: Can, space_id: str, change_request_id: str) -> Discussion:
     change = enter_change(call, needs, space_id, change_request_id)
     return Discussion(change.space, change.change_id)
+
+
+def discussion_of(tx: Transaction, actor: Actor, change: ChangeRow) -> Discussion:
+    """That of a change request. Raises NotFound for who does not see its space."""
+    return Discussion(space_access(tx, actor, Can.VIEW, change.space_id), change.id)

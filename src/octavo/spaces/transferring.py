@@ -77,7 +77,7 @@ def _level(tx: Transaction, kind: Kind, id: str) -> str | None:
 
 
 def _finish(tx: Transaction, call: Call, given: tuple[Kind, str], source: str, target: OrgAccess) -> None:
-    keep_own_role(tx, call, ObjectAccess.received(*given, target))
+    keep_own_role(tx, call, ObjectAccess.handed_over(target, *given))
     for organization_id in (source, target.organization_id):
         audit(
             tx,
