@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 from urllib.parse import quote
 
 from msgspec import Struct, field
 
-from .document import PageHead
+from .document import PageHead, split_page, unpaired_tags
+from .links import APP_HOST
 from .pages import Page, PageKind, free_slug, ranks, slugify
 from .problems import Problem
 from .space_config import (
@@ -125,6 +126,24 @@ def read_text(plan: ImportPlan, files: Files, path: str) -> str | None:
         message = f"not UTF-8 (byte {error.start}); kept as a file"
         plan.problems.append(Problem(path, 0, "invalid_utf8", message))
         return None
+
+
+_SPACE_LINK = re.compile(rf"https?://{re.escape(APP_HOST)}/(?:o/[^/\s]+/)?s/([A-Za-z0-9_-]{{1,64}})")
+
+
+def note_text(plan: ImportPlan, path: str, text: str, is_space: Callable[[str], bool]) -> None:
+    """Adds problems for what a file says and nothing can be made of: tags without an end, and links to spaces that
+    are none here."""
+    front, heading, body = split_page(text)
+    before = (front + heading).count("\n") + 1
+    for line, tag in unpaired_tags(body):
+        message = f"{tag[1:]} ends here but was not begun" if tag[0] == "/" else f"{tag} is never closed"
+        plan.problems.append(Problem(path, before + line, "unclosed_tag", message))
+    for match in _SPACE_LINK.finditer(text):
+        if not is_space(match[1]):
+            line = text.count("\n", 0, match.start()) + 1
+            message = f"the space {match[1]} is not known here; the link leads where it is written"
+            plan.problems.append(Problem(path, line, "unknown_space", message))
 
 
 def page_of(read: PageText, ids: Sequence[str], file_ids: Mapping[str, str]) -> Page:

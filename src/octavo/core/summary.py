@@ -66,7 +66,7 @@ def walk_entries(entries: Iterable[SummaryEntry]) -> Iterator[SummaryEntry]:
 
 # Reading
 
-_INVISIBLE = re.compile("[\u200b\u2060\ufeff]")
+INVISIBLE = re.compile("[\u200b\u2060\ufeff]")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f\ud800-\udfff]")
 _RULE = re.compile(r"\s*([-*_])(?:[ \t]*\1){2,}[ \t]*$")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
@@ -102,7 +102,7 @@ class _Reader:
         if len(text) > MAX_CHARACTERS:
             self.problem(0, "too_large", f"only the first {MAX_CHARACTERS} characters are read")
             text = text[:MAX_CHARACTERS]
-        self.lines = [_INVISIBLE.sub("", line) for line in re.split(r"\r\n|\r|\n", text)]
+        self.lines = [INVISIBLE.sub("", line) for line in re.split(r"\r\n|\r|\n", text)]
         self.at = 0
         self.titled = False
         # Where the search for the end of a comment or block failed before, so that it is not made again.
@@ -300,11 +300,11 @@ def _width(indent: str) -> int:
 
 
 def _clean(text: str) -> str:
-    return " ".join(_CONTROL.sub("", _INVISIBLE.sub("", text)).split())
+    return " ".join(_CONTROL.sub("", INVISIBLE.sub("", text)).split())
 
 
 def _tidy(target: str) -> str:
-    return re.sub(r"[\t\n\v\f\r]", "", _CONTROL.sub("", _INVISIBLE.sub("", target)))
+    return re.sub(r"[\t\n\v\f\r]", "", _CONTROL.sub("", INVISIBLE.sub("", target)))
 
 
 def _without_closing_hashes(text: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -32,14 +33,25 @@ from ..content import (
     store_file,
 )
 from ..core.document import PageHead, read_head
-from ..core.import_plan import ImportPlan, PageText, head_fields, page_of, plan_import, read_pages, read_text
+from ..core.import_plan import (
+    ImportPlan,
+    PageText,
+    head_fields,
+    note_text,
+    page_of,
+    plan_import,
+    read_pages,
+    read_text,
+)
 from ..core.pages import Page, rank_between
 from ..core.problems import Problem
 from ..core.space_config import CONFIG_PATH, TAGS_PATH, VARIABLES_PATH
+from ..errors import NotFound
 from ..kit import ids
 from ..kit.context import Context
 from ..kit.db import Database
 from ..kit.files import detect_type
+from ..spaces import get_space
 from .sources import Source
 
 _BATCH = 100
@@ -116,7 +128,15 @@ def import_files(
 
     When nothing differs from what is there, no revision is made.
     """
-    staged = stage_files(context, source, progress=progress)
+
+    def is_neighbour(other: str) -> bool:
+        with context.db.read() as tx:
+            try:
+                return get_space(tx, other).organization_id == get_space(tx, space_id).organization_id
+            except NotFound:
+                return False
+
+    staged = stage_files(context, source, progress=progress, is_space=is_neighbour)
     for _ in range(3):
         try:
             state, changed = _commit(context, space_id, staged, author=author, message=message, git=git)
@@ -130,9 +150,14 @@ def import_files(
 
 
 def stage_files(
-    context: Context, source: Source, *, progress: Progress = lambda done, total: None
+    context: Context,
+    source: Source,
+    *,
+    progress: Progress = lambda done, total: None,
+    is_space: Callable[[str], bool] = lambda space_id: False,
 ) -> StagedFiles:
-    """Reads a source and stores its texts and bytes, which nobody refers to yet."""
+    """Reads a source and stores its texts and bytes, which nobody refers to yet. ``is_space``: whether a link to a
+    space of this id leads to one that the source's own may link to."""
     plan = plan_import(source)
     total = len(plan.pages) + len(plan.includes) + len(plan.files)
     done = 0
@@ -143,6 +168,7 @@ def stage_files(
         progress(done, total)
 
     bodies = _BodyWriter(context.db)
+    knows_space = cache(is_space)
     reads: list[tuple[PageText, PageHead | None, str | None]] = []
     kept_as_files: list[str] = []
     for read in read_pages(plan, source):
@@ -152,6 +178,7 @@ def stage_files(
             plan.problems += [
                 Problem(read.planned.file_path or "", p.line, "front_matter", p.reason) for p in head.problems
             ]
+            note_text(plan, read.planned.file_path or "", read.text, knows_space)
             body = bodies.add(read.text)
             read.text = None
         elif read.keep_as_file and read.planned.file_path:
