@@ -65,7 +65,8 @@ class Settings(Struct, frozen=True, kw_only=True):
         str,
         Meta(
             description="What secrets in the database are sealed with: 32 bytes as hex or base64, or a passphrase;"
-            " several with commas between, the first one seals; empty: the file secret-key in the data folder"
+            " several with commas between, the first one seals; empty: the file secret-key in the data folder",
+            extra=_SECRET,
         ),
     ] = ""
     workers: Annotated[int, Meta(ge=1, le=256, description="Processes that answer requests")] = 1
