@@ -49,12 +49,6 @@ class ObjectAccess(Struct, frozen=True):
             kind, id = "collection", access.collection_id
         return cls(kind, id, access.organization_id, access.user_id, access.role, access.member_role)
 
-    @classmethod
-    def received(cls, kind: Kind, id: str, org: OrgAccess) -> ObjectAccess:
-        """An object that has just been given to an organization, for whoever put it there."""
-        assert org.role is not None, "a guest puts nothing into an organization"
-        return cls(kind, id, org.organization_id, org.user_id, org.role, org.role)
-
 
 @enters(ObjectAccess, "spaceId")
 def enter_space_object(call: Call, needs: Can, space_id: str) -> ObjectAccess:
