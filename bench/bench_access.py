@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from octavo.access import Can, OrgAccess, enter_organization, enter_space, insert_user, upsert_member
+from octavo.access import Actor, Can, OrgAccess, enter_organization, enter_space, insert_user, upsert_member
 from octavo.access.entering import enter_collection
 from octavo.installation import close_context, load_packages, open_context
 from octavo.kit import ids
@@ -135,12 +135,13 @@ def main() -> None:
         named = furnish(context)
         unchecked: dict[str, tuple[float, float]] = {}
         for title, name in product(("closed", "open"), _ROLES):
-            org = OrgAccess(named[title], named[f"{name} {title}"], _ROLES[name])
+            org = OrgAccess(named[title], Actor(named[f"{name} {title}"], "bench"), _ROLES[name])
             call: Any = SimpleNamespace(
                 context=context,
                 db=context.db,
                 settings=context.settings,
-                actor=SimpleNamespace(user_id=org.user_id),
+                actor=org.actor,
+                operation=TABLE["listSpacesInOrganizationById"],
                 organization=org.organization_id,
                 url=lambda path: path,
             )

@@ -92,15 +92,21 @@ links = st.builds(
 inlines = st.lists(st.one_of(texts, texts, leaf_inlines, links), min_size=1, max_size=5).map(merged)
 
 
-def image_alone(nodes: list[Any]) -> bool:
-    return len(nodes) == 1 and isinstance(nodes[0], Inline) and nodes[0].type == "inline-image"
+def images_alone(nodes: list[Any]) -> bool:
+    """What Markdown would read as a block of images."""
+    return all(
+        not any(leaf.text.strip() for leaf in node.leaves)
+        if isinstance(node, Text)
+        else node.type == "inline-image" and "size" not in node.data
+        for node in nodes
+    )
 
 
 def bare_math(nodes: list[Any]) -> bool:
     return len(nodes) == 1 and isinstance(nodes[0], Inline) and nodes[0].type == "inline-math"
 
 
-flowing = inlines.filter(lambda nodes: not image_alone(nodes) and not bare_math(nodes))
+flowing = inlines.filter(lambda nodes: not images_alone(nodes) and not bare_math(nodes))
 paragraphs = st.builds(
     lambda nodes, data: Block("paragraph", data, nodes),
     flowing,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from octavo.installation import load_packages
-from octavo.kit.operation import TABLE
+from octavo.kit.operation import TABLE, list_proofs
 
 SRC = Path(__file__).parents[1] / "src" / "octavo"
 
@@ -224,6 +224,25 @@ def test_jobs_say_for_whom_they_are_done() -> None:
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("enqueue", "jobs.enqueue"):
                 if "organization" not in {keyword.arg for keyword in node.keywords}:
                     wrong.append(f"{path.relative_to(SRC)}:{node.lineno}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_proofs_are_made_where_things_are_entered() -> None:
+    """Who holds a proof came through a function that takes the actor, and so the reach of a token or session."""
+    load_packages()
+    proofs = {proof.__name__ for proof in list_proofs()}
+    assert {"OrgAccess", "SpaceAccess", "ChangeAccess"} <= proofs
+    wrong = []
+    for path in FILES:
+        where = path.relative_to(SRC).as_posix()
+        made = set() if path.name == "entering.py" else set(proofs)
+        if where not in ("access/tokens.py", "access/reach.py"):
+            made.add("Actor")
+        tree = ast.parse(path.read_text())
+        made -= {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in made:
+                wrong.append(f"{where}:{node.lineno}: {node.func.id}")
     assert not wrong, "\n".join(wrong)
 
 

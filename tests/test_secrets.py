@@ -33,6 +33,7 @@ NOT_SEALED = {
     ("events", "payload"): "ids",
     ("jobs", "payload"): "ids and addresses",
     ("jobs", "unique_key"): "what a job is about",
+    ("node_keys", "keys"): "names of blocks",
     ("users", "password_hash"): "argon2id",
 }
 """Columns that sound like secrets, and why they are not sealed."""

@@ -30,10 +30,11 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from octavo.access import create_token, insert_user, upsert_member
+from octavo.access import Actor, create_token, insert_user, upsert_member
 from octavo.app import api_app
 from octavo.identity import passwords, sessions
 from octavo.installation import close_context, open_context
+from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.orgs import create_organization
 from octavo.settings import Settings
@@ -108,6 +109,9 @@ class World:
         people(self)
         for place in (self.home, self.away):
             furnish(self, place)
+        self._ids = [(place, dict(place.ids)) for place in (self.home, self.away)]
+        self._files = folder / "furnished-files"
+        shutil.copytree(folder / "files", self._files)
         self._written = True
         self.renew()
 
@@ -115,8 +119,12 @@ class World:
 
     def renew(self) -> World:
         """Makes the world as it was furnished, if anything was written since."""
+        for place, ids in self._ids:
+            place.ids = dict(ids)
         if self._written:
             self.close()
+            # A test may have swept away files that the furnished database names.
+            shutil.copytree(self._files, self._folder / "files", dirs_exist_ok=True)
             self._open(self._copy())
         return self
 
@@ -180,6 +188,22 @@ class World:
         if not path.startswith("http"):
             path = f"{URL}/v1{path}"
         return self._loop.run_until_complete(self._client.request(method, path, headers=headers, **options))
+
+    def actor(self, who: str) -> Actor:
+        """One of the cast with all of their reach."""
+        return Actor(self.users[who], "test")
+
+    def session(self, who: str, *, organization_id: str | None = None, proved: bool = True) -> dict[str, str]:
+        """Begins a session and gives the headers of its requests. ``organization_id``: as one that the
+        organization's identity provider vouched for. Without ``proved`` the sign-in was a day ago."""
+        with self.context.db.write() as tx:
+            method: sessions.Method = "password" if organization_id is None else "saml"
+            new = sessions.begin(
+                tx, self.users[who], method, client="", agent="", organization_id=organization_id
+            )
+            if not proved:
+                tx.run("UPDATE sessions SET proved_at = :at WHERE id = :id", at=now() - 86_400_000, id=new.id)
+        return {"authorization": f"Bearer {new.secret}"}
 
     def get(self, who: str, path: str, **options: Any) -> Any:
         """The answer to a GET that must succeed, decoded."""

@@ -20,7 +20,7 @@ from granian.server.embed import Server
 from litestar import Litestar
 from msgspec import Struct
 
-from .access import LastUse, admit, authenticate
+from .access import LastUse, authenticate
 from .admin.first_start import FirstStart, first_start
 from .errors import BadRequest, Unavailable
 from .installation import close_context, find_unready, load_packages, open_context
@@ -92,7 +92,7 @@ def api_app(context: Context, last_use: LastUse | None = None) -> Litestar:
 
     metrics = Metrics()
     metrics.watch(context.db)
-    dispatcher = Dispatcher(context, identify, admit=admit, metrics=metrics)
+    dispatcher = Dispatcher(context, identify, metrics=metrics)
     made: dict[str, bytes] = {}
 
     def description() -> bytes:

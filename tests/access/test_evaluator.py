@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.access import OrgAccess, list_standings, list_steps, role_at, seen_collections, seen_spaces
+from octavo.access import Actor, OrgAccess, list_standings, list_steps, role_at, seen_collections, seen_spaces
 from octavo.kit.db import Database, Transaction
 from rights_worlds import RightsWorld, draw_world, evaluated, reference
 
@@ -104,7 +104,7 @@ def write(tx: Transaction, world: RightsWorld) -> None:
 
 def listed(tx: Transaction, world: RightsWorld, user: str) -> dict[str, str | None]:
     """What lists show to this member, each with the role there."""
-    org = OrgAccess("o", user, world.members[user])
+    org = OrgAccess("o", Actor(user, "token"), world.members[user])
     found = {}
     for seen in (seen_spaces(org, "1 = 1"), seen_collections(org, "1 = 1")):
         rows = tx.all(

@@ -5,6 +5,7 @@ import pyotp
 import pytest
 
 from octavo.access import find_membership
+from octavo.admin.first_start import token_for
 from octavo.identity import attempts, factors, passwords, signing_in
 from octavo.invitations import inviting
 from octavo.kit.clock import now
@@ -113,6 +114,13 @@ def test_a_mailed_invitation_opens_the_account_to_its_owner(world, mails, squatt
     assert signed.json()["status"] == "signed-in"
 
 
+def test_the_operator_opens_the_account_to_its_owner_where_no_mail_is_sent(world, mails, squatted):
+    expect_owner(world, token_for(world.context, email=OWNER), squatted)
+    # Of an account whose address is proved nothing ends by it.
+    token_for(world.context, email="reader@example.org")
+    assert world.call("reader", "GET", "/user").status_code == 200
+
+
 def test_a_proved_account_is_not_taken_over_by_an_invitation(world, mails):
     world.post("admin", world.home.path(INVITES), {"emails": [OWNER]})
     with world.context.db.read() as tx:
@@ -136,13 +144,15 @@ def test_a_squatter_in_the_middle_of_setting_something_up_sets_up_nothing(
     session = squatted[0]
     owner = user_id(world)
 
-    def proved(*arguments):
+    hashed = passwords.hash_password
+
+    def hashed_too_late(password):
         with world.context.db.write() as tx:
             verify_address(tx, owner)
-        return True
+        return hashed(password)
 
-    monkeypatch.setattr("octavo.identity.routes._require_current_password", proved)
-    body = {"password": "another of the squatter", "currentPassword": SQUATTER}
+    monkeypatch.setattr(passwords, "hash_password", hashed_too_late)
+    body = {"password": "another of the squatter"}
     assert world.call(NOBODY, "PUT", "/user/password", headers=bearer(session), json=body).status_code == 401
     with world.context.db.read() as tx:
         assert passwords.find_password(tx, owner) is None
@@ -228,7 +238,7 @@ def test_somebody_with_the_password_does_not_lock_the_owner_out_of_the_second_fa
 
 def test_a_stranger_who_asks_for_links_does_not_keep_the_owner_from_one(world, mails):
     """Nobody is refused, and what was sent is still good; no more than a few are sent."""
-    from octavo.kit.jobs import Worker
+    from octavo.kit.worker import Worker
 
     ask = [
         world.call(NOBODY, "POST", "/sign-in/link", json={"email": "reader@example.org"}).status_code

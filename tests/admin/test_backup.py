@@ -41,6 +41,8 @@ def content(context) -> dict[str, list[str]]:
 
 def test_from_each_engine_to_each(world: World, target: Settings, tmp_path: Path) -> None:
     file = tmp_path / "backup.zip"
+    (tmp_path / "target").mkdir()
+    shutil.copy(world._folder / "secret-key", tmp_path / "target")
     outcome = back_up(world.context, file)
     assert (outcome.missing, verify_backup(file)) == ([], [])
     assert os.stat(file).st_mode & 0o777 == 0o600
@@ -73,7 +75,8 @@ def test_from_each_engine_to_each(world: World, target: Settings, tmp_path: Path
 def test_damage_of_a_backup_is_noticed(sqlite_world: World, tmp_path: Path) -> None:
     file = tmp_path / "backup.zip"
     back_up(sqlite_world.context, file)
-    into = Settings(data=str(tmp_path / "target"))
+    key = (sqlite_world._folder / "secret-key").read_text().strip()
+    into = Settings(data=str(tmp_path / "target"), secret_key=key)
 
     def changed(name: str, change) -> Path:
         made = tmp_path / f"{name}.zip"
@@ -147,6 +150,9 @@ def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
     done = run("backup", file, "--data", str(data), "--json")
     assert (done.returncode, json.loads(done.stdout)["missing"]) == (0, []), done.stderr
     assert run("verify", file).stdout == "sound\n"
+    refused = run("restore", file, "--data", str(tmp_path / "new"))
+    assert refused.returncode == 1 and "OCTAVO_SECRET_KEY" in refused.stderr
+    shutil.copy(data / "secret-key", tmp_path / "new")
     assert run("restore", file, "--data", str(tmp_path / "new")).returncode == 0
     assert run("verify", "--data", str(tmp_path / "new")).stdout == "sound\n"
     # In a process of its own nothing else has loaded what search and references are made by.

@@ -3,7 +3,7 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 
-from octavo.access import SpaceAccess
+from octavo.access import Can, space_access
 from octavo.changes import create
 
 from .working import insert, update
@@ -55,15 +55,8 @@ def test_numbers_counts_and_filters(space):
 
 
 def test_numbers_are_never_given_twice(space):
-    access = SpaceAccess(
-        space.id,
-        space.world.home["organizationId"],
-        space.world.users["editor"],
-        "edit",
-        "edit",
-        False,
-        False,
-    )
+    with space.world.context.db.read() as tx:
+        access = space_access(tx, space.world.actor("editor"), Can.EDIT, space.id)
 
     def one(_):
         with space.world.context.db.write() as tx:

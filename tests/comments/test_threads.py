@@ -3,7 +3,7 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 
-from octavo.access import SpaceAccess
+from octavo.access import Can, space_access
 from octavo.comments import posting
 from octavo.comments.entering import Discussion
 from octavo.comments.wire import UpdateComment
@@ -140,20 +140,19 @@ def test_resolving_opening_and_counts(talk):
 
 def test_counts_are_exact_when_many_act_at_once(talk):
     comments = [talk.post()["id"] for _ in range(3)]
-    users, context = talk.world.users, talk.world.context
-    organization = talk.world.home["organizationId"]
+    context = talk.world.context
 
     def act(number):
         who = ("commenter", "editor", "admin")[number % 3]
-        role = {"commenter": "comment", "editor": "edit", "admin": "admin"}[who]
-        space = SpaceAccess(talk.space.id, organization, users[who], role, role, False, False)
+        with context.db.read() as tx:
+            space = space_access(tx, talk.world.actor(who), Can.COMMENT, talk.space.id)
         discussion = Discussion(space, talk.change)
 
         class Call:
             db = context.db
 
         if number % 4 == 3:
-            posting.delete(Call(), discussion, comments[2]) if role != "comment" else None
+            posting.delete(Call(), discussion, comments[2]) if who != "commenter" else None
         else:
             body = UpdateComment(resolved=number % 2 == 0, added_reactions=["👍"])
             posting.update(Call(), discussion, comments[number % 2], None, body)

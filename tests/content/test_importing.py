@@ -30,7 +30,7 @@ HANDBOOK = {
     "last.md": "Without a title.\n",
     ".gitbook/vars.yaml": "name: Octavo\nlimit: 3\n",
     ".gitbook/includes/note.md": "Noted.\n",
-    ".gitbook/assets/a b.png": b"\x89PNG\r\n\x1a\n" + bytes(8) + b"\x00\x00\x00\x02\x00\x00\x00\x03",
+    ".gitbook/assets/a b.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"\x00\x00\x00\x02\x00\x00\x00\x03",
     "unlisted.md": "# Unlisted\n",
 }
 
@@ -162,3 +162,116 @@ def test_corpora_come_back_byte_for_byte(world, corpora, tmp_path, name):
     given = {path: data for path, data in files_of(corpora / name).items() if not path.startswith(".git/")}
     assert files_of(tmp_path / "out") == given
     shutil.rmtree(tmp_path / "out")
+
+
+ODD = {
+    "SUMMARY.md": (
+        "# Contents\n\n"
+        "*   [Start here](README.md)\n"
+        "* [The guide](Guide.md 'How')\n"
+        "- [By folder](folder/)\n"
+        "* [By name](plain)\n"
+        "* [At a part](last.md#part)\n"
+        "* [Gone](gone.md)\n"
+        "* [Gone too](gone/too/)\n"
+        "* [Gone once more](gone.md)\n"
+        "* [Data](data/all.csv)\n"
+        "* [Site](https://example.org/a_b)\n"
+        "  * [Below a link](below.md)\n"
+        "* [](untitled.md)\n"
+        "* [Not text](raw.md)\n\n"
+        "<!-- between -->\n"
+        '## Group <a href="#first-one" id="first-one"></a>\n\n'
+        "* [A](a.md)\n"
+        "* [Same](https://example.org)\n"
+        "* [Same](https://example.com)\n\n"
+        "## Group\n"
+        "* [B](b.md)\n"
+    ),
+    "README.md": "# Welcome\n\nHello.\n",
+    "guide.md": "# Guide\n",
+    "folder/README.md": "# Folder\n",
+    "plain.md": "# Plain\n",
+    "last.md": "No heading.\n",
+    "data/all.csv": "a,b\n",
+    "below.md": "# Below\n",
+    "untitled.md": "# Said by the file\n",
+    "raw.md": b"# \xff",
+    "a.md": "# A\n",
+    "b.md": "# B\n",
+}
+
+
+@pytest.fixture
+def odd(tmp_path):
+    return write(tmp_path / "source", ODD)
+
+
+def exported(world, space, folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    export_space(world.context, space, folder)
+    return files_of(folder)
+
+
+def change_content(world, space, **change):
+    world.post("admin", f"/spaces/{space}/content?compat=false", {"changes": [change]})
+
+
+def test_titles_are_those_of_the_navigation_and_nothing_is_rewritten(world, odd, tmp_path):
+    outcome = bring_in(world, odd)
+    _, pages = state_of(world, outcome.space)
+    assert {"Start here", "The guide", "At a part", "Gone", "Said by the file", "Not text"} <= set(pages)
+    assert pages["The guide"].link_title == "How"
+    assert exported(world, outcome.space, tmp_path / "out") == files_of(odd)
+    again = bring_in(world, odd, space_id=outcome.space)
+    assert (again.revision, again.changed) == (outcome.revision, 0)
+
+
+def test_an_edited_title_is_said_by_both_and_no_other_line_changes(world, odd, tmp_path):
+    space = bring_in(world, odd).space
+    _, pages = state_of(world, space)
+    start = pages["Start here"]
+    change_content(
+        world,
+        space,
+        operation="update_page",
+        page=start.id,
+        document={"markdown": "# Welcome\n\nOther words.\n"},
+    )
+    assert state_of(world, space)[1]["Start here"].id == start.id
+    changed = exported(world, space, tmp_path / "out")
+    assert changed == {**files_of(odd), "README.md": b"# Welcome\n\nOther words.\n"}
+    change_content(world, space, operation="update_page", page=start.id, title="Begin")
+    changed = exported(world, space, tmp_path / "out")
+    assert changed["README.md"] == b"# Begin\n\nOther words.\n"
+    summary = ODD["SUMMARY.md"].replace("*   [Start here](README.md)", "* [Begin](README.md)")
+    assert changed["SUMMARY.md"].decode() == summary
+
+
+def test_a_heading_that_is_edited_is_the_title(world, odd):
+    space = bring_in(world, odd).space
+    _, pages = state_of(world, space)
+    page = pages["The guide"].id
+    change_content(world, space, operation="update_page", page=page, document={"markdown": "# All of it\n"})
+    assert state_of(world, space)[1]["All of it"].id == page
+
+
+def test_a_missing_page_that_somebody_writes_is_where_the_entry_says(world, odd, tmp_path):
+    space = bring_in(world, odd).space
+    _, pages = state_of(world, space)
+    page = pages["Gone"].id
+    change_content(
+        world, space, operation="update_page", page=page, document={"markdown": "# Gone\n\nBack.\n"}
+    )
+    raw = pages["Not text"].id
+    change_content(world, space, operation="update_page", page=raw, document={"markdown": "# Text\n"})
+    changed = exported(world, space, tmp_path / "out")
+    assert changed["gone.md"] == b"# Gone\n\nBack.\n"
+    assert changed["raw.md"] == b"# Text\n"
+    assert changed["SUMMARY.md"].decode() == ODD["SUMMARY.md"].replace("[Not text]", "[Text]")
+
+
+def test_without_a_summary_headings_are_titles(world, tmp_path):
+    files = {"README.md": "# Home\n", "a.md": "# Said\n", "some-name.md": "Nothing said.\n"}
+    outcome = bring_in(world, write(tmp_path / "source", files))
+    assert set(state_of(world, outcome.space)[1]) == {"Home", "Said", "Some name"}

@@ -319,5 +319,5 @@ def test_from_an_archive_to_pages(tmp_path):
     )
     with opened(made) as source:
         plan = plan_import(source)
-        assert [page.title for page in read_pages(plan, source)] == ["Title"]
+        assert [page.title for page in read_pages(plan, source)] == ["A"]
         assert plan.files == ["README.md"]

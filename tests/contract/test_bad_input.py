@@ -16,7 +16,7 @@ from octavo.installation import load_packages
 from octavo.kit.operation import TABLE, Operation, RawBody
 from world import World
 
-from .samples import Sample, sample_of, send
+from .samples import Sample, credentials, sample_of, send
 
 load_packages()
 
@@ -128,6 +128,7 @@ def _prepared(world: World, operation: Operation) -> Sample:
 @pytest.mark.parametrize("operation", WITH_BODY, ids=lambda operation: operation.id)
 def test_bad_bodies(world: World, operation: Operation) -> None:
     sample = _prepared(world, operation)
+    proved = credentials(world, "admin", operation)
     before = world.digest()
     wrong = []
 
@@ -142,15 +143,16 @@ def test_bad_bodies(world: World, operation: Operation) -> None:
     if not operation.body_optional:
         raw.append(b"")
     for content in raw:
-        headers = {"content-type": "application/json"}
+        headers = {**proved, "content-type": "application/json"}
         answer = send(world, "admin", operation, world.home, content=content, headers=headers)
         check(repr(content[:40]), answer, 400, "")
     given = sample.body_for(world.home)
     if isinstance(given, dict) or given is None:
         for name, value in _wrong_fields(operation):
-            answer = send(world, "admin", operation, world.home, json={**(given or {}), name: value})
+            body = {**(given or {}), name: value}
+            answer = send(world, "admin", operation, world.home, json=body, headers=proved)
             check(f"{name}={str(value)[:40]!r}", answer, 400, name)
-    too_large = {"content-length": str(operation.body_limit + 1)}
+    too_large = {**proved, "content-length": str(operation.body_limit + 1)}
     answer = send(world, "admin", operation, world.home, content=b"{}", headers=too_large)
     check("declared too large", answer, 413, "body")
     if world.digest() != before:

@@ -26,7 +26,7 @@ SAME_EVERYWHERE = {"pagePath", "emailDomain", "resourceType", "schemaId"}
 """Path parameters that are no ids: the same in both organizations."""
 
 
-class _Mixed(Place):
+class Mixed(Place):
     """A place whose ids are its own, but for one."""
 
     def __init__(self, own: Place, foreign: Place, swapped: str) -> None:
@@ -34,13 +34,15 @@ class _Mixed(Place):
         self.ids = {**own.ids, swapped: foreign.ids[swapped]}
 
 
-def _ids_in_path(operation: Operation, sample: Sample, home: Place, away: Place) -> list[str]:
-    """Names in the place of the ids in the path, without those that are no ids but the same everywhere."""
+def foreign_paths(operation: Operation, sample: Sample, home: Place, away: Place) -> list[str]:
+    """Names in the place of the ids in a path that holds several, without those that are the same everywhere."""
     names = [sample.path.get(name, name) for name in _PARAMETER.findall(operation.path)]
-    return [name for name in names if home.ids[name] != away.ids[name]]
+    found = [name for name in names if home.ids[name] != away.ids[name]]
+    return found if len(found) > 1 else []
 
 
-def _ids_in_body(sample: Sample, home: Place, away: Place) -> list[str]:
+def foreign_bodies(sample: Sample, home: Place, away: Place) -> list[str]:
+    """Names in the place of the ids in the body."""
     return sorted(name for name in sample.names_in_body() if home.ids[name] != away.ids[name])
 
 
@@ -62,10 +64,10 @@ def test_a_foreign_id_among_own_ones(world: World, operation: Operation, both: b
     if sample.before is not None:
         sample.before(world, home)
         sample.before(world, away)
-    in_path = _ids_in_path(operation, sample, home, away)
-    in_body = _ids_in_body(sample, home, away)
+    in_path = foreign_paths(operation, sample, home, away)
+    in_body = foreign_bodies(sample, home, away)
     assert not SAME_EVERYWHERE & {*in_path, *in_body}
-    swaps = [("path", name) for name in in_path if len(in_path) > 1] + [("body", name) for name in in_body]
+    swaps = [("path", name) for name in in_path] + [("body", name) for name in in_body]
     assert swaps, "ids in home and away are the same"
     if both:
         with world.context.db.write() as tx:
@@ -74,7 +76,7 @@ def test_a_foreign_id_among_own_ones(world: World, operation: Operation, both: b
     missing = {404, 204} if operation.returns is Deletion else {404}
     wrong = []
     for where, name in swaps:
-        mixed = _Mixed(home, away, name)
+        mixed = Mixed(home, away, name)
         path = sample.ids(mixed if where == "path" else home, operation.path)
         body = sample.body_for(mixed if where == "body" else home)
         options = {"json": body} if body is not None else {}

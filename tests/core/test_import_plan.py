@@ -62,8 +62,8 @@ def test_a_plan():
     assert not set(tree.reads) & {"README.md", "a.md", "guides/one.md"}
     pages = list(read_pages(plan, tree))
     assert [(p.planned.kind, p.planned.path, p.title, p.link_title) for p in pages] == [
-        ("document", "readme", "Welcome", "Home"),
-        ("document", "a", "A long title", "Short"),
+        ("document", "readme", "Home", None),
+        ("document", "a", "Short", None),
         ("group", "g", "Guides", None),
         ("document", "g/one", "One", None),
         ("document", "g/one/two", "Two", "Link"),
@@ -72,7 +72,7 @@ def test_a_plan():
         ("document", "g/gone", "Gone", None),
         ("document", "g/words", "Words", None),
         ("link", "g", "Data", None),
-        ("document", "g/three", "Three", "Case"),
+        ("document", "g/three", "Case", None),
         ("computed", "g/pets-v2", "Pets v2", None),
     ]
     assert codes(plan.problems) == [
@@ -139,7 +139,7 @@ def test_what_is_not_utf8_is_kept_as_a_file():
     plan = plan_import(tree)
     (page,) = read_pages(plan, tree)
     assert (page.title, page.text, page.keep_as_file) == ("A", None, True)
-    assert page_of(page, ["p"], {}).file_path is None
+    assert page_of(page, ["p"], {}).file_path == "README.md"
     assert codes(plan.problems) == [("README.md", 0, "invalid_utf8")]
 
 

@@ -172,9 +172,92 @@ def test_the_canonical_form():
 def test_an_unchanged_tree_keeps_the_text_byte_for_byte():
     text = "\ufeff# Contents\r\n- [A](./a.md)\r\n\t- [B](b%20b.md)\r\n\r\n"
     summary = read_summary(text)
-    assert update_summary(text, summary) == text
+    assert update_summary(text, summary.entries, entries_of) == text
     summary.entries[0].title = "New"
-    assert update_summary(text, summary) == "# Contents\n\n* [New](a.md)\n  * [B](<b b.md>)\n"
+    changed = update_summary(text, summary.entries, entries_of)
+    assert changed == "\ufeff# Contents\r\n- [New](a.md)\r\n\t- [B](b%20b.md)\r\n\r\n"
+
+
+def entries_of(text):
+    return read_summary(text).entries
+
+
+LONG = """# Table of contents
+
+- [Home](README.md)
+<!-- kept -->
+
+## First
+
+-   [A](a%20a.md "short")
+    - [B](b.md)
+
+## First
+
+1. Words
+   * [C](c.md)
+"""
+
+
+def edited(change):
+    entries = entries_of(LONG)
+    change(entries)
+    return update_summary(LONG, entries, entries_of)
+
+
+def test_only_the_lines_of_changed_entries_are_written_anew():
+    def rename(entries):
+        entries[1].children[0].children[0].title = "B2"
+
+    assert edited(rename) == LONG.replace("    - [B](b.md)", "    - [B2](b.md)")
+
+    def remove(entries):
+        del entries[1].children[0].children[0]
+
+    assert edited(remove) == LONG.replace("    - [B](b.md)\n", "")
+
+    def insert(entries):
+        entries[2].children.append(SummaryEntry(kind="page", title="D", href="d.md"))
+        entries[0].children.append(SummaryEntry(kind="page", title="E", href="e.md"))
+
+    assert edited(insert) == LONG.replace("(README.md)\n", "(README.md)\n  - [E](e.md)\n") + "* [D](d.md)\n"
+
+    def group(entries):
+        entries.insert(
+            1, SummaryEntry(kind="group", title="New", children=[SummaryEntry(kind="page", title="N")])
+        )
+
+    assert edited(group) == LONG.replace("(README.md)\n", "(README.md)\n\n## New\n\n- N\n")
+
+    def swap(entries):
+        entries[1], entries[2] = entries[2], entries[1]
+
+    swapped = edited(swap)
+    assert "<!-- kept -->" in swapped
+    assert same_entries(entries_of(swapped), [entries_of(LONG)[n] for n in (0, 2, 1)])
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.data())
+def test_any_edit_of_a_tree_is_what_the_new_text_says(data):
+    entries = entries_of(LONG)
+    for number in range(data.draw(st.integers(1, 4))):
+        lists = [entries, *(entry.children for entry in walk_entries(entries))]
+        siblings = data.draw(st.sampled_from(lists))
+        new = SummaryEntry(kind="page", title="N", href=f"n{number}.md")
+        what = data.draw(st.sampled_from(["insert", "remove", "rename", "move"]))
+        if what == "insert" or not siblings:
+            siblings.insert(data.draw(st.integers(0, len(siblings))), new)
+            continue
+        at = data.draw(st.integers(0, len(siblings) - 1))
+        if what == "rename":
+            siblings[at].title += " x"
+        else:
+            gone = siblings.pop(at)
+            if what == "move":
+                entries.append(gone)
+    changed = update_summary(LONG, entries, entries_of)
+    assert same_entries(entries_of(changed), entries), changed
 
 
 def test_inferred_navigation():
@@ -262,7 +345,7 @@ def test_any_text_is_read_and_its_canonical_form_is_a_fixpoint(text):
     again = read_summary(written)
     assert same_entries(again.entries, summary.entries), (written, outline(summary.entries))
     assert write_summary(again) == written
-    assert update_summary(text, summary) == text
+    assert update_summary(text, summary.entries, entries_of) == text
     assert all(0 <= problem.line <= text.count("\n") + text.count("\r") + 1 for problem in summary.problems)
 
 
@@ -315,7 +398,7 @@ def test_every_summary_of_the_corpora(corpora: Path):
         assert {problem.code for problem in summary.problems} <= {"listed_twice", "heading_level"}, (
             summary.problems
         )
-        assert update_summary(text, summary) == text
+        assert update_summary(text, summary.entries, entries_of) == text
         assert same_entries(read_summary(write_summary(summary)).entries, summary.entries)
         found += 1
     assert found >= 11

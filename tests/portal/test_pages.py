@@ -1,10 +1,17 @@
 """The pages that mails lead to, in a real browser: an invitation is taken, and somebody signs in and out."""
 
+import base64
 import re
+import secrets
+import zlib
+from urllib.parse import parse_qs
 
 import httpx
 import pytest
+from lxml import etree
 
+from identity_providers import Keys, encoded, response_xml, sign
+from identity_providers import served as provider_served
 from serving import serving
 
 PASSWORD = "correct horse battery"
@@ -75,7 +82,105 @@ def test_somebody_who_is_signed_in_joins_with_their_account(browser, served):
     context.close()
 
 
-@pytest.mark.parametrize("path", ["/sign-in", "/invitation"])
+# --- single sign-on, with a provider on another site --------------------------------------------------
+
+KEYS = Keys()
+ISSUER = "https://idp.test/metadata"
+
+
+@pytest.fixture
+def company(browser, served):
+    """A browser, where sign-ins start, where the provider begins one, and of whom it speaks.
+
+    The provider is of another site: ``localhost``, where Octavo is at 127.0.0.1.
+    """
+    known, says = {}, {"email": "ada@example.com"}
+
+    def app(environ, start_response):
+        query, asked = parse_qs(environ["QUERY_STRING"]), None
+        if "SAMLRequest" in query:
+            request = zlib.decompress(base64.b64decode(query["SAMLRequest"][0]), -15)
+            asked = etree.fromstring(request).get("ID")
+        xml = response_xml(
+            issuer=ISSUER, audience=known["entityID"], recipient=known["acsURL"], in_response_to=asked,
+            id=f"_{secrets.token_hex(8)}", name_id=says["email"], email=says["email"],
+        )  # fmt: skip
+        document = encoded(sign(xml, KEYS))
+        start_response("200 OK", [("content-type", "text/html")])
+        return [
+            f"""<link rel="icon" href="data:,"><form method="post" action="{known["acsURL"]}">
+                <input name="SAMLResponse" value="{document}"><input name="RelayState" value="/docs">
+                </form><script>document.forms[0].submit()</script>""".encode()
+        ]
+
+    with provider_served(app) as base:
+        base = base.replace("127.0.0.1", "localhost")
+        body = {
+            "label": "Company <b>Ltd</b>", "entityID": ISSUER, "certificate": KEYS.certificate,
+            "ssoURL": f"{base}/sso", "idpInitiated": True,
+        }  # fmt: skip
+        known.update(served.admin.post(f"/orgs/{served.org}/saml", json=body).json()["service"])
+        context = browser.new_context()
+        page = context.new_page()
+        trouble = []
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        yield page, known["startURL"], f"{base}/begin", says
+        context.close()
+    assert trouble == []
+
+
+def whoami(page, served):
+    """The address of whom the browser's cookie is of."""
+    answer = page.request.get(f"{served.url}/v1/user")
+    return answer.json()["email"] if answer.ok else None
+
+
+def test_the_browser_that_asked_is_signed_in_although_the_provider_is_of_another_site(company, served):
+    page, start, _, _ = company
+    page.goto(f"{start}?next=/docs")
+    page.wait_for_url(f"{served.url}/docs")
+    assert whoami(page, served) == "ada@example.com"
+
+
+def test_what_nobody_asked_for_is_asked_about(company, served):
+    page, _, begin, _ = company
+    page.goto(begin)
+    page.wait_for_url(f"{served.url}/sso")
+    # Names are text, and the secret has left the address.
+    page.get_by_text(
+        "Company <b>Ltd</b>, the sign-in of Octavo, sent you here as ada@example.com."
+    ).wait_for()
+    assert whoami(page, served) is None
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url(f"{served.url}/docs")
+    assert whoami(page, served) == "ada@example.com"
+
+
+def test_the_owner_of_an_account_connects_it(company, served):
+    page, start, _, says = company
+    invited = served.admin.post(f"/orgs/{served.org}/invites", json={"emails": ["bob@example.com"]})
+    secret = re.search("secret=([^&]+)", invited.json()["links"][0]["url"])[1]
+    body = {"secret": secret, "displayName": "Bob", "password": PASSWORD}
+    assert httpx.post(f"{served.url}/v1/invitations", json=body).status_code == 200
+    says["email"] = "bob@example.com"
+    page.goto(start)
+    page.get_by_text("There is an account with this address.").wait_for()
+    assert whoami(page, served) is None
+    page.get_by_role("link", name="Sign in to my account first").click()
+    page.get_by_label("E-mail address").fill("bob@example.com")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Connect my account").click()
+    page.wait_for_url(f"{served.url}/")
+    assert whoami(page, served) == "bob@example.com"
+    # From now on nobody is asked.
+    page.context.clear_cookies()
+    page.goto(f"{start}?next=/docs")
+    page.wait_for_url(f"{served.url}/docs")
+    assert whoami(page, served) == "bob@example.com"
+
+
+@pytest.mark.parametrize("path", ["/sign-in", "/invitation", "/sso"])
 def test_pages_run_nothing_but_their_own(served, path):
     answer = httpx.get(f"{served.url}{path}?next=javascript:alert(1)&secret=<script>alert(1)</script>")
     policy = answer.headers["content-security-policy"]

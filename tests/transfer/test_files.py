@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from octavo.access import upsert_member
 from octavo.kit.jobs import list_jobs
 from octavo.kit.worker import Worker
 from octavo.transfer import runs, store
@@ -268,6 +269,41 @@ def test_rights_that_are_lost_meanwhile_count(imports):
     imports.work()
     ended = imports.run(run, "admin")
     assert (ended["status"], imports.tree()) == ("failed", {})
+    assert [item["id"] for item in world.get("admin", imports.runs)["items"]][0] == run
+    listed = world.get("editor", imports.runs)
+    assert (listed["items"], listed["count"]) == ([], 0)
+
+
+def test_a_run_reaches_the_organization_where_it_was_started_and_no_other(imports):
+    world, away = imports.world, imports.world.away["organizationId"]
+    run = imports.start({"type": "file", "files": [imports.upload("a.md", "# A\n")]})
+    with world.context.db.write() as tx:
+        upsert_member(tx, away, world.users["editor"], "edit")
+        upsert_member(tx, away, world.users["admin"], "admin")
+    world.post("admin", f"/spaces/{imports.space}/transfer", {"organization": away})
+    imports.work()
+    with world.context.db.read() as tx:
+        assert store.get_run(tx, run).status == "failed"
+    assert imports.pages() == []
+
+
+@pytest.mark.parametrize("losing", ["members", "users"])
+def test_who_is_disabled_while_the_pages_are_made_imports_nothing(imports, monkeypatch, losing):
+    world, column = imports.world, "user_id" if losing == "members" else "id"
+    run = imports.start({"type": "file", "files": [imports.upload("a.md", "# A\n")]})
+    adopt = runs.adopt
+
+    def lose_then_adopt(*arguments):
+        # The check before has passed by now.
+        with world.context.db.write() as tx:
+            tx.run(f"UPDATE {losing} SET disabled = 1 WHERE {column} = :id", id=world.users["editor"])
+        return adopt(*arguments)
+
+    monkeypatch.setattr(runs, "adopt", lose_then_adopt)
+    imports.work()
+    with world.context.db.read() as tx:
+        assert store.get_run(tx, run).status == "failed"
+    assert world.get("admin", f"/spaces/{imports.space}/content/pages")["pages"] == []
 
 
 def test_a_cancelled_run_leaves_nothing(imports):

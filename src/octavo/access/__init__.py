@@ -7,6 +7,7 @@ from .entering import (
     RESTORE_DAYS,
     CollectionAccess,
     KeptSpaceAccess,
+    Member,
     OrgAccess,
     SignedIn,
     SiteAccess,
@@ -14,15 +15,20 @@ from .entering import (
     collection_access,
     enter_organization,
     enter_space,
-    member_role,
+    find_member,
+    find_space_access,
+    organization_access,
     require_actor,
+    role_of_member,
+    role_of_person,
     space_access,
 )
 from .evaluation import Kind, list_standings, list_steps, role_along
-from .reach import admit
+from .reach import PROOF_LASTS, act_for, list_reached
 from .rights.entering import ObjectAccess
 from .rights.granting import grant_by_link, guard_roles, keep_own_role
 from .roles import (
+    ACCOUNT,
     COLLECTION,
     ORDER,
     ORGANIZATION,
@@ -69,19 +75,21 @@ from .tokens import (
     new_token,
     require_same_origin,
 )
-from .visibility import Seen, seen_collections, seen_spaces
+from .visibility import Seen, Viewer, seen_collections, seen_spaces
 from .wire import RoleOrGuest, Team, User, present_people, present_team, present_user
 
 __all__ = [
-    "Actor", "COLLECTION", "Can", "CollectionAccess", "KeptSpaceAccess", "Kind", "LastUse", "Level",
-    "Membership", "ORDER", "ORGANIZATION", "ObjectAccess", "OrgAccess", "RESTORE_DAYS", "Role",
-    "RoleOrGuest", "Rung", "SESSION_IDLE", "SESSION_PREFIX", "SITE", "SPACE", "Seen", "SignedIn",
-    "SiteAccess", "SpaceAccess", "TEAM", "Team", "TeamRow", "User", "UserRow", "accept_membership", "admit",
-    "at_least", "audit", "audit_person", "authenticate", "collection_access", "cookie", "cookie_header",
-    "create_token", "effective_role", "enter_organization", "enter_space", "find_membership", "find_team",
-    "find_user", "find_user_by_email", "grant_by_link", "guard_roles", "has_verified_email", "hash_token",
-    "height", "insert_user", "keep_own_role", "list_standings", "list_steps", "list_users_by_id",
-    "member_role", "narrower", "new_token", "permissions", "present_people", "present_team", "present_user",
-    "require_actor", "require_members", "require_same_origin", "require_teams", "role_along", "role_at",
-    "seen_collections", "seen_spaces", "space_access", "update_user", "upsert_member",
+    "ACCOUNT", "Actor", "COLLECTION", "Can", "CollectionAccess", "KeptSpaceAccess", "Kind", "LastUse",
+    "Level", "Member", "Membership", "ORDER", "ORGANIZATION", "ObjectAccess", "OrgAccess", "PROOF_LASTS",
+    "RESTORE_DAYS", "Role", "RoleOrGuest", "Rung", "SESSION_IDLE", "SESSION_PREFIX", "SITE", "SPACE",
+    "Seen", "SignedIn", "SiteAccess", "SpaceAccess", "TEAM", "Team", "TeamRow", "User", "UserRow", "Viewer",
+    "accept_membership", "act_for", "at_least", "audit", "audit_person", "authenticate",
+    "collection_access", "cookie", "cookie_header", "create_token", "effective_role", "enter_organization",
+    "enter_space", "find_member", "find_membership", "find_space_access", "find_team", "find_user",
+    "find_user_by_email", "grant_by_link", "guard_roles", "has_verified_email", "hash_token", "height",
+    "insert_user", "keep_own_role", "list_reached", "list_standings", "list_steps", "list_users_by_id",
+    "narrower", "new_token", "organization_access", "permissions", "present_people", "present_team",
+    "present_user", "require_actor", "require_members", "require_same_origin", "require_teams",
+    "role_along", "role_at", "role_of_member", "role_of_person", "seen_collections", "seen_spaces",
+    "space_access", "update_user", "upsert_member",
 ]  # fmt: skip

@@ -37,11 +37,15 @@ def highest(roles: Iterable[str | None]) -> str | None:
 
 
 class Can(Enum):
-    """An ability; its value is the key in ``permissions`` objects."""
+    """An ability; its value is the key in ``permissions`` objects. Those over one's own account are in ``ACCOUNT``."""
 
     SIGN_IN = "signedIn"
     OWN_ACCOUNT = "ownAccount"
     OWN_TOKEN = "ownToken"  # noqa: S105
+    RENEW_PROOF = "renewProof"
+    CREATE_TOKEN = "createToken"  # noqa: S105
+    END_SIGN_INS = "endSignIns"
+    CHANGE_SIGN_IN = "changeSignIn"
     VIEW = "view"
     ACCESS = "access"
     ADMIN = "admin"
@@ -103,6 +107,29 @@ ORGANIZATION: Abilities = {
     Can.LIST_INTEGRATIONS: "read",
     Can.LIST_INSTALLATIONS: "read",
     Can.INSTALL_INTEGRATION: "admin",
+}
+
+
+class AccountNeed(NamedTuple):
+    """What an ability over one's own account asks of the token or session.
+
+    ``whole``: that it is not bound to one organization. ``session``: a session, no token. ``proved``: of a session,
+    that the person proved a short while ago who they are.
+    """
+
+    whole: bool = False
+    session: bool = False
+    proved: bool = False
+
+
+ACCOUNT: dict[Can, AccountNeed] = {
+    Can.SIGN_IN: AccountNeed(),
+    Can.OWN_TOKEN: AccountNeed(),
+    Can.OWN_ACCOUNT: AccountNeed(whole=True),
+    Can.RENEW_PROOF: AccountNeed(whole=True, session=True),
+    Can.CREATE_TOKEN: AccountNeed(proved=True),
+    Can.END_SIGN_INS: AccountNeed(session=True, proved=True),
+    Can.CHANGE_SIGN_IN: AccountNeed(whole=True, session=True, proved=True),
 }
 
 

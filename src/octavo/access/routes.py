@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from ..errors import Forbidden, NotFound
 from ..kit.clock import iso
+from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Stream
 from ..kit.pagination import MAX_LIMIT, Listing, present_slice
 from . import store
@@ -18,6 +19,7 @@ from .auditing import AuditFilter, AuditRow, audit_person
 from .auditing import get_audit_event as find_event
 from .auditing import list_audit_events as list_events
 from .entering import OrgAccess, SignedIn
+from .reach import list_reached
 from .roles import Can
 from .wire import AuditEvent, AuditQuery, UpdateUser, User, audit_filter, present_audit_event, present_user
 
@@ -35,14 +37,16 @@ def get_authenticated_user(call: Call, caller: SignedIn) -> User:
 
 @operation("getUserById", "GET", "/users/{userId}", needs=Can.SIGN_IN, returns=User, errors=(404,))
 def get_user(call: Call, caller: SignedIn, user_id: str) -> User:
-    """Oneself, or somebody one shares an organization with."""
+    """Oneself, or somebody in an organization that one reaches."""
     with call.db.read() as tx:
         user = store.find_user(tx, user_id)
-        if user is None or (
-            user_id != caller.user_id and not store.share_an_organization(tx, caller.user_id, user_id)
-        ):
+        if user is None or not (user_id == caller.user_id or _is_colleague(tx, caller, user_id)):
             raise NotFound(f"There is no user {user_id!r}.")
     return present_user(call, user)
+
+
+def _is_colleague(tx: Transaction, caller: SignedIn, user_id: str) -> bool:
+    return store.is_member_of_any(tx, user_id, list_reached(tx, caller.actor))
 
 
 @operation("updateUserById", "PATCH", "/users/{userId}", needs=Can.OWN_ACCOUNT, returns=User, errors=(404,))
@@ -50,7 +54,7 @@ def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) ->
     """Changes one's own name and picture."""
     if user_id != caller.user_id:
         with call.db.read() as tx:
-            if store.find_user(tx, user_id) and store.share_an_organization(tx, caller.user_id, user_id):
+            if _is_colleague(tx, caller, user_id):
                 raise Forbidden("An account is changed by its owner only.")
         raise NotFound(f"There is no user {user_id!r}.")
     with call.db.write() as tx:

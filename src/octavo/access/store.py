@@ -67,20 +67,21 @@ def update_user(tx: Transaction, user_id: str, *, display_name: str | None, phot
     )
 
 
-def share_an_organization(tx: Transaction, one: str, other: str) -> bool:
+def is_member_of_any(tx: Transaction, user_id: str, organization_ids: list[str]) -> bool:
+    """Whether somebody is a member of one of these organizations, disabled or not."""
     return (
         tx.one(
-            """SELECT 1 FROM members a JOIN members b ON a.organization_id = b.organization_id
-               WHERE a.user_id = :one AND b.user_id = :other AND a.disabled = 0""",
-            one=one,
-            other=other,
+            "SELECT 1 FROM members WHERE user_id = :user AND organization_id IN :organizations",
+            user=user_id,
+            organizations=organization_ids,
         )
         is not None
     )
 
 
 class TokenOwner(Struct, frozen=True):
-    """Whose token or session this is. ``organization_id`` None: good wherever its user is a member."""
+    """Whose token or session this is. ``organization_id`` None: good wherever its user is a member. ``proved_at``:
+    when its user last proved in a session who they are; 0 for a token."""
 
     token_id: str
     user_id: str
@@ -88,6 +89,7 @@ class TokenOwner(Struct, frozen=True):
     scopes: str | None
     expires_at: int | None
     last_used_at: int | None
+    proved_at: int
 
 
 # Neither taken back nor its user disabled; bound to an organization, only while its user is a member there.
@@ -100,7 +102,7 @@ _STILL_GOOD = """JOIN users u ON u.id = t.user_id AND u.disabled = 0
 def find_token_owner(tx: Transaction, token_hash: str) -> TokenOwner | None:
     """Whose token this is, when neither was taken back."""
     row = tx.one(
-        f"""SELECT t.id, t.user_id, t.organization_id, t.scopes, t.expires_at, t.last_used_at
+        f"""SELECT t.id, t.user_id, t.organization_id, t.scopes, t.expires_at, t.last_used_at, 0
             FROM tokens t {_STILL_GOOD} AND t.revoked_at IS NULL""",
         hash=token_hash,
     )
@@ -110,7 +112,7 @@ def find_token_owner(tx: Transaction, token_hash: str) -> TokenOwner | None:
 def find_session_owner(tx: Transaction, session_hash: str) -> TokenOwner | None:
     """Whose session this is, when neither was ended."""
     row = tx.one(
-        f"""SELECT t.id, t.user_id, t.organization_id, NULL, t.expires_at, t.last_used_at
+        f"""SELECT t.id, t.user_id, t.organization_id, NULL, t.expires_at, t.last_used_at, t.proved_at
             FROM sessions t {_STILL_GOOD}""",
         hash=session_hash,
     )

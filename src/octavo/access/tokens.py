@@ -130,7 +130,15 @@ def _find(call: Call, secret: str, last_use: LastUse) -> Actor | None:
         return None
     last_use.note("sessions" if session else "tokens", owner, moment)
     scopes = None if owner.scopes is None else frozenset(msgspec.json.decode(owner.scopes))
-    return Actor(owner.user_id, owner.token_id, scopes, owner.organization_id, session)
+    return Actor(
+        owner.user_id,
+        owner.token_id,
+        scopes,
+        owner.organization_id,
+        session,
+        owner.proved_at,
+        None if session else owner.expires_at,
+    )
 
 
 # --- the session cookie -------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .entering import OrgAccess
+from .entering import Member, OrgAccess
 from .roles import ORDER, height
 
 _HEIGHTS = " ".join(f"WHEN '{role}' THEN {height(role)}" for role in ORDER)
@@ -43,6 +43,10 @@ _FOUND = f"""WITH RECURSIVE granted(kind, id, height) AS MATERIALIZED (
 _NOT_GRANTED = "s.id NOT IN (SELECT id FROM granted)"
 
 
+Viewer = OrgAccess | Member
+"""Whose list it is: the caller's own, or what the caller may know that a colleague sees."""
+
+
 class Seen(NamedTuple):
     """SQL around a list of what somebody sees. ``visible``: a table of ids, each with the viewer's ``height`` there;
     ``total``: the value of how many there are. Both behind ``prefix``."""
@@ -53,7 +57,7 @@ class Seen(NamedTuple):
     parameters: dict[str, Any]
 
 
-def seen_spaces(org: OrgAccess, where: str, **parameters: Any) -> Seen:
+def seen_spaces(org: Viewer, where: str, **parameters: Any) -> Seen:
     """The spaces for which ``where`` (on ``spaces s``) holds. ``parameters``: what ``where`` asks for."""
     within = f"s.organization_id = :organization AND {where}"
     if org.role == "admin":
@@ -71,7 +75,7 @@ def seen_spaces(org: OrgAccess, where: str, **parameters: Any) -> Seen:
     return _visible(org, visible, parameters)
 
 
-def seen_collections(org: OrgAccess, where: str, **parameters: Any) -> Seen:
+def seen_collections(org: Viewer, where: str, **parameters: Any) -> Seen:
     """The collections for which ``where`` (on ``collections c``) holds."""
     within = f"c.organization_id = :organization AND {where}"
     if org.role == "admin":
@@ -82,13 +86,13 @@ def seen_collections(org: OrgAccess, where: str, **parameters: Any) -> Seen:
     return _visible(org, visible, parameters)
 
 
-def _visible(org: OrgAccess, visible: str, parameters: dict[str, Any]) -> Seen:
+def _visible(org: Viewer, visible: str, parameters: dict[str, Any]) -> Seen:
     prefix = f"{_FOUND}, visible(id, height) AS MATERIALIZED ({visible})"
     given = {"organization": org.organization_id, "viewer": org.user_id, "viewer_height": height(org.role)}
     return Seen(prefix, "visible", "(SELECT count(*) FROM visible)", {**parameters, **given})
 
 
-def _everything(org: OrgAccess, table: str, within: str, parameters: dict[str, Any]) -> Seen:
+def _everything(org: Viewer, table: str, within: str, parameters: dict[str, Any]) -> Seen:
     """What an administrator sees: nothing is asked."""
     visible = f"(SELECT {table[-1]}.id AS id, {height('admin')} AS height FROM {table} WHERE {within})"
     total = f"(SELECT count(*) FROM {table} WHERE {within})"

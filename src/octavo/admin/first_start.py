@@ -16,12 +16,12 @@ from ..access import (
     find_user_by_email,
     hash_token,
     insert_user,
-    member_role,
     new_token,
+    role_of_member,
     upsert_member,
 )
 from ..errors import BadRequest
-from ..identity import require_another_admin
+from ..identity import require_another_admin, verify_address
 from ..installation import TOKEN_FILE
 from ..kit.clock import now
 from ..kit.context import Context
@@ -37,6 +37,8 @@ def _person(tx: Transaction, email: str) -> str:
         raise BadRequest(f"email: expected an address, got {email!r}")
     found = find_user_by_email(tx, email)
     if found is not None:
+        # The operator says whose the address is; who has the account may be somebody else who knew it.
+        verify_address(tx, found.id)
         return found.id
     name = email.partition("@")[0].replace(".", " ").replace("_", " ").title()
     return insert_user(tx, email, name or email, verified=True).id
@@ -60,7 +62,7 @@ def token_for(
         user_id = _person(tx, email)
         if organization_id is not None:
             get_organization(tx, organization_id)
-            is_member, _ = member_role(tx, organization_id, user_id)
+            is_member, _ = role_of_member(tx, organization_id, user_id)
             if role is not None or not is_member:
                 wanted = None if role == "guest" else role or "read"
                 if wanted != "admin":

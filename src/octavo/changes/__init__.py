@@ -4,7 +4,7 @@ from ..content import explain_merges
 from . import tables as tables
 from .content_wire import DocumentInput
 from .copying import Material, adopt, slots
-from .entering import ChangeAccess, enter_change
+from .entering import ChangeAccess, change_access, enter_change
 from .merging import Result, merge, update
 from .reviewing import ReviewComments, comment_reviews
 from .saving import create, edit_change, edit_live, edit_main, require_editable, require_live, revise_change
@@ -15,7 +15,7 @@ explain_merges(lambda call, tx, change_id: present_change(call, tx, get_change(t
 
 __all__ = [
     "ChangeAccess", "ChangeRequest", "ChangeRow", "DocumentInput", "Material", "Result", "ReviewComments",
-    "add_contribution", "adopt", "comment_reviews", "create", "edit_change", "edit_live", "edit_main",
-    "enter_change", "find_change", "get_change", "lock_change", "merge", "present_change",
+    "add_contribution", "adopt", "change_access", "comment_reviews", "create", "edit_change", "edit_live",
+    "edit_main", "enter_change", "find_change", "get_change", "lock_change", "merge", "present_change",
     "require_editable", "require_live", "revise_change", "slots", "update",
 ]  # fmt: skip

@@ -423,8 +423,12 @@ class Editor:
     # --- what a page says -----------------------------------------------------------------------------
 
     def with_text(self, page: Page, source: str) -> Page:
+        """The page with another source. A heading that stays as it was does not take the title back that the
+        navigation gave the page."""
         head = read_head(source)
-        return replace(page, body=self.put(source), title=head.title or page.title, **head_fields(head))
+        before = read_head(self.text(page.body)).title if page.body else None
+        title = page.title if head.title in (None, "", before) else head.title
+        return replace(page, body=self.put(source), title=title, **head_fields(head))
 
     def _with_document(self, page: Page, given: DocumentInput) -> Page:
         source, document = self._source(page.id, page.body, page.file_path, given)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..access import Can, SpaceAccess, enter_space
+from ..access import Actor, Can, SpaceAccess, enter_space
 from ..content import ReadState
 from ..errors import NotFound
+from ..kit.db import Transaction
 from ..kit.operation import Call, enters
 from .store import ChangeRow, find_change
 from .wire import view_of
@@ -27,6 +28,10 @@ class ChangeAccess(Struct, frozen=True):
         return self.space.space_id
 
     @property
+    def actor(self) -> Actor:
+        return self.space.actor
+
+    @property
     def user_id(self) -> str:
         return self.space.user_id
 
@@ -38,10 +43,14 @@ class ChangeAccess(Struct, frozen=True):
 def _enter(call: Call, needs: Can, space_id: str, id_or_number: str) -> tuple[SpaceAccess, ChangeRow]:
     space = enter_space(call, needs, space_id)
     with call.db.read() as tx:
-        change = find_change(tx, space_id, id_or_number)
+        return space, _get(tx, space, id_or_number)
+
+
+def _get(tx: Transaction, space: SpaceAccess, id_or_number: str) -> ChangeRow:
+    change = find_change(tx, space.space_id, id_or_number)
     if change is None:
         raise NotFound(f"There is no change request {id_or_number!r} in this space.")
-    return space, change
+    return change
 
 
 @enters(ChangeAccess, "spaceId", "changeRequestId")
@@ -49,6 +58,11 @@ def enter_change(call: Call, needs: Can, space_id: str, change_request_id: str) 
     """By the id of the change request or by its number in the space."""
     space, change = _enter(call, needs, space_id, change_request_id)
     return ChangeAccess(space, change.id)
+
+
+def change_access(tx: Transaction, space: SpaceAccess, change_request_id: str) -> ChangeAccess:
+    """A change request of a space that was entered. Raises NotFound."""
+    return ChangeAccess(space, _get(tx, space, change_request_id).id)
 
 
 @enters(ReadState, "spaceId", "changeRequestId")

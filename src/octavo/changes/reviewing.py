@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple
 
-from ..access import Can, space_access
+from ..access import SPACE, Can, at_least, role_of_person
 from ..errors import BadRequest, Forbidden, NotFound, Unavailable
 from ..kit.db import Transaction
 from ..kit.operation import Call
@@ -51,12 +51,11 @@ def request_reviews(
     require_editable(change)
     asked = []
     for user_id in dict.fromkeys(user_ids):
-        try:
-            space_access(tx, user_id, Can.REVIEW, access.space_id)
-        except NotFound:
-            raise NotFound(f"users: there is nobody {user_id!r} in this space.") from None
-        except Forbidden:
-            raise BadRequest(f"users: {user_id!r} may not review in this space.") from None
+        role = role_of_person(tx, access.organization_id, "space", access.space_id, user_id)
+        if role is None:
+            raise NotFound(f"users: there is nobody {user_id!r} in this space.")
+        if not at_least(role, SPACE[Can.REVIEW]):
+            raise BadRequest(f"users: {user_id!r} may not review in this space.")
         if user_id == change.created_by:
             raise BadRequest("users: who made a change request cannot review it.")
         asked.append(store.put_reviewer(tx, change, user_id, access.user_id))

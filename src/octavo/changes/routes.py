@@ -14,7 +14,7 @@ from . import content_routes, history_routes, merging, review_routes, saving, st
 from .copying import adopt
 from .differences import present_differences, states_of_change, text_changes
 from .differences_wire import ChangesQuery, SemanticChanges, TextChanges, present_text_changes
-from .entering import ChangeAccess
+from .entering import ChangeAccess, change_access
 from .resolving import settle
 from .store import ChangeFilter
 from .templates import routes as template_routes
@@ -95,16 +95,17 @@ def create_change(call: Call, space: SpaceAccess, body: CreateChangeRequest) -> 
     chosen, material = body.template, None
     if chosen is not None:
         with call.db.read() as tx:
-            material = get_material(tx, space.user_id, chosen.id)
+            material = get_material(tx, space.actor, chosen.id)
             # What is wrong with it is said before anything is made.
             adopt(tx, main_state(tx, space.space_id), material, chosen.params.content_refs)
     with call.db.write() as tx:
         change = saving.create(tx, space, body.subject)
+        made = change_access(tx, space, change.id)
     if chosen is not None and material is not None:
         refs = chosen.params.content_refs
         saving.revise_change(
             call.context,
-            ChangeAccess(space, change.id),
+            made,
             lambda tx, state, _: adopt(tx, state, material, refs),
         )
     with call.db.read() as tx:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..access import Can, SpaceAccess, find_user, space_access
+from ..access import SpaceAccess, find_user, role_of_person
 from ..changes import DocumentInput
 from ..core.document import Block, Document, DocumentError, Inline, Leaf, Text, from_json, read, to_json, walk
 from ..core.document import write as write_markdown
@@ -134,11 +134,7 @@ def _team_name(tx: Transaction, space: SpaceAccess, team_id: str, known: bool) -
 
 
 def _sees(tx: Transaction, space: SpaceAccess, user_id: str) -> bool:
-    try:
-        space_access(tx, user_id, Can.VIEW, space.space_id)
-    except NotFound:
-        return False
-    return True
+    return role_of_person(tx, space.organization_id, "space", space.space_id, user_id) is not None
 
 
 # --- showing ------------------------------------------------------------------------------------------

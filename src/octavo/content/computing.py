@@ -16,10 +16,10 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 from msgspec import Meta, Struct
 
-from ..access import Can, space_access
+from ..access import Actor, Can, find_space_access
 from ..core.document import Document, DocumentError, from_json, to_json
 from ..core.pages import Page
-from ..errors import BadRequest, NotFound
+from ..errors import BadRequest
 from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 from ..spaces import get_space
@@ -48,11 +48,11 @@ class Source(Struct):
 
 
 class Asker(Struct, frozen=True):
-    """Who reads computed content of which space. ``user_id`` None: visitors of a site that publishes it."""
+    """Who reads computed content of which space. ``actor`` None: visitors of a site that publishes it."""
 
     space_id: str
     organization_id: str
-    user_id: str | None
+    actor: Actor | None
 
 
 class Asked(Struct, frozen=True):
@@ -211,12 +211,9 @@ def _resolve_space(tx: Transaction, asker: Asker, ref: Mapping[str, Any]) -> Any
     wanted = ref.get("space")
     if not isinstance(wanted, str):
         return None
-    if asker.user_id is not None:
-        try:
-            access = space_access(tx, asker.user_id, Can.VIEW, wanted)
-        except NotFound:
-            return None
-        if access.organization_id != asker.organization_id:
+    if asker.actor is not None:
+        access = find_space_access(tx, asker.actor, Can.VIEW, wanted)
+        if access is None or access.organization_id != asker.organization_id:
             return None
     elif wanted != asker.space_id:
         return None

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..access import Actor
 from ..core.document import Document, from_json, with_head, write
 from ..core.pages import Page, free_slug
 from ..errors import BadRequest
@@ -98,13 +99,13 @@ class _Found(Struct):
     computed: Computed
 
 
-def expand(tx: Transaction, state: State, user_id: str | None) -> Expansion:
-    """What the computed pages of a state give now to a user, or (None) to visitors of a site. Never raises for a
+def expand(tx: Transaction, state: State, actor: Actor | None) -> Expansion:
+    """What the computed pages of a state give now to somebody, or (None) to visitors of a site. Never raises for a
     source that nobody can compute."""
     sources = store.list_computed(tx, state)
     if not sources:
         return Expansion(b"", {}, [])
-    asker = asker_at(tx, state.space_id, user_id)
+    asker = asker_at(tx, state.space_id, actor)
     fingerprint = blake2b(state.revision_id.encode(), digest_size=32)
     found: list[_Found] = []
     left = MAX_PAGES
@@ -131,8 +132,8 @@ def expand(tx: Transaction, state: State, user_id: str | None) -> Expansion:
     return kept
 
 
-def asker_at(tx: Transaction, space_id: str, user_id: str | None) -> Asker:
-    return Asker(space_id, get_space(tx, space_id).organization_id, user_id)
+def asker_at(tx: Transaction, space_id: str, actor: Actor | None) -> Asker:
+    return Asker(space_id, get_space(tx, space_id).organization_id, actor)
 
 
 def source_of(page: Page) -> Source | None:
@@ -174,12 +175,12 @@ def _place(found: _Found, taken: set[str]) -> list[Page]:
     return pages
 
 
-def computed_document(tx: Transaction, space_id: str, user_id: str | None, page: Page) -> Document:
+def computed_document(tx: Transaction, space_id: str, actor: Actor | None, page: Page) -> Document:
     """The document of a page that says what it is computed of. Raises BadRequest when it cannot be."""
     source = source_of(page)
     if source is None:
         raise BadRequest(f"The page {page.id!r} names no source that a document could be computed of.")
-    encoded = compute_document(tx, asker_at(tx, space_id, user_id), source, page.id)
+    encoded = compute_document(tx, asker_at(tx, space_id, actor), source, page.id)
     return from_json(msgspec.json.decode(encoded))
 
 

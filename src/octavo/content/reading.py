@@ -104,7 +104,7 @@ class Reader:
 
     def _expand(self) -> Expansion:
         if self._expansion is None:
-            self._expansion = expand(self._tx, self._state, require_actor(self._call).user_id)
+            self._expansion = expand(self._tx, self._state, require_actor(self._call))
         return self._expansion
 
     def _expanded(self, pages: list[Page], query: ContentQuery) -> list[Page]:
@@ -240,8 +240,8 @@ class Reader:
             presented.document = Raw(msgspec.json.encode(to_json(document)))
 
     def _computed(self, page: Page, mode: Evaluated) -> Document:
-        user_id = require_actor(self._call).user_id
-        document = computed_document(self._tx, self._state.space_id, user_id, page)
+        actor = require_actor(self._call)
+        document = computed_document(self._tx, self._state.space_id, actor, page)
         return evaluated_document(self._tx, self._state, document, mode, page.variables)
 
     def _document(self, page: Page, mode: Evaluated) -> Raw:

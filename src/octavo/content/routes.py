@@ -268,7 +268,7 @@ def get_embed(call: Call, space: SpaceAccess, query: EmbedQuery) -> Embed:
 
 
 def _asker(space: SpaceAccess) -> Asker:
-    return Asker(space.space_id, space.organization_id, space.user_id)
+    return Asker(space.space_id, space.organization_id, space.actor)
 
 
 @operation(

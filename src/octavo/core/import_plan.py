@@ -50,7 +50,8 @@ class Files(Protocol):
 class PlannedPage(Struct, kw_only=True):
     """A page to be. ``parent`` is the place of its parent in ``ImportPlan.pages`` (always before it), ``path``
     the slugs down to it. A link leads to ``url``, or to the page at place ``to_page`` (and ``anchor``), or to
-    the file ``to_file``. Without ``file_path`` a document has no body."""
+    the file ``to_file``. Without ``file_path`` a document has no body, nor has one whose file is ``missing``.
+    ``titled``: SUMMARY.md says the title."""
 
     parent: int | None
     rank: str = ""
@@ -60,6 +61,8 @@ class PlannedPage(Struct, kw_only=True):
     title: str = ""
     link_title: str | None = None
     file_path: str | None = None
+    missing: bool = False
+    titled: bool = False
     url: str | None = None
     to_page: int | None = None
     to_file: str | None = None
@@ -86,8 +89,8 @@ class ImportPlan(Struct, kw_only=True):
 
 class PageText(Struct, kw_only=True):
     """A planned page with what its file says: ``text`` is the whole file, ``None`` if there is none or it is
-    not UTF-8 (then ``keep_as_file`` is set and the bytes should be kept). ``title`` is the leading heading,
-    else what the navigation says."""
+    not UTF-8 (then ``keep_as_file`` is set and the bytes should be kept). ``title`` is what SUMMARY.md says, else
+    the leading heading, else made of the file's name."""
 
     planned: PlannedPage
     place: int
@@ -106,14 +109,11 @@ def read_pages(plan: ImportPlan, files: Files) -> Iterator[PageText]:
     """Every page in order, its file read when its turn comes; problems are added to the plan."""
     for place, planned in enumerate(plan.pages):
         page = PageText(planned=planned, place=place, title=planned.title, link_title=planned.link_title)
-        if planned.file_path is not None:
+        if planned.file_path is not None and not planned.missing:
             page.text = read_text(plan, files, planned.file_path)
             page.keep_as_file = page.text is None
-            heading = leading_title(page.text) if page.text else None
-            if heading:
-                page.title = heading
-                if planned.link_title is None and planned.line and planned.title != heading:
-                    page.link_title = planned.title
+            if page.text and not planned.titled:
+                page.title = leading_title(page.text) or planned.title
         yield page
 
 
@@ -149,7 +149,7 @@ def page_of(read: PageText, ids: Sequence[str], file_ids: Mapping[str, str]) -> 
         link_title=read.link_title,
         target=target,
         computed=planned.computed,
-        file_path=None if read.keep_as_file else planned.file_path,
+        file_path=planned.file_path,
     )
 
 
@@ -306,6 +306,7 @@ class _Planner:
             page.kind, page.url = "link", entry.href
         else:
             self.page_of_path(page, entry)
+        page.titled = not self.inferred and bool(entry.title)
         if not page.title:
             page.title = title_of_name(page.slug) or "Untitled"
         return page
@@ -313,11 +314,16 @@ class _Planner:
     def page_of_path(self, page: PlannedPage, entry: SummaryEntry) -> None:
         href = entry.href or ""
         path = self.find(href, entry.line)
+        absent = self.config.root + _file_of(href)
+        if path is None and absent in self.page_of_file:
+            path = absent
         if path is None:
             self.problem(
                 self.summary_path, entry.line, "missing_file", f"{href} does not exist; the page is empty"
             )
             page.slug = _slug_of_file(href, entry.title)
+            # The page is where its file would be, so that the entry keeps its link.
+            page.file_path, page.missing = absent, True
         elif (place := self.page_of_file.get(path)) is not None:
             page.kind, page.to_page, page.anchor = "link", place, entry.anchor
             if entry.kind == "page":
@@ -347,6 +353,13 @@ class _Planner:
                 self.problem(self.summary_path, line, "case_differs", message)
                 return path
         return None
+
+
+def _file_of(href: str) -> str:
+    """The Markdown file that an entry of this target is about."""
+    if is_markdown(href):
+        return href
+    return f"{href}README.md".lstrip("/") if href.endswith("/") else f"{href}.md"
 
 
 def _slug_of_file(path: str, title: str) -> str:

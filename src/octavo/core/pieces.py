@@ -38,7 +38,9 @@ _EVENT = re.compile(
     re.MULTILINE,
 )
 _TAGS = re.compile(r"\{%-?[ \t]*(end)?(@?[A-Za-z][\w/.:-]*)")
-_ELEMENTS = re.compile(r"<(/?)(details|div|table|figure|pre|script|style|textarea)\b|<!--|-->", re.IGNORECASE)
+_ELEMENTS = re.compile(
+    r"<(/?)(details|div|center|table|figure|pre|script|style|textarea)\b|<!--|-->", re.IGNORECASE
+)
 _MATH_END = re.compile(r"^[ \t]*\$\$[ \t]*\r?$", re.MULTILINE)
 _MARKER = re.compile(r"([ \t]*)(?:[*+-]|\d{1,9}[.)])(?=[ \t]|\r?$)")
 _INTERRUPTS = re.compile(r"[ \t]*(?:#{1,6}(?=[ \t\r]|$)|\{%|(?:[*+-]|1[.)])[ \t]+[^\s])")

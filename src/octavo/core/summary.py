@@ -8,7 +8,8 @@ from __future__ import annotations
 import html
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from difflib import SequenceMatcher
 from typing import Any, Literal
 from urllib.parse import quote, unquote
 
@@ -32,7 +33,7 @@ class SummaryEntry(Struct, kw_only=True):
     ``group``: a heading, only at the top level; ``slug`` is its pinned slug. ``page``: a file listed for the
     first time (``href`` its path below the root, ``anchor`` what stood behind ``#``), or text alone
     (``href`` is ``None``). ``link``: a URL, or once more a file that is listed above. ``computed``: a page
-    made of ``computed``, the map its YAML holds. ``line`` counts from 1.
+    made of ``computed``, the map its YAML holds. ``line`` counts from 1; ``end`` is its last line.
     """
 
     kind: Literal["group", "page", "link", "computed"]
@@ -44,6 +45,7 @@ class SummaryEntry(Struct, kw_only=True):
     computed: dict[str, Any] | None = None
     children: list[SummaryEntry] = field(default_factory=list)
     line: int = 0
+    end: int = 0
 
 
 class Summary(Struct, kw_only=True):
@@ -78,8 +80,10 @@ _LINK_TITLE = re.compile(
 )
 _POINTED = re.compile(r"<((?:\\.|[^\\<>])*)>")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_CJK = "\u1100-\u11ff\u2e80-\u303f\u3041-\u9fff\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff01-\uffee"
+# A letter beside stars makes them text, unless it is of a script that puts no spaces between words.
 _EMPHASIS = re.compile(
-    r"(?<![\\\w*])(\*\*\*|\*\*|\*)(?=[^\s*])(.+?)(?<=[^\s*\\])\1(?![\w*])"
+    rf"(?:(?<![\\\w*])|(?<=[{_CJK}]))(\*\*\*|\*\*|\*)(?=[^\s*])(.+?)(?<=[^\s*\\])\1(?:(?![\w*])|(?=[{_CJK}]))"
     r"|(?<![\\\w])(__|_)(?=[^\s_])(.+?)(?<=[^\s_\\])\3(?!\w)"
     r"|(?<!\\)(~~)(?=\S)(.+?)(?<=[^\s\\])\5|(?<!\\)(`+)(.+?)(?<!`)\7(?!`)"
 )
@@ -163,6 +167,7 @@ class _Reader:
             self.at += 1
 
     def heading(self, level: int, text: str, line: int) -> None:
+        """A heading whose last line was just read."""
         self.open = []
         pin = _PIN.search(text)
         if pin:
@@ -173,7 +178,8 @@ class _Reader:
             return
         if level != 2:
             self.problem(line, "heading_level", "groups are headings of the second level; read as one")
-        self.group = SummaryEntry(kind="group", title=title, slug=pin[1] or None if pin else None, line=line)
+        slug = pin[1] or None if pin else None
+        self.group = SummaryEntry(kind="group", title=title, slug=slug, line=line, end=self.at)
         if not title:
             self.problem(line, "empty_title", "a group without a title")
         self.summary.entries.append(self.group)
@@ -200,6 +206,7 @@ class _Reader:
         self.place(entry, column)
 
     def place(self, entry: SummaryEntry, column: int) -> None:
+        entry.end = self.at
         # One space more or less is a slip, two are a level.
         while self.open and column < self.open[-1][0] + 2:
             column = min(column, self.open.pop()[0])
@@ -416,8 +423,7 @@ def write_summary(summary: Summary) -> str:
         if entry.kind == "group":
             if in_list:
                 out.append("")
-            pin = f' <a href="#{entry.slug}" id="{entry.slug}"></a>' if entry.slug else ""
-            out += [f"## {_escape(entry.title)}{pin}", ""]
+            out += [f"## {_escape(entry.title)}{_pin(entry)}", ""]
             _write_items(entry.children, "", out)
             in_list, in_group = bool(entry.children), True
             continue
@@ -432,17 +438,150 @@ def write_summary(summary: Summary) -> str:
     return "\n".join(out) + "\n"
 
 
-def update_summary(original: str, summary: Summary) -> str:
-    """``original`` itself, byte for byte, when it says what ``summary`` says; else the canonical form."""
-    read = read_summary(original)
-    same = (read.title or DEFAULT_TITLE) == (summary.title or DEFAULT_TITLE)
-    return original if same and same_entries(read.entries, summary.entries) else write_summary(summary)
+def update_summary(
+    original: str, wanted: list[SummaryEntry], understand: Callable[[str], list[SummaryEntry]]
+) -> str:
+    """``original`` with no other lines changed than those of entries that are not as ``wanted``.
+
+    ``understand`` gives the entries that a text means, with the ``line`` each stands on: two ways to write a
+    target, or an entry that means two pages, are no difference.
+    """
+    there = understand(original)
+    if same_entries(there, wanted):
+        return original
+    changed = _Changed(original, there).into(wanted)
+    if same_entries(understand(changed), wanted):
+        return changed
+    return write_summary(Summary(title=read_summary(original).title, entries=wanted))
+
+
+class _Row(Struct, frozen=True):
+    """An entry of a tree laid out flat: ``depth`` counts lists, a group stands at -1."""
+
+    depth: int
+    grouped: bool
+    entry: SummaryEntry
+
+    def key(self) -> Hashable:
+        entry = self.entry
+        computed = repr(entry.computed)
+        return (
+            self.depth, self.grouped, entry.kind, entry.title, entry.link_title, entry.href, entry.anchor, entry.slug,
+            computed,
+        )  # fmt: skip
+
+
+def _rows(entries: list[SummaryEntry], depth: int = 0, grouped: bool = False) -> Iterator[_Row]:
+    for entry in entries:
+        group = entry.kind == "group" and depth == 0
+        yield _Row(-1 if group else depth, grouped, entry)
+        yield from _rows(entry.children, 0 if group else depth + 1, grouped or group)
+
+
+class _Changed:
+    """A text in which entries are put, left out and replaced, all other lines kept."""
+
+    def __init__(self, original: str, there: list[SummaryEntry]) -> None:
+        self.lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z", original)
+        ending = re.search(r"\r\n|\r|\n", original)
+        self.ending = ending[0] if ending else "\n"
+        ends = {entry.line: entry.end for entry in walk_entries(read_summary(original).entries)}
+        self.rows = list(_rows(there))
+        self.begins: list[int] = []
+        self.ends: list[int] = []
+        for row in self.rows:
+            begin = row.entry.line - 1
+            if self.ends and begin < self.ends[-1]:
+                # Of two entries on one line the first one has it.
+                begin = end = self.ends[-1]
+            else:
+                end = ends.get(begin + 1, begin + 1)
+            self.begins.append(begin)
+            self.ends.append(end)
+        self.begins.append(len(self.lines))
+        self.out: list[str] = []
+        self.kept = self.lines[: self.begins[0]]
+        """Lines between entries that wait for what comes before them."""
+        self.indents: dict[int, str] = {}
+        self.bullet = "*"
+        self.last: _Row | None = None
+
+    def into(self, wanted: list[SummaryEntry]) -> str:
+        rows = list(_rows(wanted))
+        matcher = SequenceMatcher(
+            None, [row.key() for row in self.rows], [row.key() for row in rows], autojunk=False
+        )
+        for what, first, behind, start, stop in matcher.get_opcodes():
+            if what == "equal":
+                for n in range(first, behind):
+                    self.keep(n)
+                continue
+            for n in range(first, behind):
+                self.note(n)
+            for row in rows[start:stop]:
+                self.put(row)
+            for n in range(first, behind):
+                self.leave_out(n)
+        return "".join([*self.out, *self.kept])
+
+    def keep(self, n: int) -> None:
+        own = self.lines[self.begins[n] : self.ends[n]]
+        self.out += self.kept
+        self.out += own
+        self.indents = {depth: indent for depth, indent in self.indents.items() if depth < self.rows[n].depth}
+        self.note(n)
+        self.kept = self.lines[self.ends[n] : self.begins[n + 1]]
+        self.last = self.rows[n]
+
+    def note(self, n: int) -> None:
+        """Remembers how an item is indented and marked, for those that come to stand beside it."""
+        own = self.lines[self.begins[n] : self.ends[n]]
+        if self.rows[n].depth >= 0 and own and (item := _ITEM.match(own[0].rstrip("\r\n"))):
+            self.indents.setdefault(self.rows[n].depth, item[1])
+            self.bullet = item[2]
+
+    def leave_out(self, n: int) -> None:
+        behind = self.lines[self.ends[n] : self.begins[n + 1]]
+        if self.kept and not self.kept[-1].strip():
+            while behind and not behind[0].strip():
+                behind = behind[1:]
+        self.kept += behind
+
+    def put(self, row: _Row) -> None:
+        if self.last is None:
+            self.out += self.kept
+            self.kept = []
+        if self.out and not self.out[-1].endswith(("\r", "\n")):
+            self.out[-1] += self.ending
+        rows: list[str] = []
+        if row.depth < 0:
+            rows = ["", f"## {_escape(row.entry.title)}" + _pin(row.entry)]
+        else:
+            if self.last is not None and self.last.grouped is not row.grouped and not row.grouped:
+                rows = ["", "***", ""]
+            elif self.last is not None and self.last.depth < 0:
+                rows = [""]
+            above = self.indents.get(row.depth - 1)
+            indent = self.indents.get(row.depth, "" if above is None else above + "  ")
+            written: list[str] = []
+            _write_items([replace(row.entry, children=[])], indent, written)
+            if self.bullet in "-+":
+                written[0] = written[0].replace("* ", f"{self.bullet} ", 1)
+            rows += written
+            self.indents[row.depth] = indent
+        self.indents = {depth: indent for depth, indent in self.indents.items() if depth <= row.depth}
+        self.out += [line + self.ending for line in rows]
+        self.last = row
+
+
+def _pin(entry: SummaryEntry) -> str:
+    return f' <a href="#{entry.slug}" id="{entry.slug}"></a>' if entry.slug else ""
 
 
 def same_entries(one: list[SummaryEntry], two: list[SummaryEntry]) -> bool:
     """Whether two trees say the same, wherever their lines stand."""
     return len(one) == len(two) and all(
-        replace(a, line=0, children=[]) == replace(b, line=0, children=[])
+        replace(a, line=0, end=0, children=[]) == replace(b, line=0, end=0, children=[])
         and same_entries(a.children, b.children)
         for a, b in zip(one, two, strict=True)
     )

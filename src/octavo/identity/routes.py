@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..access import (
+    PROOF_LASTS,
     Actor,
     Can,
     OrgAccess,
@@ -16,18 +17,15 @@ from ..access import (
     require_same_origin,
 )
 from ..errors import Forbidden, NotFound
-from ..kit.clock import now
+from ..kit.clock import iso, now
 from ..kit.db import Transaction
 from ..kit.operation import PUBLIC, Area, Call, Deletion, Reply
 from ..kit.pagination import Listing, PageQuery, present_slice
-from . import attempts, factors, oidc, passwords, removal, sessions, signing_in, store, wire
+from . import attempts, factors, oidc, passwords, proof, removal, sessions, signing_in, store, wire
 from .saml.store import list_active_providers
 from .tokens import issue_token
 
 operation = Area("access").operation
-
-_FRESH = 15 * 60_000
-"""How long after its beginning a session from a mailed link may set a password without the old one."""
 
 _DISCOVERIES = 600
 """From one client address in a window of ``attempts``."""
@@ -243,7 +241,12 @@ def list_sessions(call: Call, caller: SignedIn, query: PageQuery) -> Listing[wir
 
 
 @operation(
-    "endSession", "DELETE", "/user/sessions/{sessionId}", needs=Can.SIGN_IN, returns=Deletion, extension=True
+    "endSession",
+    "DELETE",
+    "/user/sessions/{sessionId}",
+    needs=Can.END_SIGN_INS,
+    returns=Deletion,
+    extension=True,
 )
 def end_session(call: Call, caller: SignedIn, session_id: str) -> bool:
     """Ends one of the caller's sessions at once."""
@@ -256,7 +259,7 @@ def end_session(call: Call, caller: SignedIn, session_id: str) -> bool:
         return sessions.end(tx, caller.user_id, session_id)
 
 
-@operation("endOtherSessions", "POST", "/user/sessions/end-others", needs=Can.OWN_ACCOUNT, extension=True)
+@operation("endOtherSessions", "POST", "/user/sessions/end-others", needs=Can.CHANGE_SIGN_IN, extension=True)
 def end_other_sessions(call: Call, caller: SignedIn) -> None:
     """Ends all of the caller's sessions but the one that asks."""
     with call.db.write() as tx:
@@ -267,35 +270,30 @@ def end_other_sessions(call: Call, caller: SignedIn) -> None:
 # --- password and second factor -----------------------------------------------------------------------
 
 
-def _require_current_password(call: Call, user_id: str, given: str | None) -> None:
-    """Raises Forbidden unless the password is right, there is none, or a mailed link has just proved as much."""
-    with call.db.read() as tx:
-        stored = passwords.find_password(tx, user_id)
-        session = sessions.find_session(tx, user_id, call.actor.token_id) if call.actor.session else None
-    if stored is None:
-        return
-    if session is not None and session.method == "link" and now() - session.created_at < _FRESH:
-        return
-    counters = attempts.counters("current-password", user_id, call.client)
-    with call.db.write() as tx:
-        attempts.take(tx, counters)
-    if not passwords.verify_password(stored, given or ""):
-        raise Forbidden("currentPassword: missing or wrong")
-    with call.db.write() as tx:
-        attempts.give_back(tx, counters)
+@operation(
+    "proveIdentity",
+    "POST",
+    "/user/proof",
+    needs=Can.RENEW_PROOF,
+    returns=wire.ProvedIdentity,
+    extension=True,
+    body_limit=16_384,
+)
+def prove_identity(call: Call, caller: SignedIn, body: wire.ProveIdentity) -> wire.ProvedIdentity:
+    """Proves once more who the caller is: passwords, second factors, sessions and tokens are changed within 15
+    minutes of this, or of signing in."""
+    return wire.ProvedIdentity(iso(proof.prove(call, caller.actor, body.password, body.code) + PROOF_LASTS))
 
 
-@operation("setPassword", "PUT", "/user/password", needs=Can.OWN_ACCOUNT, extension=True, body_limit=16_384)
+@operation(
+    "setPassword", "PUT", "/user/password", needs=Can.CHANGE_SIGN_IN, extension=True, body_limit=16_384
+)
 def set_password(call: Call, caller: SignedIn, body: wire.SetPassword) -> None:
-    """Sets the caller's password, and ends their other sessions.
-
-    The current one is needed where there is one, but for the first 15 minutes after signing in by a mailed link.
-    """
+    """Sets the caller's password, and ends their other sessions."""
     with call.db.read() as tx:
         user = find_user(tx, caller.user_id)
     assert user is not None
     passwords.require_good(body.password, user.email)
-    _require_current_password(call, caller.user_id, body.current_password)
     hashed = passwords.hash_password(body.password)
     with call.db.write() as tx:
         sessions.require_still_in(tx, call.actor)
@@ -316,14 +314,13 @@ def get_mfa(call: Call, caller: SignedIn) -> wire.SecondFactor:
     "startMfa",
     "POST",
     "/user/mfa",
-    needs=Can.OWN_ACCOUNT,
+    needs=Can.CHANGE_SIGN_IN,
     returns=wire.StartedSecondFactor,
     errors=(409,),
     extension=True,
 )
-def start_mfa(call: Call, caller: SignedIn, body: wire.StartSecondFactor) -> Reply:
+def start_mfa(call: Call, caller: SignedIn) -> Reply:
     """A secret for an authenticator app; in force once `confirmMfa` has seen a code of it."""
-    _require_current_password(call, caller.user_id, body.current_password)
     with call.db.write() as tx:
         sessions.require_still_in(tx, call.actor)
         user = find_user(tx, caller.user_id)
@@ -337,7 +334,7 @@ def start_mfa(call: Call, caller: SignedIn, body: wire.StartSecondFactor) -> Rep
     "confirmMfa",
     "POST",
     "/user/mfa/confirm",
-    needs=Can.OWN_ACCOUNT,
+    needs=Can.CHANGE_SIGN_IN,
     returns=wire.RecoveryCodes,
     errors=(409,),
     extension=True,
@@ -366,7 +363,7 @@ def _require_code(call: Call, user_id: str, code: str) -> None:
     "renewMfaRecoveryCodes",
     "POST",
     "/user/mfa/recovery-codes",
-    needs=Can.OWN_ACCOUNT,
+    needs=Can.CHANGE_SIGN_IN,
     returns=wire.RecoveryCodes,
     extension=True,
 )
@@ -380,7 +377,7 @@ def renew_recovery_codes(call: Call, caller: SignedIn, body: wire.CodeBody) -> R
     return Reply(wire.RecoveryCodes(codes), headers={"cache-control": "no-store"})
 
 
-@operation("endMfa", "POST", "/user/mfa/end", needs=Can.OWN_ACCOUNT, extension=True)
+@operation("endMfa", "POST", "/user/mfa/end", needs=Can.CHANGE_SIGN_IN, extension=True)
 def end_mfa(call: Call, caller: SignedIn, body: wire.CodeBody) -> None:
     """Ends the second factor; takes a code of it, or a recovery code."""
     _require_code(call, caller.user_id, body.code)
@@ -416,7 +413,7 @@ def list_personal_tokens(call: Call, caller: SignedIn, query: PageQuery) -> List
     "createPersonalToken",
     "POST",
     "/user/tokens",
-    needs=Can.SIGN_IN,
+    needs=Can.CREATE_TOKEN,
     returns=wire.Token,
     status=201,
     extension=True,
@@ -447,7 +444,7 @@ def create_personal_token(call: Call, caller: SignedIn, body: wire.CreateToken) 
     "revokePersonalToken",
     "DELETE",
     "/user/tokens/{tokenId}",
-    needs=Can.SIGN_IN,
+    needs=Can.END_SIGN_INS,
     returns=Deletion,
     extension=True,
 )

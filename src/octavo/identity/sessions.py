@@ -61,8 +61,8 @@ def begin(
     lifetime = PROVIDER_LIFETIME if method in ("saml", "oidc") else LIFETIME
     new = NewSession(ids.new_id(), SESSION_PREFIX + secrets.token_urlsafe(32), moment + lifetime)
     tx.run(
-        f"""INSERT INTO sessions (user_id, hash, {_COLUMNS})
-            VALUES (:user, :hash, :id, :org, :method, :client, :agent, :at, :expires, :at)""",
+        f"""INSERT INTO sessions (user_id, hash, {_COLUMNS}, proved_at)
+            VALUES (:user, :hash, :id, :org, :method, :client, :agent, :at, :expires, :at, :at)""",
         user=user_id,
         hash=hash_token(new.secret),
         id=new.id,
@@ -113,6 +113,13 @@ def list_sessions(
     )
     count = tx.value(f"SELECT count(*) {alive}", **parameters)
     return slice_rows([SessionRow(*row) for row in rows], limit, count, lambda row: (row.id,))
+
+
+def set_proved(tx: Transaction, session_id: str) -> int:
+    """Notes that whoever uses a session proved just now who they are; the moment."""
+    moment = now()
+    tx.run("UPDATE sessions SET proved_at = :at WHERE id = :id", at=moment, id=session_id)
+    return moment
 
 
 def find_session(tx: Transaction, user_id: str, session_id: str) -> SessionRow | None:

@@ -21,10 +21,13 @@ def issue_token(
 ) -> tuple[TokenRow, str]:
     """A token of ``owner_id`` and its secret. ``organization_id``: the only organization it is good for.
 
-    Raises BadRequest, and Forbidden for scopes that the actor's own token lacks.
+    Raises BadRequest, and Forbidden for one that would do more, reach further or be good for longer than the token
+    or session that asks.
     """
     if not narrower(scopes, actor.scopes):
         raise Forbidden("scopes: a token cannot make one that may do more than itself.")
+    if actor.organization_id is not None and organization_id != actor.organization_id:
+        raise Forbidden("A token of one organization cannot make one that reaches further.")
     expires = None
     if expires_at is not None:
         try:
@@ -33,6 +36,8 @@ def issue_token(
             raise BadRequest(
                 "expiresAt: expected a moment as ISO 8601, such as 2030-01-31T00:00:00Z"
             ) from None
+    if actor.expires_at is not None and (expires is None or expires > actor.expires_at):
+        raise Forbidden("expiresAt: a token cannot make one that is good for longer than itself.")
     secret = create_token(
         tx, owner_id, name=name.strip(), scopes=scopes, expires_at=expires, organization_id=organization_id
     )

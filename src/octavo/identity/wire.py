@@ -90,20 +90,26 @@ class Session(Struct, rename="camel"):
     object: Literal["session"] = "session"
 
 
-class SetPassword(Struct, rename="camel"):
+class SetPassword(Struct):
     password: Password
-    current_password: Password | None = None
+
+
+class ProveIdentity(Struct):
+    """``code``: of the second factor, when there is one."""
+
+    password: Password
+    code: Code | None = None
+
+
+class ProvedIdentity(Struct, rename="camel"):
+    """Until when the session may change how its owner signs in."""
+
+    proved_until: str
 
 
 class SecondFactor(Struct, rename="camel"):
     enabled: bool
     recovery_codes_left: int
-
-
-class StartSecondFactor(Struct, rename="camel"):
-    """``currentPassword`` is needed where there is one."""
-
-    current_password: Password | None = None
 
 
 class StartedSecondFactor(Struct):

@@ -8,6 +8,8 @@ from typing import cast
 from msgspec import UNSET
 
 from ..access import (
+    COLLECTION,
+    SPACE,
     Can,
     CollectionAccess,
     OrgAccess,
@@ -20,8 +22,9 @@ from ..access import (
     find_membership,
     grant_by_link,
     list_steps,
-    member_role,
     role_along,
+    role_of_member,
+    role_of_person,
     space_access,
     upsert_member,
 )
@@ -39,16 +42,16 @@ Place = SpaceAccess | CollectionAccess | None
 """Where a link leads; None: the organization itself."""
 
 
-def enter_as(tx: Transaction, user_id: str, organization_id: str, target: tuple[Target, str]) -> Place:
-    """Where a link leads, for somebody who may invite there. Raises NotFound, Forbidden."""
+def enter_target(tx: Transaction, org: OrgAccess, target: tuple[Target, str]) -> Place:
+    """Where a link leads, for a caller who may invite there. Raises NotFound, Forbidden."""
     kind, id = target
     if kind == "organization":
-        if member_role(tx, organization_id, user_id)[1] != "admin":
+        if org.role != "admin":
             raise Forbidden("Who joins the organization is for its administrators to say.")
         return None
     enter = space_access if kind == "space" else collection_access
-    found = enter(tx, user_id, Can.VIEW_INVITE_LINKS, id)
-    if found.organization_id != organization_id:
+    found = enter(tx, org.actor, Can.VIEW_INVITE_LINKS, id)
+    if found.organization_id != org.organization_id:
         raise NotFound(f"{kind}: there is no {kind} {id!r} in this organization.")
     return found
 
@@ -72,7 +75,7 @@ def create(tx: Transaction, call: Call, org: OrgAccess, body: CreateInvite) -> L
         target, role = ("space", body.space), body.level if body.level is not UNSET else None
     elif body.collection is not UNSET:
         target, role = ("collection", body.collection), body.level if body.level is not UNSET else None
-    place = enter_as(tx, org.user_id, org.organization_id, target)
+    place = enter_target(tx, org, target)
     require_links(tx, org.organization_id)
     _require_own(place, role)
     secret = secrets.token_urlsafe(24)
@@ -92,7 +95,7 @@ def get(tx: Transaction, call: Call, org: OrgAccess, link_id: str) -> LinkRow:
     link = store.find_link(tx, call.context.sealer, org.organization_id, link_id)
     if link is None:
         raise NotFound("There is no such invite link in this organization.")
-    enter_as(tx, org.user_id, org.organization_id, (link.target_type, link.target_id))
+    enter_target(tx, org, (link.target_type, link.target_id))
     return link
 
 
@@ -102,7 +105,7 @@ def update(tx: Transaction, call: Call, org: OrgAccess, link: LinkRow, body: Upd
         raise BadRequest(f"{expected}: expected for a link to a {link.target_type}.")
     if given != link.role:
         target = (link.target_type, link.target_id)
-        place = enter_as(tx, org.user_id, org.organization_id, target)
+        place = enter_target(tx, org, target)
         _require_own(place, given)
         # Nobody turns down what somebody above them gives.
         _require_own(place, link.role)
@@ -117,7 +120,7 @@ def delete(tx: Transaction, call: Call, org: OrgAccess, link_id: str) -> bool:
     if link is None:
         return False
     target = (link.target_type, link.target_id)
-    enter_as(tx, org.user_id, org.organization_id, target)
+    enter_target(tx, org, target)
     store.delete_link(tx, link_id)
     audit(tx, call, "invite-link.deleted", org.organization_id, target, before={"role": link.role})
     return True
@@ -132,10 +135,7 @@ def join(tx: Transaction, call: Call, organization_id: str, link_id: str, user_i
     if membership is not None and membership.disabled:
         return False  # somebody disabled them: a link does not let them back in
     target = (link.target_type, link.target_id)
-    try:
-        # A link gives what its maker could give now.
-        _require_own(enter_as(tx, link.created_by, organization_id, target), link.role)
-    except (NotFound, Forbidden):
+    if not _could_give(tx, link):
         return False
     wanted = link.role if link.target_type == "organization" else None
     role = membership.role if membership else None
@@ -154,15 +154,28 @@ def join(tx: Transaction, call: Call, organization_id: str, link_id: str, user_i
     return True
 
 
+def _could_give(tx: Transaction, link: LinkRow) -> bool:
+    """Whether the maker of a link could give now what it gives."""
+    kind = link.target_type
+    if kind == "organization":
+        return role_of_member(tx, link.organization_id, link.created_by)[1] == "admin"
+    role = role_of_person(tx, link.organization_id, kind, link.target_id, link.created_by)
+    abilities = SPACE if kind == "space" else COLLECTION
+    return (
+        link.role is not None
+        and at_least(role, abilities[Can.VIEW_INVITE_LINKS])
+        and at_least(role, link.role)
+    )
+
+
 def present(call: Call, tx: Transaction, org: OrgAccess, link: LinkRow) -> InviteLink:
     id, role = link.secret, cast(Role | None, link.role)
     if link.target_type == "organization":
-        mine = member_role(tx, org.organization_id, org.user_id)[1]
-        return InviteLink(id=id, redundant=at_least(mine, role), role=role)
+        return InviteLink(id=id, redundant=at_least(org.role, role), role=role)
     if link.target_type == "space":
-        mine = space_access(tx, org.user_id, Can.VIEW, link.target_id).role
+        mine = space_access(tx, org.actor, Can.VIEW, link.target_id).role
         shown = present_space(call, get_space(tx, link.target_id), mine)
         return InviteLink(id=id, redundant=at_least(mine, role), level=role, space=shown)
-    mine = collection_access(tx, org.user_id, Can.VIEW, link.target_id).role
+    mine = collection_access(tx, org.actor, Can.VIEW, link.target_id).role
     collection = present_collection(call, get_collection(tx, link.target_id), mine)
     return InviteLink(id=id, redundant=at_least(mine, role), level=role, collection=collection)

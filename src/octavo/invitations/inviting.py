@@ -20,7 +20,7 @@ from ..access import (
     has_verified_email,
     hash_token,
     insert_user,
-    member_role,
+    role_of_member,
     update_user,
     upsert_member,
 )
@@ -246,7 +246,7 @@ def _find_own(tx: Transaction, user_id: str, invitation_id: str) -> store.Invita
 
 def _if_meant(tx: Transaction, found: store.InvitationRow | None) -> store.InvitationRow | None:
     """The invitation while its maker may still invite."""
-    if found is None or member_role(tx, found.organization_id, found.invited_by)[1] != "admin":
+    if found is None or role_of_member(tx, found.organization_id, found.invited_by)[1] != "admin":
         return None
     return found
 

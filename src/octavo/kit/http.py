@@ -107,8 +107,6 @@ class Dispatcher:
     """Answers the operations of a table.
 
     ``authenticate(call)`` sets ``call.authenticated`` and returns the key the rate limit counts by, or None for nobody.
-    ``admit(call, proof)`` runs after every permission check and raises when how the actor came in (a token with
-    scopes, a session of one organization) does not reach that far.
     """
 
     def __init__(
@@ -117,10 +115,8 @@ class Dispatcher:
         authenticate: Callable[[Call], str | None],
         *,
         metrics: Metrics | None = None,
-        admit: Callable[[Call, Any], None] = lambda call, proof: None,
     ) -> None:
         self.context = context
-        self._admit = admit
         self._authenticate = authenticate
         self._limiter = RateLimiter(context.settings.rate_limit)
         self._proxies = parse_networks(context.settings.trusted_proxies)
@@ -184,7 +180,6 @@ class Dispatcher:
             arguments[operation.proof] = enter.fn(
                 call, operation.needs, *[given[p] for p in enter.parameters]
             )
-            self._admit(call, arguments[operation.proof])
         if operation.query is not None:
             arguments["query"] = self._query(call)
         if operation.body is not None:

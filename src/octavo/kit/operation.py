@@ -255,10 +255,16 @@ class Area(Struct, frozen=True):
 
 
 class Actor(Struct, frozen=True):
-    """Who calls: a person through one of their tokens or sessions.
+    """A person together with the reach of the token or session that they act through.
 
-    ``scopes`` None: all that the person may do. ``organization_id``: the only organization this reaches;
-    None: all of the person's. ``session``: ``token_id`` is the id of a session.
+    Every object is entered by an actor, never by the id of a user alone: the same person reaches less through a
+    token of one organization than through their password. Actors are made by authenticating and, for jobs, by
+    ``access.act_for``.
+
+    ``token_id``: empty in a job. ``scopes`` None: all that the person may do. ``organization_id``: the only
+    organization this reaches; None: all of the person's. ``session``: ``token_id`` is the id of a session.
+    ``proved_at``: when the person last proved in this session who they are, in milliseconds; 0 for tokens.
+    ``expires_at``: of a token, None: never.
     """
 
     user_id: str
@@ -266,6 +272,8 @@ class Actor(Struct, frozen=True):
     scopes: frozenset[str] | None = None
     organization_id: str | None = None
     session: bool = False
+    proved_at: int = 0
+    expires_at: int | None = None
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-from ..access import Can, OrgAccess, SignedIn, audit, find_user, has_verified_email
+from ..access import Can, OrgAccess, SignedIn, audit, find_user, has_verified_email, list_reached
 from ..kit.operation import PUBLIC, Area, Call
 from ..kit.pagination import Listing, PageQuery, present_slice
 from . import joining, settings, store
@@ -32,11 +32,10 @@ def get_api_information(call: Call) -> ApiInformation:
     "listOrganizationsForAuthenticatedUser", "GET", "/orgs", needs=Can.SIGN_IN, returns=Listing[Organization]
 )
 def list_organizations(call: Call, caller: SignedIn, query: PageQuery) -> Listing[Organization]:
-    """The organizations the caller is a member of, newest first."""
+    """The organizations that the caller is a member of and reaches as they signed in, newest first."""
     with call.db.read() as tx:
-        found = store.list_organizations(
-            tx, caller.user_id, query.limit, query.page, only=call.actor.organization_id
-        )
+        reached = list_reached(tx, caller.actor)
+        found = store.list_organizations(tx, caller.user_id, reached, query.limit, query.page)
     return present_slice(found, lambda item: present_organization(call, *item))
 
 
@@ -114,7 +113,7 @@ def join_organization(call: Call, caller: SignedIn, organization_id: str) -> Non
     "getOrganizationsForEmailDomain",
     "GET",
     "/email-domains/{emailDomain}/orgs",
-    needs=Can.SIGN_IN,
+    needs=Can.OWN_ACCOUNT,
     returns=FoundOrganizations,
 )
 def get_organizations_for_email_domain(call: Call, caller: SignedIn, email_domain: str) -> FoundOrganizations:

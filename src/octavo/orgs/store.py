@@ -64,24 +64,20 @@ def find_organization_by_hostname(tx: Transaction, hostname: str) -> OrgRow | No
 
 
 def list_organizations(
-    tx: Transaction, user_id: str, limit: int, page: str | None, *, only: str | None = None
+    tx: Transaction, user_id: str, organization_ids: list[str], limit: int, page: str | None
 ) -> Slice[tuple[OrgRow, str | None]]:
-    """The organizations a person is an enabled member of, newest first, each with their role there.
-
-    ``only``: the one organization that how they came in reaches.
-    """
+    """Those of these organizations that a person is an enabled member of, newest first, each with their role there."""
     after = decode_token(page, str)
-    mine = "FROM organizations o JOIN members m ON m.organization_id = o.id WHERE m.user_id = :user AND m.disabled = 0"
-    if only is not None:
-        mine += " AND o.id = :only"
+    mine = """FROM organizations o JOIN members m ON m.organization_id = o.id
+              WHERE m.user_id = :user AND m.disabled = 0 AND o.id IN :reached"""
     rows = tx.all(
         f"SELECT {_COLUMNS}, m.role {mine} AND o.id < :after ORDER BY o.id DESC LIMIT :limit",
         user=user_id,
         after=after[0] if after else "~",
         limit=limit + 1,
-        only=only,
+        reached=organization_ids,
     )
-    count = tx.value(f"SELECT count(*) {mine}", user=user_id, only=only)
+    count = tx.value(f"SELECT count(*) {mine}", user=user_id, reached=organization_ids)
     return slice_rows([(_org(row), row[7]) for row in rows], limit, count, lambda item: (item[0].id,))
 
 

@@ -14,11 +14,9 @@ from msgspec import UNSET, Struct, UnsetType
 
 from ..access import (
     Can,
-    OrgAccess,
     SpaceAccess,
     collection_access,
     find_user,
-    member_role,
     present_user,
     seen_collections,
     seen_spaces,
@@ -167,7 +165,7 @@ class Links:
         )
         given = {"space": access.space_id, "new": msgspec.json.encode([[id] for id in new if id]).decode()}
         among = _NEIGHBOURS.format(new=self._tx.given("new", "id"))
-        org = OrgAccess(access.organization_id, access.user_id, access.member_role)
+        org = access.organization
         for seen in (
             seen_spaces(org, f"s.deleted_at IS NULL AND s.id IN ({among})", **given),
             seen_collections(org, f"c.id IN ({among})", **given),
@@ -346,7 +344,7 @@ class Links:
             case "space" if group.status == "ok":
                 return SpaceLocation(self._organization(), self._space(space_id))
             case "collection" if group.status == "ok":
-                role = collection_access(self._tx, self._access.user_id, Can.VIEW, target).role
+                role = collection_access(self._tx, self._access.actor, Can.VIEW, target).role
                 collection = present_collection(self._call, get_collection(self._tx, target), role)
                 return CollectionLocation(self._organization(), collection)
             case "user" if group.status == "ok":
@@ -396,7 +394,7 @@ class Links:
 
     def _space(self, space_id: str) -> Space:
         def made() -> Space:
-            role = space_access(self._tx, self._access.user_id, Can.VIEW, space_id).role
+            role = space_access(self._tx, self._access.actor, Can.VIEW, space_id).role
             return present_space(self._call, get_space(self._tx, space_id), role)
 
         return self._once(("space", space_id), made)
@@ -404,8 +402,7 @@ class Links:
     def _organization(self) -> Organization:
         def made() -> Organization:
             organization = get_organization(self._tx, self._access.organization_id)
-            _, role = member_role(self._tx, organization.id, self._access.user_id)
-            return present_organization(self._call, organization, role)
+            return present_organization(self._call, organization, self._access.member_role)
 
         return self._once("organization", made)
 

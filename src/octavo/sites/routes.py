@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from ..access import Can, OrgAccess, SiteAccess, audit, space_access
+from ..access import Can, OrgAccess, SiteAccess, audit, find_space_access
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, present_slice
 from ..orgs import get_organization
-from . import store
+from . import publishing, store
 from .creating import create_site as create
+from .publishing import require_publishable
 from .wire import CreateSite, Site, SitesQuery, present_site
 
 operation = Area("sites").operation
@@ -20,9 +21,11 @@ def _site(call: Call, tx: Transaction, organization_id: str, site_id: str) -> Si
 
 @operation("listSites", "GET", "/orgs/{organizationId}/sites", needs=Can.LIST_TEAMS, returns=Listing[Site])
 def list_sites(call: Call, org: OrgAccess, query: SitesQuery) -> Listing[Site]:
-    """The sites of an organization, newest first."""
+    """The sites of an organization, newest first; with ``space`` those that show a space that the caller sees."""
     with call.db.read() as tx:
         row = get_organization(tx, org.organization_id)
+        if query.space is not None and find_space_access(tx, org.actor, Can.VIEW, query.space) is None:
+            return Listing([], 0)
         found = store.list_sites(
             tx,
             org.organization_id,
@@ -45,11 +48,10 @@ def list_sites(call: Call, org: OrgAccess, query: SitesQuery) -> Listing[Site]:
     status=201,
 )
 def create_site(call: Call, org: OrgAccess, body: CreateSite | None) -> Site:
-    """A new site, not yet published, over spaces of the organization."""
+    """A new site, not yet published, over spaces of the organization that the caller administers."""
     given = body or CreateSite()
     with call.db.write() as tx:
-        for space_id in given.spaces:
-            space_access(tx, org.user_id, Can.VIEW, space_id)
+        require_publishable(tx, org, given.spaces)
         site_id = create(
             tx,
             organization_id=org.organization_id,
@@ -79,9 +81,9 @@ def get_site(call: Call, site: SiteAccess) -> Site:
     "publishSite", "POST", "/orgs/{organizationId}/sites/{siteId}/publish", needs=Can.ADMIN, returns=Site
 )
 def publish_site(call: Call, site: SiteAccess) -> Site:
-    """Opens the site to the audience its visibility sets."""
+    """Opens the site to the audience its visibility sets. For those who administer each space that it shows."""
     with call.db.write() as tx:
-        store.set_published(tx, site.site_id, True)
+        publishing.publish_site(tx, site)
         audit(tx, call, "site.published", site.organization_id, ("site", site.site_id))
         return _site(call, tx, site.organization_id, site.site_id)
 

@@ -13,7 +13,6 @@ from ..access import (
     OrgAccess,
     at_least,
     collection_access,
-    member_role,
     space_access,
 )
 from ..core.pages import rank_between, ranks
@@ -47,12 +46,11 @@ def require_parent(tx: Transaction, org: OrgAccess, parent_id: str | None) -> No
     None is the top of the organization, for who may create content there.
     """
     if parent_id is not None:
-        parent = collection_access(tx, org.user_id, Can.CREATE, parent_id)
+        parent = collection_access(tx, org.actor, Can.CREATE, parent_id)
         if parent.organization_id != org.organization_id:
             raise NotFound(f"parent: there is no collection {parent_id!r} in this organization.")
         return
-    _, role = member_role(tx, org.organization_id, org.user_id)
-    if not at_least(role, ORGANIZATION[Can.CREATE_CONTENT]):
+    if not at_least(org.role, ORGANIZATION[Can.CREATE_CONTENT]):
         raise Forbidden("parent: the top of the organization is for those who may create content in it.")
 
 
@@ -167,7 +165,7 @@ def _index(
 def _require_seen(tx: Transaction, org: OrgAccess, neighbour: Neighbour) -> None:
     enter = space_access if neighbour.kind == "space" else collection_access
     try:
-        organization_id = enter(tx, org.user_id, Can.VIEW, neighbour.id).organization_id
+        organization_id = enter(tx, org.actor, Can.VIEW, neighbour.id).organization_id
     except NotFound as error:
         raise NotFound(f"{neighbour.place}: {error.message}") from None
     if organization_id != org.organization_id:

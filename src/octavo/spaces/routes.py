@@ -18,14 +18,13 @@ from ..access import (
     ObjectAccess,
     OrgAccess,
     SpaceAccess,
-    admit,
     at_least,
     audit,
     collection_access,
-    enter_organization,
+    find_member,
     guard_roles,
     keep_own_role,
-    member_role,
+    organization_access,
     space_access,
 )
 from ..errors import Forbidden, NotFound
@@ -129,16 +128,10 @@ def list_member_spaces(
     if org.role != "admin" and user_id != org.user_id:
         raise Forbidden("What somebody else can see is for administrators to know.")
     with call.db.read() as tx:
-        is_member, role = member_role(tx, org.organization_id, user_id)
-        if not is_member:
+        member = find_member(tx, org, user_id)
+        if member is None:
             raise NotFound(f"There is no member {user_id!r} in this organization.")
-        found = store.list_spaces(
-            tx,
-            OrgAccess(org.organization_id, user_id, role),
-            query.limit,
-            query.page,
-            ascending=query.order == "asc",
-        )
+        found = store.list_spaces(tx, member, query.limit, query.page, ascending=query.order == "asc")
     return present_slice(
         found, lambda item: MemberContentPermission(permission=item[1], space=present_space(call, *item))
     )
@@ -167,7 +160,7 @@ def create_space(call: Call, org: OrgAccess, body: CreateSpace | None) -> Space:
             language=given.language,
             edit_mode=given.edit_mode,
         )
-        role = space_access(tx, org.user_id, Can.VIEW, space.id).role
+        role = space_access(tx, org.actor, Can.VIEW, space.id).role
         audit(
             tx, call, "space.created", org.organization_id, ("space", space.id), after={"title": space.title}
         )
@@ -206,7 +199,7 @@ def update_space(call: Call, space: SpaceAccess, body: UpdateSpace) -> Space:
                 after=values,
             )
         found = store.get_space(tx, space.space_id)
-        role = space_access(tx, space.user_id, Can.VIEW, space.space_id).role
+        role = space_access(tx, space.actor, Can.VIEW, space.space_id).role
     return present_space(call, found, role)
 
 
@@ -224,11 +217,10 @@ def duplicate_space(call: Call, space: SpaceAccess) -> Space:
 
     Change requests, comments and the history stay with the original.
     """
-    org = OrgAccess(space.organization_id, space.user_id, space.member_role)
     with call.db.write() as tx:
-        placing.require_parent(tx, org, store.get_space(tx, space.space_id).collection_id)
+        placing.require_parent(tx, space.organization, store.get_space(tx, space.space_id).collection_id)
         made = duplicating.duplicate_space(tx, space.space_id, space.user_id)
-        role = space_access(tx, space.user_id, Can.VIEW, made.id).role
+        role = space_access(tx, space.actor, Can.VIEW, made.id).role
         audit(
             tx,
             call,
@@ -271,13 +263,14 @@ def restore_space(call: Call, space: KeptSpaceAccess) -> Space:
 )
 def move_space(call: Call, space: SpaceAccess, body: Move) -> Space:
     """Moves a space into a collection or to another position. 409 when that would change nothing."""
-    org = OrgAccess(space.organization_id, space.user_id, space.member_role)
     before, after = neighbours(body)
     with call.db.write() as tx:
         was = store.get_space(tx, space.space_id).collection_id
         parent = was if body.parent is UNSET else body.parent
         with guard_roles(tx, ObjectAccess.of(space)):
-            placing.move(tx, org, ("space", space.space_id), parent, before=before, after=after)
+            placing.move(
+                tx, space.organization, ("space", space.space_id), parent, before=before, after=after
+            )
         if parent != was:
             audit(
                 tx,
@@ -288,7 +281,7 @@ def move_space(call: Call, space: SpaceAccess, body: Move) -> Space:
                 before={"parent": was},
                 after={"parent": parent},
             )
-        role = space_access(tx, space.user_id, Can.VIEW, space.space_id).role
+        role = space_access(tx, space.actor, Can.VIEW, space.space_id).role
         return present_space(call, store.get_space(tx, space.space_id), role)
 
 
@@ -306,23 +299,21 @@ def transfer_space(call: Call, space: SpaceAccess, body: Transfer) -> Space:
     For administrators of the organization that gives it away who may create content in the other one. 412 as
     long as it is part of a site.
     """
-    target = _target(call, space.member_role, body.organization)
     with call.db.write() as tx:
+        target = _target(tx, space, body.organization)
         transferring.transfer_space(tx, call, space, target)
         _audit_transfer(tx, call, ("space", space.space_id), space.organization_id, target)
-        role = space_access(tx, space.user_id, Can.VIEW, space.space_id).role
+        role = space_access(tx, space.actor, Can.VIEW, space.space_id).role
         return present_space(call, store.get_space(tx, space.space_id), role)
 
 
-def _target(call: Call, own_role: str | None, organization_id: str) -> OrgAccess:
-    if own_role != "admin":
+def _target(tx: Transaction, given: SpaceAccess | CollectionAccess, organization_id: str) -> OrgAccess:
+    if given.member_role != "admin":
         raise Forbidden("Content is given to another organization by administrators only.")
     try:
-        target = enter_organization(call, Can.CREATE_CONTENT, organization_id)
-        admit(call, target)
+        return organization_access(tx, given.actor, Can.CREATE_CONTENT, organization_id)
     except NotFound as error:
         raise NotFound(f"organization: {error.message}") from None
-    return target
 
 
 def _audit_transfer(
@@ -359,9 +350,14 @@ def get_collection(call: Call, collection: CollectionAccess) -> Collection:
 )
 def list_collection_spaces(call: Call, collection: CollectionAccess, query: PageQuery) -> Listing[Space]:
     """The spaces that lie directly in a collection and that the caller can see."""
-    org = OrgAccess(collection.organization_id, collection.user_id, collection.member_role)
     with call.db.read() as tx:
-        found = store.list_spaces(tx, org, query.limit, query.page, collection_id=collection.collection_id)
+        found = store.list_spaces(
+            tx,
+            collection.organization,
+            query.limit,
+            query.page,
+            collection_id=collection.collection_id,
+        )
     return present_slice(found, lambda item: present_space(call, *item))
 
 
@@ -396,7 +392,7 @@ def create_collection(call: Call, org: OrgAccess, body: CreateCollection | None)
         collection = store.insert_collection(
             tx, organization_id=org.organization_id, parent_id=given.parent, title=given.title
         )
-        role = collection_access(tx, org.user_id, Can.VIEW, collection.id).role
+        role = collection_access(tx, org.actor, Can.VIEW, collection.id).role
         target = ("collection", collection.id)
         audit(tx, call, "collection.created", org.organization_id, target, after={"title": collection.title})
     return present_collection(call, collection, role)
@@ -423,7 +419,7 @@ def update_collection(call: Call, collection: CollectionAccess, body: UpdateColl
                 after=values,
             )
         found = store.get_collection(tx, collection.collection_id)
-        role = collection_access(tx, collection.user_id, Can.VIEW, collection.collection_id).role
+        role = collection_access(tx, collection.actor, Can.VIEW, collection.collection_id).role
     return present_collection(call, found, role)
 
 
@@ -435,8 +431,7 @@ def delete_collection(call: Call, collection: CollectionAccess) -> bool:
     it is not the caller's to delete.
     """
     with call.db.write() as tx:
-        org = OrgAccess(collection.organization_id, collection.user_id, collection.member_role)
-        spaces = trashing.delete_collection(tx, org, collection.collection_id)
+        spaces = trashing.delete_collection(tx, collection.organization, collection.collection_id)
         target = ("collection", collection.collection_id)
         audit(tx, call, "collection.deleted", collection.organization_id, target, before={"spaces": spaces})
     return True
@@ -452,14 +447,18 @@ def delete_collection(call: Call, collection: CollectionAccess) -> bool:
 )
 def move_collection(call: Call, collection: CollectionAccess, body: Move) -> Collection:
     """Moves a collection into another one or to another position. 409 when that would change nothing."""
-    org = OrgAccess(collection.organization_id, collection.user_id, collection.member_role)
     before, after = neighbours(body)
     with call.db.write() as tx:
         was = store.get_collection(tx, collection.collection_id).parent_id
         parent = was if body.parent is UNSET else body.parent
         with guard_roles(tx, ObjectAccess.of(collection)):
             placing.move(
-                tx, org, ("collection", collection.collection_id), parent, before=before, after=after
+                tx,
+                collection.organization,
+                ("collection", collection.collection_id),
+                parent,
+                before=before,
+                after=after,
             )
         if parent != was:
             audit(
@@ -471,7 +470,7 @@ def move_collection(call: Call, collection: CollectionAccess, body: Move) -> Col
                 before={"parent": was},
                 after={"parent": parent},
             )
-        role = collection_access(tx, collection.user_id, Can.VIEW, collection.collection_id).role
+        role = collection_access(tx, collection.actor, Can.VIEW, collection.collection_id).role
         return present_collection(call, store.get_collection(tx, collection.collection_id), role)
 
 
@@ -485,11 +484,11 @@ def move_collection(call: Call, collection: CollectionAccess, body: Move) -> Col
 )
 def transfer_collection(call: Call, collection: CollectionAccess, body: Transfer) -> Collection:
     """Gives a collection with all that lies in it to another organization; see `transferSpace`."""
-    target = _target(call, collection.member_role, body.organization)
     with call.db.write() as tx:
+        target = _target(tx, collection, body.organization)
         transferring.transfer_collection(tx, call, collection, target)
         _audit_transfer(
             tx, call, ("collection", collection.collection_id), collection.organization_id, target
         )
-        role = collection_access(tx, collection.user_id, Can.VIEW, collection.collection_id).role
+        role = collection_access(tx, collection.actor, Can.VIEW, collection.collection_id).role
         return present_collection(call, store.get_collection(tx, collection.collection_id), role)

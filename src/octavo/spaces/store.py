@@ -7,7 +7,18 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..access import COLLECTION, SPACE, Can, OrgAccess, Seen, height, role_at, seen_collections, seen_spaces
+from ..access import (
+    COLLECTION,
+    SPACE,
+    Can,
+    OrgAccess,
+    Seen,
+    Viewer,
+    height,
+    role_at,
+    seen_collections,
+    seen_spaces,
+)
 from ..core.pages import rank_between
 from ..errors import NotFound
 from ..kit import ids
@@ -50,7 +61,7 @@ def get_space(tx: Transaction, space_id: str) -> SpaceRow:
 
 def list_spaces(
     tx: Transaction,
-    org: OrgAccess,
+    org: Viewer,
     limit: int,
     page: str | None,
     *,

@@ -51,10 +51,7 @@ def _level(tx: Transaction, kind: Kind, id: str) -> str | None:
 
 
 def _stay(tx: Transaction, call: Call, kind: Kind, id: str, target: OrgAccess) -> None:
-    assert target.role is not None, "who may create content is no guest"
-    keep_own_role(
-        tx, call, ObjectAccess(kind, id, target.organization_id, target.user_id, target.role, target.role)
-    )
+    keep_own_role(tx, call, ObjectAccess.handed_over(target, kind, id))
 
 
 def _begin(tx: Transaction, source: str, target: OrgAccess, spaces: list[str]) -> None:

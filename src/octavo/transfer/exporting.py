@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
 
 from ..content import Item, State, get_body, list_items, list_pages
-from ..core.document import with_head
+from ..core.import_plan import ImportPlan, leading_title, plan_import
 from ..core.pages import Page
-from ..core.space_config import VARIABLES_PATH, read_config, read_variables
-from ..core.summary import Summary, SummaryEntry, read_summary, update_summary, walk_entries, write_summary
+from ..core.space_config import CONFIG_PATH, VARIABLES_PATH, read_config, read_variables
+from ..core.summary import Summary, SummaryEntry, update_summary, walk_entries, write_summary
 from ..core.yaml_text import write_yaml
 from ..kit.db import Transaction
 from ..kit.files import FileStore
@@ -35,22 +35,29 @@ def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Ex
         read = read_config(get_body(tx, config.content))
         root, summary_name = read.root, read.summary
     paths = _page_paths(pages, root)
+    written = {paths[page.id] for page in pages if page.body and page.id in paths}
     for page in pages:
-        if page.id in paths:
-            text = get_body(tx, page.body) if page.body else with_head("", {"title": page.title})
-            yield Exported(paths[page.id], iter((text.encode(),)))
+        if page.body and page.id in paths:
+            yield Exported(paths[page.id], iter((get_body(tx, page.body).encode(),)))
     for item in list_items(tx, state, "reusable-content"):
         if item.content:
             path = item.path or f"{root}.gitbook/includes/{item.name}.md"
             yield Exported(path, iter((get_body(tx, item.content).encode(),)))
+    links: dict[str, str] = {}
     for item in list_items(tx, state, "file"):
-        if item.content:
-            yield Exported(item.path or f"{root}.gitbook/assets/{item.name}", files.open(item.content))
-    yield from _configuration(tx, state, sources, pages, paths, root, summary_name)
+        path = item.path or f"{root}.gitbook/assets/{item.name}"
+        links[item.id] = path
+        # A page whose file could not be read as text has this file until somebody writes the page.
+        if item.content and path not in written:
+            written.add(path)
+            yield Exported(path, files.open(item.content))
+    tree = _Tree(pages, paths, links, root)
+    yield from _configuration(tx, state, sources, tree, written, summary_name)
 
 
 def _page_paths(pages: list[Page], root: str) -> dict[str, str]:
-    """Where each page's file goes: where it came from, else along its slugs; pages without a text have none."""
+    """Where each page's file goes: where it came from, or was said to be, else along its slugs; other pages without
+    a text have none."""
     by_id = {page.id: page for page in pages}
     with_children = {page.parent for page in pages}
     taken = {page.file_path for page in pages if page.file_path}
@@ -76,24 +83,28 @@ def _configuration(
     tx: Transaction,
     state: State,
     sources: dict[str, Item],
-    pages: list[Page],
-    paths: dict[str, str],
-    root: str,
+    tree: _Tree,
+    written: set[str],
     summary_name: str,
 ) -> Iterator[Exported]:
     """SUMMARY.md, vars.yaml and the rest; each as it was written as long as it still says what is so."""
+    root = tree.root
     texts = {path: get_body(tx, item.content) for path, item in sources.items() if item.content}
     summary_path = next(
         (path for path in texts if path.casefold() == (root + summary_name).casefold()), root + summary_name
     )
-    original = texts.pop(summary_path, None)
-    entries = _entries(pages, paths, posixpath.dirname(summary_path), original)
+    original = texts.get(summary_path)
     if original is not None:
-        title = read_summary(original).title
-        texts[summary_path] = update_summary(original, Summary(title=title, entries=entries))
-    elif any(page.file_path is None for page in pages):
+        files = _Names({path: text for path, text in texts.items() if path == CONFIG_PATH}, written)
+        before = plan_import(files.with_text(summary_path, original))
+        texts[summary_path] = update_summary(
+            original,
+            tree.entries(before, lambda page: get_body(tx, page.body) if page.body else ""),
+            lambda text: _understood(plan_import(files.with_text(summary_path, text))),
+        )
+    elif any(page.file_path is None for page in tree.pages):
         # A tree that no SUMMARY.md told and that its files alone do not tell any more.
-        texts[summary_path] = write_summary(Summary(entries=entries))
+        texts[summary_path] = write_summary(Summary(entries=tree.entries(None, lambda page: "")))
     variables = {
         item.name: msgspec.json.decode(item.content or "null") for item in list_items(tx, state, "variable")
     }
@@ -104,65 +115,106 @@ def _configuration(
         yield Exported(path, iter((text.encode(),)))
 
 
-def _entries(
-    pages: list[Page], paths: dict[str, str], folder: str, original: str | None
-) -> list[SummaryEntry]:
-    """The tree as SUMMARY.md says it. A title that was written shorter there than in the page stays so."""
-    written: dict[str | None, SummaryEntry] = {}
-    if original is not None:
-        for entry in walk_entries(read_summary(original).entries):
-            written.setdefault(entry.href, entry)
-    children: dict[str | None, list[Page]] = {}
-    for page in pages:
-        children.setdefault(page.parent, []).append(page)
-    by_id = {page.id: page for page in pages}
+class _Names(msgspec.Struct, frozen=True):
+    """The exported files as a source to plan an import of: what they are called, and the texts that decide it."""
 
-    def entry_of(page: Page) -> SummaryEntry:
-        href, anchor, kind = _place(page, by_id, paths, folder)
-        title, link_title = page.title, page.link_title
-        before = written.get(href)
-        if (
-            before is not None
-            and href is not None
-            and before.link_title is None
-            and before.title in (title, link_title)
-        ):
-            title, link_title = before.title, None
-        return SummaryEntry(
-            kind=kind,
-            title=title,
-            link_title=link_title,
-            href=href,
-            anchor=anchor,
-            slug=_pin(page, original),
-            computed=page.computed,
-            children=[entry_of(child) for child in children.get(page.id, [])],
-        )
+    texts: dict[str, str]
+    names: set[str]
 
-    return [entry_of(page) for page in children.get(None, [])]
+    def with_text(self, path: str, text: str) -> _Names:
+        return _Names({**self.texts, path: text}, self.names)
+
+    def paths(self) -> set[str]:
+        return self.names | self.texts.keys()
+
+    def read(self, path: str) -> bytes:
+        return self.texts.get(path, "").encode()
 
 
-def _pin(page: Page, original: str | None) -> str | None:
-    """A group's slug as it was pinned."""
-    if page.kind != "group" or original is None:
-        return None
-    return page.slug if f'id="{page.slug}"' in original else None
+class _Tree(msgspec.Struct, frozen=True):
+    """The pages of a state, where each has its file, and by id where other files are."""
 
+    pages: list[Page]
+    paths: dict[str, str]
+    files: dict[str, str]
+    root: str
 
-def _place(
-    page: Page, by_id: dict[str, Page], paths: dict[str, str], folder: str
-) -> tuple[str | None, str | None, Any]:
-    if page.kind == "group":
-        return None, None, "group"
-    if page.kind == "computed":
-        return None, None, "computed"
-    if page.kind == "link":
+    def entries(self, before: ImportPlan | None, text_of: Callable[[Page], str]) -> list[SummaryEntry]:
+        """What SUMMARY.md has to say. ``before``: what it said; a title that it left to the file stays there."""
+        untitled = {
+            planned.file_path: planned.title
+            for planned in (before.pages if before else ())
+            if planned.kind == "document" and planned.file_path and not planned.titled
+        }
+        pins = _pins(before) if before else {}
+        children: dict[str | None, list[Page]] = {}
+        for page in self.pages:
+            children.setdefault(page.parent, []).append(page)
+        by_id = {page.id: page for page in self.pages}
+
+        def entry_of(page: Page) -> SummaryEntry:
+            kind, href, anchor = self.target(page, by_id)
+            title = "" if kind == "computed" else page.title
+            if (name := untitled.get(page.file_path or "")) and title == (
+                leading_title(text_of(page)) or name
+            ):
+                title = ""
+            return SummaryEntry(
+                kind=kind,
+                title=title,
+                link_title=page.link_title if kind in ("page", "link") else None,
+                href=href,
+                anchor=anchor,
+                slug=pins.get(page.slug) if kind == "group" else None,
+                computed=page.computed,
+                children=[entry_of(child) for child in children.get(page.id, [])],
+            )
+
+        return [entry_of(page) for page in children.get(None, [])]
+
+    def target(self, page: Page, by_id: dict[str, Page]) -> tuple[Any, str | None, str | None]:
+        """What kind of entry a page is, what it leads to, and the anchor there."""
+        if page.kind in ("group", "computed"):
+            return page.kind, None, None
+        if page.kind == "document":
+            return "page", self.below(self.paths.get(page.id)), None
         target = page.target or {}
-        if target.get("kind") in ("page", "anchor") and target.get("page") in by_id:
-            return _relative(paths.get(target["page"], ""), folder), target.get("anchor"), "link"
-        return target.get("url", ""), None, "link"
-    return (_relative(paths[page.id], folder) if page.id in paths else None), None, "page"
+        path = self.paths.get(target.get("page", "")) or self.files.get(target.get("file", ""))
+        if path is not None:
+            return "link", self.below(path), target.get("anchor")
+        return ("link", target["url"], None) if target.get("url") else ("page", None, None)
+
+    def below(self, path: str | None) -> str | None:
+        return posixpath.relpath(path, self.root) if path and self.root else path
 
 
-def _relative(path: str, folder: str) -> str:
-    return posixpath.relpath(path, folder) if folder else path
+def _pins(plan: ImportPlan) -> dict[str, str | None]:
+    """By the slug of a group how it is pinned, if it is."""
+    written = {entry.line: entry.slug for entry in walk_entries(plan.summary.entries)}
+    return {page.slug: written[page.line] for page in plan.pages if page.kind == "group"}
+
+
+def _understood(plan: ImportPlan) -> list[SummaryEntry]:
+    """The entries of a SUMMARY.md as the pages that they become."""
+    root = plan.config.root
+    pins = _pins(plan)
+    made: list[SummaryEntry] = []
+    found: list[SummaryEntry] = []
+    for page in plan.pages:
+        path = page.file_path or page.to_file
+        if page.to_page is not None:
+            path = plan.pages[page.to_page].file_path
+        link = page.kind == "link"
+        entry = SummaryEntry(
+            kind="page" if page.kind == "document" else page.kind,
+            title=page.title if page.titled and page.kind != "computed" else "",
+            link_title=page.link_title,
+            href=page.url or (path.removeprefix(root) if path else None),
+            anchor=page.anchor if link else None,
+            slug=pins.get(page.slug) if page.kind == "group" else None,
+            computed=page.computed,
+            line=page.line,
+        )
+        made.append(entry)
+        (found if page.parent is None else made[page.parent].children).append(entry)
+    return found

@@ -329,7 +329,11 @@ def _match_pages(
     """The id of each page by place: of the page with the same file, else of the most alike, else a new one."""
     free = dict(old)
     by_file = {page.file_path: page.id for page in old.values() if page.file_path}
-    by_place = {(page.parent, page.kind, page.title): page.id for page in old.values() if not page.file_path}
+    by_place: dict[tuple[str | None, str, str], list[str]] = {}
+    # Several of one title keep their order; the first one is taken from the end.
+    for page in sorted(old.values(), key=lambda page: (page.rank, page.id), reverse=True):
+        if not page.file_path:
+            by_place.setdefault((page.parent, page.kind, page.title), []).append(page.id)
     found: list[str | None] = []
     for read, _, _ in reads:
         planned = read.planned
@@ -337,7 +341,8 @@ def _match_pages(
             match = by_file.get(planned.file_path)
         else:
             above = None if planned.parent is None else found[planned.parent]
-            match = by_place.get((above, planned.kind, read.title))
+            same = by_place.get((above, planned.kind, read.title))
+            match = same.pop() if same else None
         match = match if match in free else None
         if match is not None:
             del free[match]

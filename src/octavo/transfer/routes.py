@@ -45,9 +45,9 @@ def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
             raise BadRequest(f"source.url: {error.message}") from None
     with call.db.write() as tx:
         space_id = body.target.space
-        if space_access(tx, org.user_id, Can.EDIT, space_id).organization_id != org.organization_id:
+        if space_access(tx, org.actor, Can.EDIT, space_id).organization_id != org.organization_id:
             raise NotFound(f"target.space: there is no space {space_id!r} in this organization.")
-        change_id, page_id = runs.check_target(tx, org.user_id, space_id, body.target)
+        change_id, page_id = runs.check_target(tx, org.actor, space_id, body.target)
         if isinstance(body.source, FileSource):
             get_uploads(tx, org.organization_id, org.user_id, "import_file", body.source.files)
         run = store.insert_run(
@@ -85,10 +85,9 @@ def cancel_import(call: Call, run: RunAccess) -> ImportRun:
 
 @operation("listImportRuns", "GET", _RUNS, needs=Can.VIEW, returns=Listing[ImportRunDetails], extension=True)
 def list_imports(call: Call, org: OrgAccess, query: PageQuery) -> Listing[ImportRunDetails]:
-    """The runs that the caller started, newest first; those of everybody for administrators."""
-    who = None if org.role == "admin" else org.user_id
+    """The runs that the caller started, where they may still edit; all for administrators. Newest first."""
     with call.db.read() as tx:
-        found = store.list_runs(tx, org.organization_id, who, query.limit, query.page)
+        found = store.list_runs(tx, org, query.limit, query.page)
         return present_slice(found, present_details)
 
 

@@ -15,11 +15,11 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from ..access import Can, space_access
+from ..access import Actor, Can, act_for, space_access
 from ..changes import (
-    ChangeAccess,
     Material,
     adopt,
+    change_access,
     edit_live,
     find_change,
     require_editable,
@@ -176,7 +176,11 @@ def _place(
         made[:] = [page for page in edited.changes.pages.values() if page is not None]
         return edited
 
+    actor = act_for(run.user_id, run.organization_id)
+
     def end(tx: Transaction, state: State) -> None:
+        # Their right counts in the moment of the revision: making it may have taken a while.
+        space_access(tx, actor, Can.EDIT, run.space_id)
         told = [
             wire.ImportedPage(new.id, urls[old.file_path])
             if urls and old.file_path in urls
@@ -192,14 +196,12 @@ def _place(
         finish(tx)
 
     with context.db.read() as tx:
-        space = space_access(tx, run.user_id, Can.EDIT, run.space_id)
-        change = find_change(tx, run.space_id, run.change_id) if run.change_id else None
-    if run.change_id is None:
+        space = space_access(tx, actor, Can.EDIT, run.space_id)
+        change = change_access(tx, space, run.change_id) if run.change_id else None
+    if change is None:
         edit_live(context, space, make, end)
-    elif change is None:
-        raise NotFound(f"There is no change request {run.change_id!r}.")
     else:
-        revise_change(context, ChangeAccess(space, change.id), make, end)
+        revise_change(context, change, make, end)
 
 
 def _folder_name(run: RunRow) -> str:
@@ -208,10 +210,10 @@ def _folder_name(run: RunRow) -> str:
 
 
 def check_target(
-    tx: Transaction, user_id: str, space_id: str, target: wire.Target
+    tx: Transaction, actor: Actor, space_id: str, target: wire.Target
 ) -> tuple[str | None, str | None]:
     """The ids of the change request and of the page a run goes into. Raises NotFound, Conflict, Forbidden."""
-    space = space_access(tx, user_id, Can.EDIT, space_id)
+    space = space_access(tx, actor, Can.EDIT, space_id)
     change_id = None
     state = main_state(tx, space_id)
     if target.change_request is not msgspec.UNSET:

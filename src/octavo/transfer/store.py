@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ..access import SPACE, Can, OrgAccess, height, seen_spaces
 from ..core.problems import Problem
 from ..errors import NotFound
 from ..kit import ids
@@ -83,21 +84,23 @@ def get_run(tx: Transaction, run_id: str) -> RunRow:
     return run
 
 
-def list_runs(
-    tx: Transaction, organization_id: str, user_id: str | None, limit: int, page: str | None
-) -> Slice[RunRow]:
-    """Those that somebody started (None: anybody), newest first."""
+def list_runs(tx: Transaction, org: OrgAccess, limit: int, page: str | None) -> Slice[RunRow]:
+    """Those that the caller started into spaces where they may still edit, or for administrators all; newest first."""
     after = decode_token(page, str)
-    where, given = "organization_id = :org", {"org": organization_id}
-    if user_id is not None:
-        where, given = f"{where} AND user_id = :user", {**given, "user": user_id}
+    where, given, prefix = "organization_id = :org", dict[str, Any](org=org.organization_id), ""
+    if org.role != "admin":
+        seen = seen_spaces(org, "s.deleted_at IS NULL")
+        editable = f"SELECT v.id FROM {seen.visible} v WHERE v.height >= :least"
+        where = f"{where} AND user_id = :user AND space_id IN ({editable})"
+        prefix = seen.prefix
+        given |= {"user": org.user_id, "least": height(SPACE[Can.EDIT]), **seen.parameters}
     rows = tx.all(
-        f"SELECT {_RUN} FROM import_runs WHERE {where} AND id < :after ORDER BY id DESC LIMIT :limit",
+        f"{prefix} SELECT {_RUN} FROM import_runs WHERE {where} AND id < :after ORDER BY id DESC LIMIT :limit",
         after=after[0] if after else "~",
         limit=limit + 1,
         **given,
     )
-    count = tx.value(f"SELECT count(*) FROM import_runs WHERE {where}", **given)
+    count = tx.value(f"{prefix} SELECT count(*) FROM import_runs WHERE {where}", **given)
     return slice_rows([RunRow(*row) for row in rows], limit, count, lambda run: (run.id,))
 
 

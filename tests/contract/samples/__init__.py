@@ -13,9 +13,9 @@ from typing import Any
 
 import httpx
 
-from octavo.access import ORGANIZATION, Can
+from octavo.access import ACCOUNT, ORGANIZATION, Can
 from octavo.kit.operation import Operation
-from world import MEMBERS, Place, World
+from world import MEMBERS, NOBODY, Place, World
 
 
 class _Noting(Place):
@@ -144,13 +144,27 @@ def succeeded(operation: Operation, answer: httpx.Response) -> bool:
     return answer.is_success or answer.status_code == operation.status
 
 
+def asks_for_session(operation: Operation) -> bool:
+    return operation.needs in ACCOUNT and ACCOUNT[operation.needs].session
+
+
+def credentials(world: World, who: str, operation: Operation) -> dict[str, str]:
+    """The header of a session of somebody where the operation asks for one; else nothing, and a token is used."""
+    return world.session(who) if who != NOBODY and asks_for_session(operation) else {}
+
+
 def send(
     world: World, who: str, operation: Operation, place: Place, sample: Sample | None = None, **options: Any
 ) -> httpx.Response:
-    """The sample call of an operation in a place; ``options`` (``path``, and httpx's) go before what it says."""
+    """The sample call of an operation in a place; ``options`` (``path``, and httpx's) go before what it says.
+
+    Through a token, or a session where the operation asks for one.
+    """
     sample = sample or sample_of(operation)
     path = options.pop("path", None) or sample.ids(place, operation.path)
     if "json" not in options and "content" not in options and sample.body is not None:
         options["json"] = sample.body_for(place)
     options.setdefault("params", dict(sample.query))
+    if "authorization" not in options.get("headers", {}):
+        options["headers"] = {**credentials(world, who, operation), **options.get("headers", {})}
     return world.call(who, operation.method, path, **options)

@@ -66,9 +66,10 @@ SAMPLES = {
     "listSessions": Sample(),
     "endSession": Sample(),
     "endOtherSessions": Sample(),
-    "setPassword": Sample(body={"password": "battery staple", "currentPassword": PASSWORD}),
+    "proveIdentity": Sample(body={"password": PASSWORD}),
+    "setPassword": Sample(body={"password": "battery staple"}),
     "getMfa": Sample(),
-    "startMfa": Sample(body={"currentPassword": PASSWORD}),
+    "startMfa": Sample(),
     "confirmMfa": Sample(
         before=_started_second_factor, body=lambda place: {"code": pyotp.TOTP(_SECRET).now()}
     ),

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from octavo.core.document import Block, Inline, Text, read, schema, walk, write
+from octavo.core.document import Block, Document, Inline, Text, read, schema, walk, write
+from octavo.core.document.html import render
 
 
 def one(text: str) -> Block:
@@ -105,7 +106,7 @@ EXAMPLES = [
     (
         '{% api-method method="get" %}\n{% api-method-summary %}\nx\n{% endapi-method-summary %}\n{% endapi-method %}',
         "api-method",
-        {"tag": "api-method", "attributes": {"method": "get"}},
+        {"tag": "api-method", "method": "get"},
     ),
     ("{% odd a=\"b\" %}\nx\n{% endodd %}", "unknown", {"source": '{% odd a="b" %}', "end": "{% endodd %}", "kind": "tag"}),
     ("{% hint %}", "unknown", {"source": "{% hint %}", "kind": "tag"}),
@@ -316,3 +317,178 @@ def test_addresses_that_act_are_no_references_and_stay_in_the_source(text):
         assert node.data.get("ref") in (None, {"kind": "url", "url": "a"}), node
         for record in node.data.get("records", {}).values():
             assert "javascript:x" not in str(record)
+
+
+@pytest.mark.parametrize(
+    ("text", "codes", "rest"),
+    [
+        (r":white\_check\_mark: done", ["2705"], " done"),
+        (r"a :white\_check\_mark::white\_check\_mark: b", ["2705", "2705"], "a  b"),
+        (r":white_check_mark:", ["2705"], ""),
+        (r"\:white\_check\_mark:", [], ":white_check_mark:"),
+        (r":no\_such\_sign: x", [], ":no_such_sign: x"),
+        (r"10:30\_11:30", [], "10:30_11:30"),
+    ],
+)
+def test_names_of_emoji_may_escape_their_underscores(text: str, codes: list[str], rest: str) -> None:
+    block = one(text)
+    assert [n.data["code"] for n in walk(block) if isinstance(n, Inline)] == codes
+    assert said(block) == rest
+
+
+IMAGE = {"ref": {"kind": "url", "url": "a.png"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "data", "images"),
+    [
+        ('<img src="a.png" width="375">', {}, [IMAGE | {"width": 375}]),
+        ('<div align="left"><img src="a.png"></div>', {"align": "left"}, [IMAGE]),
+        ('<div align="left">\n    <img src="a.png">\n</div>', {"align": "left"}, [IMAGE]),
+        ('<div align="left">\n\n<img src="a.png">\n\n</div>', {"align": "left"}, [IMAGE]),
+        ('<div>\n\n<figure><img src="a.png"></figure>\n</div>', {}, [IMAGE]),
+        ('<div data-with-frame="true"><img src="a.png"></div>', {"withFrame": True}, [IMAGE]),
+        (
+            '<div data-full-width="true"><img src="a.png"><img src="a.png"></div>',
+            {"fullWidth": True},
+            [IMAGE] * 2,
+        ),
+        ('<p align="center">\n<img src="a.png">\n<img src="a.png">\n</p>', {"align": "center"}, [IMAGE] * 2),
+        ('<center>\n\n<img src="a.png">\n\n</center>', {"align": "center"}, [IMAGE]),
+        ("![](a.png) ![](a.png)", {}, [IMAGE] * 2),
+        ('<img src="a.png">\n![](a.png)', {}, [IMAGE] * 2),
+        (
+            '<div data-with-frame="true"><picture>\n<source srcset="b.png" media="(prefers-color-scheme: dark)">\n'
+            '<img src="a.png">\n</picture></div>',
+            {"withFrame": True},
+            [IMAGE | {"refDark": {"kind": "url", "url": "b.png"}}],
+        ),
+    ],
+)
+def test_what_is_only_images_is_a_block_of_images(text: str, data: dict[str, Any], images: list[Any]) -> None:
+    block = one(text)
+    assert (block.type, block.data) == ("images", data)
+    assert [image.data for image in block.nodes] == images
+    block.source = None
+    again = write(Document([block]))
+    assert [node.data for node in walk(one(again)) if isinstance(node, Block)] == [data, *images]
+
+
+@pytest.mark.parametrize(
+    "text", ['<img src="a.png" data-size="line">', 'see <img src="a.png">', "[![](a.png)](b.md)"]
+)
+def test_images_within_text_stay_there(text: str) -> None:
+    assert one(text).type == "paragraph"
+
+
+@pytest.mark.parametrize(
+    ("text", "types", "data"),
+    [
+        ('<div align="center">a</div>', ["paragraph"], {"align": "center"}),
+        ('<div align="right">\n\n## a\n\n</div>', ["heading-1"], {"align": "end"}),
+        ('<div data-full-width="true">\n\n```\na\n```\n\n</div>', ["code"], {"fullWidth": True}),
+        ("<div>\n**a**\n</div>", ["paragraph"], {}),
+    ],
+)
+def test_a_wrapper_says_its_attributes_of_what_is_in_it(
+    text: str, types: list[str], data: dict[str, Any]
+) -> None:
+    block = one(text)
+    assert ([block.type], block.data) == (types, data)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<div class="x"><p>a</p></div>', "<section><p>a</p></section>", "<dl><dt>a</dt><dd>b</dd></dl>",
+        '<figure><a href="x"><img src="a.png"></a></figure>', "<div>\n\na", "a\n\n</div>", '<p align="left">',
+    ],
+)  # fmt: skip
+def test_tags_that_hold_blocks_are_never_shown(text: str) -> None:
+    shown = render(read(text)).body
+    assert "&lt;" not in shown
+    assert "raw" not in shown
+
+
+def cells(text: str) -> list[list[str]]:
+    return [[node.type for node in fragment.nodes] for fragment in one(text).fragments]
+
+
+@pytest.mark.parametrize(
+    ("cell", "types"),
+    [
+        ("<p><code>a</code> b</p><p>**c** [d](e.md)</p>", ["paragraph", "paragraph"]),
+        ("<ul><li>a</li><li>b</li></ul> c", ["list-unordered", "paragraph"]),
+        ("**<ul><li>a</li></ul>**", ["list-unordered"]),
+        ("<p>**a</p><p>b**</p>", ["paragraph", "paragraph"]),
+        ("<pre>a<br>b</pre>", ["code"]),
+        ("<h3>a</h3>b<hr>c", ["heading-2", "paragraph", "divider", "paragraph"]),
+        ("a<br>b", ["paragraph"]),
+        ("`<p>`", ["paragraph"]),
+    ],
+)
+def test_cells_of_pipe_tables_hold_blocks(cell: str, types: list[str]) -> None:
+    text = f"| x |\n| --- |\n| {cell} |"
+    assert cells(text) == [types]
+    block = one(text)
+    block.source = None
+    assert cells(write(Document([block]))) == [types]
+
+
+def test_cells_keep_marks_and_lines() -> None:
+    block = one("| x |\n| --- |\n| <p>**a</p><p>b** c</p><pre>one<br>two</pre> |")
+    first, second, code = block.fragments[0].nodes
+    assert [leaf.text for leaf in second.nodes[0].leaves] == ["b", " c"]
+    assert [len(node.nodes[0].leaves[0].marks) for node in (first, second)] == [1, 1]
+    assert [said(line) for line in code.nodes] == ["one", "two"]
+
+
+def test_listings_of_html_need_no_class() -> None:
+    for text in ("<pre><code>a &lt;b>\n\n  c</code></pre>", "<pre>\na &lt;b>\n\n  c\n</pre>"):
+        block = one(text)
+        assert (block.type, [said(line) for line in block.nodes]) == ("code", ["a <b>", "", "  c"])
+        assert cells(f"<table><tr><td>{text}</td></tr></table>") == [["code"]]
+
+
+SWAGGER = """{% swagger method="get" path="/pets" baseUrl="https://x.example" summary="All pets" %}
+{% swagger-description %}
+Said
+{% endswagger-description %}
+
+{% swagger-parameter in="query" name="max" type="number" required="true" %}
+How many
+{% endswagger-parameter %}
+{% endswagger %}"""
+METHOD = """{% api-method method="get" host="https://x.example" path="/pets" summary="All pets" %}
+{% api-method-response-example httpCode=200 %}
+Said
+{% endapi-method-response-example %}
+{% endapi-method %}"""
+
+
+def test_both_ways_to_describe_an_operation_by_hand_are_one_node() -> None:
+    data = {"method": "get", "host": "https://x.example", "path": "/pets", "summary": "All pets"}
+    for text, tag in ((SWAGGER, "swagger"), (METHOD, "api-method")):
+        block = one(text)
+        assert (block.type, block.data) == ("api-method", {"tag": tag} | data)
+        block.source = None
+        written = write(Document([block]))
+        assert one(written).data == block.data
+        assert ("baseUrl=" in written) == ("baseUrl=" in text)
+    assert one(SWAGGER).nodes[1].data == {
+        "tag": "swagger-parameter", "in": "query", "name": "max", "type": "number", "required": True
+    }  # fmt: skip
+    assert one(METHOD).nodes[0].data["status"] == "200"
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        (r'{% embed url="https://x.example/a\#b\_c" %}', "https://x.example/a#b_c"),
+        (r'{% content-ref url="a\_b.md" %}[a](a.md){% endcontent-ref %}', "a_b.md"),
+    ],
+)
+def test_addresses_in_tags_need_no_escapes(text: str, url: str) -> None:
+    block = one(text)
+    assert url in (block.data.get("url"), block.data.get("ref", {}).get("url"))
+    assert write(read(text)) == text

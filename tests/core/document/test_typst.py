@@ -130,8 +130,8 @@ def with_text(text: str) -> Document:
             Block("swagger", {"ref": ref, "path": text, "method": text}),
             Block("openapi-schemas", {"ref": ref, "schemas": [text]}),
             Block("integration", {"integration": text, "block": text, "props": {"content": text, "url": text}}),
-            Block("api-method", {"attributes": {"method": text, "path": text, "summary": text}}),
-            Block("api-part", {"attributes": {"name": text, "type": text}}),
+            Block("api-method", {"method": text, "host": text, "path": text, "summary": text}),
+            Block("api-part", {"name": text, "type": text}),
             Block("unknown", {"source": text, "kind": "html"}),
             Block(
                 "table",

@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ...access import Can, OrgAccess, space_access
+from ...access import Actor, Can, OrgAccess, find_space_access
 from ...content import body_hash, get_body, list_items, list_pages, main_state
 from ...core.document import read_head
 from ...core.import_plan import head_fields, page_of, plan_import, read_pages
@@ -81,14 +81,12 @@ def _built_in_material(template_id: str) -> Material:
     return Material(pages, [], lambda _, digest: texts[digest], False, template_id)
 
 
-def get_material(tx: Transaction, user_id: str, template_id: str) -> Material:
+def get_material(tx: Transaction, actor: Actor, template_id: str) -> Material:
     """What a template holds. Raises NotFound for one that is not there or that the caller may not read."""
     if template_id in built_in():
         return _built_in_material(template_id)
-    try:
-        space_access(tx, user_id, Can.VIEW, template_id)
-    except NotFound:
-        raise NotFound(f"id: there is no template {template_id!r}.") from None
+    if find_space_access(tx, actor, Can.VIEW, template_id) is None:
+        raise NotFound(f"id: there is no template {template_id!r}.")
     return _space_material(tx, template_id)
 
 

@@ -43,7 +43,7 @@ def apply_template(call: Call, space: SpaceAccess, body: ApplyTemplate) -> None:
     """Puts a template's pages, files and variables behind what is there: in a change request, or in main itself
     where the space is edited live. 404 for a template that is not there, or a space that the caller cannot read."""
     with call.db.read() as tx:
-        material = catalog.get_material(tx, space.user_id, body.id)
+        material = catalog.get_material(tx, space.actor, body.id)
     refs = body.params.content_refs
     if body.change_request_id is UNSET:
         edit_live(call.context, space, lambda tx, state, _: adopt(tx, state, material, refs))

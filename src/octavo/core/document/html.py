@@ -27,6 +27,7 @@ from .parts import (
     block_text,
     date_text,
     emoji,
+    inert_text,
     line_text,
     number_of,
     object_of,
@@ -831,30 +832,26 @@ class _Renderer:
         return [Block("code", {"title": text_of(block.data, "block") or ""}, list(lines))]
 
     def api_method(self, block: Block) -> Pieces:
-        told = object_of(block.data, "attributes")
-        method, path = text_of(told, "method"), text_of(told, "path")
-        head: list[Piece] = []
+        data = block.data
+        method, path = text_of(data, "method"), text_of(data, "path")
+        summary = text_of(data, "summary")
+        head = _wrap("p", _wrap("strong", [summary])) if summary else []
         if method or path:
-            head = self._endpoint(method, path)
-        summary = text_of(told, "summary")
-        if summary:
-            head += _wrap("p", _wrap("strong", [summary]))
+            head += self._endpoint(method, (text_of(data, "host") or "") + (path or ""))
         return _wrap("section", [*head, *self._set_aside(block.nodes)], class_="api-method")
 
     def api_part(self, block: Block) -> Pieces:
-        told = object_of(block.data, "attributes")
-        title = next((v for k in ("name", "status", "httpCode", "summary") if (v := text_of(told, k))), None)
-        facts = " · ".join(v for k in ("in", "type", "description") if (v := text_of(told, k)))
+        data = block.data
+        title = next((v for k in ("name", "status") if (v := text_of(data, k))), None)
+        facts = " · ".join(v for k in ("in", "type", "description") if (v := text_of(data, k)))
         head: list[Piece] = []
         if title:
             head = _wrap("p", [*_wrap("code", [title]), " ", *_wrap("small", [facts])], class_="api-part")
         return [*head, *block.nodes]
 
     def unknown(self, block: Block) -> Pieces:
-        source = text_of(block.data, "source")
-        shown: list[Piece] = []
-        if source and source.strip() and block.data.get("kind") in ("html", "text"):
-            shown = _wrap("pre", [source.strip("\n")], class_="raw", tabindex="0")
+        text = inert_text(block)
+        shown = _wrap("pre", [text], class_="raw", tabindex="0") if text else []
         return [*shown, *block.nodes]
 
     # Tables.
@@ -1073,7 +1070,7 @@ class _Renderer:
         return [mathml(formula)] if mathml(formula) is not None else _wrap("code", [formula])  # type: ignore[list-item]
 
     def inline_image(self, node: Inline) -> Pieces:
-        size = "original" if node.data.get("size") == "original" else "inline"
+        size = "line" if node.data.get("size") == "line" else "original"
         return self._picture(node.data, lazy=True, class_=f"image-{size}")
 
     def annotation(self, node: Inline) -> Pieces:

@@ -30,6 +30,8 @@ _TAG = re.compile(r"<(/?)([A-Za-z][\w:-]*)(.*?)/?>\Z", re.DOTALL)
 _STYLE = re.compile(r"(background-color|color)\s*:\s*([$\w-]+)")
 _URL = re.compile(r"(?<![\w/])(?:https?://|www\.)[^\s<]+")
 _EMOJI = re.compile(r":([a-z0-9_+-]+):")
+_EMOJI_BEGUN = re.compile(r":([a-z0-9_+-]+)\Z")
+_LONGEST_NAME = 80
 
 ELEMENTS = frozenset(
     [
@@ -276,7 +278,9 @@ def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inline
         token = tokens[index]
         kind = token.type
         if kind == "text":
-            _plain(build, token.content)
+            last = _end_of_short_names(tokens, index) if ":" in token.content else index
+            _plain(build, "".join(part.content for part in tokens[index : last + 1]))
+            index = last
         elif kind == "softbreak":
             build.text(" ")
         elif kind == "hardbreak":
@@ -305,6 +309,24 @@ def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inline
             build.unmark(_TOKEN_MARKS[token.tag])
         index += 1
     return build.out
+
+
+def _end_of_short_names(tokens: Sequence[Token], index: int) -> int:
+    """The last token of the text at ``index`` with the emoji names that go on behind it as ``:a\\_b:``; exporters
+    of the format escape the underscore."""
+    last = index
+    while begun := _EMOJI_BEGUN.search(tokens[last].content):
+        name, at = begun[1], last
+        while at + 2 < len(tokens) and tokens[at + 1].markup == "\\_" and tokens[at + 2].type == "text":
+            at += 2
+            more, colon, _ = tokens[at].content.partition(":")
+            name += "_" + more
+            if colon or len(name) > _LONGEST_NAME:
+                break
+        if at == last or ":" not in tokens[at].content or emoji_code(name) is None:
+            break
+        last = at
+    return last
 
 
 def plain_inlines(text: str) -> Inlines:

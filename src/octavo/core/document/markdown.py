@@ -41,6 +41,8 @@ from markdown_it.rules_inline import (
 )
 from markdown_it.token import Token
 
+from .flanking import Flanking
+
 MAX_LEVEL = 40
 """Lists and quotes deeper than this (a list counts two) are kept as plain text."""
 
@@ -50,7 +52,17 @@ TAG = re.compile(
 )
 _LONG_TAG = re.compile(r"\{%[ \t]*(?P<name>@[\w-]++/[\w-]++)(?!.*%\})")
 BODY_TAGS = frozenset(["openapi", "swagger", "openapi-operation", "openapi-schemas", "openapi-webhook"])
-_ELEMENT = re.compile(r"<(?P<close>/?)(?P<name>details|div)(?P<rest>(?:\s[^<>]*)?)>[ \t]*$", re.IGNORECASE)
+_ELEMENT = re.compile(
+    r"<(?P<close>/?)(?P<name>details|div|center)(?P<rest>(?:\s[^<>]*)?)>[ \t]*$", re.IGNORECASE
+)
+_DIV = re.compile(r"<(/?)(?:div|center|details)\b", re.IGNORECASE)
+_MAX_HTML_LINES = 500
+_NAME = re.compile(r"</?([A-Za-z][\w:-]*)")
+INLINE_ELEMENTS = frozenset(
+    """a b strong em i code br button sub sup kbd mark del s strike img picture source span u small font big abbr cite
+    q ins samp var tt wbr nobr label time""".split()
+)
+"""Elements of HTML that stand within a paragraph. A line that is one of their tags begins none but a paragraph."""
 _FOOTNOTE = re.compile(r"\[\^([^\]\s]+)\]:[ \t]*")
 TEXT_ENDS = re.compile(r"[\n\\`~*_\[!<&$]")
 _SKIP_ENDS = re.compile(r"[\n\\`~*_\[\]!<&$]")  # link labels are looked for token by token, up to their ]
@@ -113,6 +125,13 @@ def element(state: StateBlock, line: int, end: int, silent: bool) -> bool:
     match = _ELEMENT.match(state.src, start, stop)
     if match is None:
         return _summary(state, line, end, silent)
+    last = _end_of_html(state, line, end) if not match["close"] and match["name"].lower() != "details" else -1
+    if last > line:
+        if not silent:
+            token = state.push("html_block", "", 0)
+            token.content, token.map = state.getLines(line, last, state.blkIndent, True), [line, last]
+            state.line = last
+        return True
     if not silent:
         token = state.push("element", match["name"].lower(), 0)
         token.info, token.content = match["rest"].strip(), match[0].rstrip()
@@ -120,6 +139,20 @@ def element(state: StateBlock, line: int, end: int, silent: bool) -> bool:
         token.map = [line, line + 1]
         state.line = line + 1
     return True
+
+
+def _end_of_html(state: StateBlock, line: int, end: int) -> int:
+    """The line behind a ``<div>`` whose content is all HTML and holds no blank line; -1 where it is not so, for then
+    Markdown may stand in it."""
+    depth = 0
+    for n in range(line, min(end, line + _MAX_HTML_LINES)):
+        text = state.src[state.bMarks[n] + state.tShift[n] : state.eMarks[n]]
+        if not text.startswith("<"):
+            return -1
+        depth += sum(-1 if found[1] else 1 for found in _DIV.finditer(text))
+        if depth <= 0:
+            return n + 1
+    return -1
 
 
 def _summary(state: StateBlock, line: int, end: int, silent: bool) -> bool:
@@ -225,19 +258,29 @@ def definition(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 def markup(state: StateBlock, line: int, end: int, silent: bool) -> bool:
     """HTML blocks; a table or figure runs to its end, and a ``{%`` line ends what a blank line would."""
     first = len(state.tokens)
+    start = state.bMarks[line] + state.tShift[line]
+    name = _NAME.match(state.src, start)
+    if name is not None and name[1].lower() in INLINE_ELEMENTS:
+        return False
     if not html_block(state, line, end, silent):
         return False
     if silent:
         return True
-    start = state.bMarks[line] + state.tShift[line]
     opening = state.src[start : start + 7].lower()
     stop = state.line
     for begin, finish in _RAW_UNTIL:
         if opening.startswith(begin) and finish not in state.tokens[first].content.lower():
             stop = _find_end(state, stop, end, finish)
     if opening[:4] not in ("<pre", "<!--", "<scr", "<sty", "<tex"):
-        for n in range(line + 1, stop):
-            if state.src.startswith("{%", state.bMarks[n] + state.tShift[n]) and tag(state, n, end, True):
+        depth = 0
+        for n in range(line, stop):
+            at = state.bMarks[n] + state.tShift[n]
+            if n > line and state.src.startswith("{%", at) and tag(state, n, end, True):
+                stop = n
+                break
+            depth += sum(-1 if found[1] else 1 for found in _DIV.finditer(state.src, at, state.eMarks[n]))
+            if depth < 0 and n > line:
+                # What it closes was opened before this piece.
                 stop = n
                 break
     if stop != state.line:
@@ -430,6 +473,13 @@ _INLINE: dict[str, tuple[Any, ...]] = {
 
 
 class Inlines(ParserInline):
+    def parse(self, src: str, md: MarkdownIt, env: Any, tokens: list[Token]) -> list[Token]:
+        state = Flanking(src, md, env, tokens)
+        self.tokenize(state)
+        for rule in self.ruler2.getRules(""):
+            rule(state)
+        return state.tokens
+
     def tokenize(self, state: StateInline) -> None:
         src, end, nested = state.src, state.posMax, state.level < state.md.options.maxNesting
         while state.pos < end:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from markdown_it.token import Token
 from msgspec import Struct
 
 from .inline import ELEMENTS, Footnote, attributes, inline_image, inlines, length, plain, url_ref
+from .markdown import INLINE_ELEMENTS
 from .nodes import Block, Data, Fragment, Inline, Leaf, Text
+from .schema import BLOCKS
 
 MAX_DEPTH = 24
 
@@ -24,6 +26,10 @@ _PIECE = re.compile(
     r"""(?P<attrs>(?:\s++[^\s"'<>/=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s"'=<>`]++))?+)*+)\s*+(?P<void>/?)>""",
     re.DOTALL,
 )
+WRAPPERS = frozenset(
+    """div center section article aside header footer main nav address hgroup dl dt dd figcaption""".split()
+)
+"""Elements that only hold blocks; what is in them is shown, their tags never are."""
 _VOID = frozenset(
     ["area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
 )
@@ -41,7 +47,6 @@ _ENDED_BY = {
             "ol",
             "pre",
             "table",
-            "div",
             "blockquote",
             "figure",
             "hr",
@@ -50,8 +55,11 @@ _ENDED_BY = {
             "li",
             "tr",
         ]
-    ),
+    )
+    | WRAPPERS,
     "li": frozenset(["li"]),
+    "dt": frozenset(["dt", "dd"]),
+    "dd": frozenset(["dt", "dd"]),
     "td": frozenset(["td", "th", "tr", "tbody"]),
     "th": frozenset(["td", "th", "tr", "tbody"]),
     "tr": frozenset(["tr", "tbody", "tfoot"]),
@@ -59,43 +67,6 @@ _ENDED_BY = {
 }
 _BARRIERS = {"li": frozenset(["ul", "ol"]), "tr": frozenset(["table"])}
 _SIDES = {"left": "start", "center": "center", "right": "end", "start": "start", "end": "end"}
-_INLINE = frozenset(
-    [
-        "a",
-        "b",
-        "strong",
-        "em",
-        "i",
-        "code",
-        "br",
-        "button",
-        "sub",
-        "sup",
-        "kbd",
-        "mark",
-        "del",
-        "s",
-        "strike",
-        "img",
-        "picture",
-        "span",
-        "u",
-        "small",
-        "font",
-        "big",
-        "abbr",
-        "cite",
-        "q",
-        "ins",
-        "samp",
-        "var",
-        "tt",
-        "wbr",
-        "nobr",
-        "label",
-        "time",
-    ]
-)
 _LEVELS = {"h1": 1, "h2": 1, "h3": 2, "h4": 3, "h5": 3, "h6": 3}
 
 
@@ -103,17 +74,21 @@ _MATH = re.compile(r"\$\$([^$]+)\$\$")
 
 
 class Element(Struct):
-    """``start`` and ``end`` are its place in the parsed text, tags included; ``opening`` the first tag."""
+    """``start`` and ``end`` are its place in the parsed text, tags included; ``opening`` the first tag. Among its
+    kids are texts, still escaped, or in a cell of a pipe table the tokens that its Markdown was read into."""
 
     name: str
     attrs: dict[str, str]
     opening: str
-    kids: list[Element | str]
+    kids: list[Element | str | Token]
     start: int = 0
     end: int = 0
 
 
-def parse(text: str) -> list[Element | str]:
+Kids = list[Element | str | Token]
+
+
+def parse(text: str) -> Kids:
     """The elements and texts (still escaped) of a piece of HTML; comments stay text."""
     root = Element("", {}, "", [])
     stack = [root]
@@ -128,17 +103,21 @@ def parse(text: str) -> list[Element | str]:
         elif match["close"]:
             _close(stack, name, match.end())
         else:
-            while stack[-1].name in _ENDED_BY and name in _ENDED_BY[stack[-1].name]:
-                stack.pop().end = match.start()
             child = Element(name, attributes(match["attrs"]), match[0], [], match.start(), match.end())
-            stack[-1].kids.append(child)
-            if name not in _VOID and not match["void"] and len(stack) < MAX_DEPTH:
-                stack.append(child)
+            _open(stack, child, bool(match["void"]))
     if at < len(text):
         stack[-1].kids.append(text[at:])
     for left in stack:
         left.end = len(text)
     return root.kids
+
+
+def _open(stack: list[Element], child: Element, void: bool) -> None:
+    while stack[-1].name in _ENDED_BY and child.name in _ENDED_BY[stack[-1].name]:
+        stack.pop().end = child.start
+    stack[-1].kids.append(child)
+    if child.name not in _VOID and not void and len(stack) < MAX_DEPTH:
+        stack.append(child)
 
 
 def _close(stack: list[Element], name: str, end: int) -> None:
@@ -152,19 +131,44 @@ def _close(stack: list[Element], name: str, end: int) -> None:
 
 def blocks(text: str, footnote: Footnote | None) -> list[Block] | None:
     """The blocks of a piece of HTML, or None when something in it has no node."""
-    if text.startswith("<pre"):
-        return _rich_code(text)
-    found = _blocks(parse(text), footnote)
-    return found
+    return _blocks(parse(text), footnote)
 
 
-def inline_html(kids: list[Element | str], footnote: Footnote | None) -> list[Text | Inline]:
+def cell_blocks(tokens: Sequence[Token], footnote: Footnote | None) -> list[Block]:
+    """The blocks of a cell of a pipe table: Markdown that can say blocks by tags alone (``<p>``, ``<ul>``, ...)."""
+    root = Element("", {}, "", [])
+    stack = [root]
+    marks: list[Token] = []
+    for token in tokens:
+        match = _PIECE.fullmatch(token.content) if token.type == "html_inline" else None
+        name = (match["name"] or "").lower() if match else ""
+        if token.nesting > 0:
+            marks.append(token)
+        elif token.nesting < 0:
+            marks.pop()
+        if match is None or name not in _CELL_BLOCKS or any(mark.tag == "a" for mark in marks):
+            stack[-1].kids.append(token)
+            continue
+        # A mark that is open here goes on in the next block.
+        stack[-1].kids += [Token(mark.type, mark.tag, -1) for mark in reversed(marks)]
+        if match["close"]:
+            _close(stack, name, 0)
+        else:
+            _open(stack, Element(name, attributes(match["attrs"]), match[0], []), bool(match["void"]))
+        stack[-1].kids += marks
+    found = _blocks(root.kids, footnote) if any(isinstance(kid, Element) for kid in root.kids) else None
+    return found or [Block("paragraph", {}, list(inlines(tokens, footnote)))]
+
+
+def inline_html(kids: Kids, footnote: Footnote | None) -> list[Text | Inline]:
     """The inline nodes of HTML content: entities resolved, runs of white space one space."""
     tokens: list[Token] = []
-    stack: list[Element | str] = list(reversed(kids))
+    stack: Kids = list(reversed(kids))
     while stack:
         kid = stack.pop()
-        if isinstance(kid, str):
+        if isinstance(kid, Token):
+            tokens.append(kid)
+        elif isinstance(kid, str):
             if kid.startswith("\0"):
                 tokens.append(_token("html_inline", kid[1:]))
             elif kid.startswith("<!--"):
@@ -179,41 +183,38 @@ def inline_html(kids: list[Element | str], footnote: Footnote | None) -> list[Te
             if kid.name not in _VOID:
                 stack.append(f"\0</{kid.name}>")
                 stack.extend(reversed(kid.kids))
-    if tokens and tokens[0].type == "text_special":
+    if tokens and tokens[0].type in _TEXTS:
         tokens[0].content = tokens[0].content.lstrip(" ")
-    if tokens and tokens[-1].type == "text_special":
+    if tokens and tokens[-1].type in _TEXTS:
         tokens[-1].content = tokens[-1].content.rstrip(" ")
     for token in tokens:
-        if token.type != "html_inline":  # only now: an escaped space at an edge counts
+        if token.info == _ESCAPED:  # only now: an escaped space at an edge counts
             token.content = html.unescape(token.content)
     return inlines(tokens, footnote)
 
 
+_TEXTS = ("text", "text_special")
+_ESCAPED = "escaped"
+
+
 def _token(kind: str, content: str) -> Token:
     token = Token(kind, "", 0)
-    token.content = content
+    token.content, token.info = content, _ESCAPED if kind != "html_inline" else ""
     return token
 
 
-def _blocks(kids: list[Element | str], footnote: Footnote | None) -> list[Block] | None:
+def _blocks(kids: Kids, footnote: Footnote | None) -> list[Block] | None:
     out: list[Block] = []
-    run: list[Element | str] = []
+    run: Kids = []
 
     def flush() -> None:
-        said = any(not isinstance(kid, str) or kid.strip() for kid in run)
-        if said and (nodes := inline_html(run, footnote)):
-            out.append(Block("paragraph", {}, list(nodes)))
+        if any(_says(kid) for kid in run) and (nodes := inline_html(run, footnote)):
+            out.append(paragraph(nodes))
         run.clear()
 
     for kid in kids:
-        if isinstance(kid, str):
+        if isinstance(kid, (str, Token)) or kid.name in INLINE_ELEMENTS:
             run.append(kid)
-        elif kid.name in _INLINE:
-            if kid.name == "img" and "gitbook-drawing" in kid.attrs.get("class", "").split():
-                flush()
-                out.append(Block("drawing", {"ref": url_ref(kid.attrs.get("src", ""))}))
-            else:
-                run.append(kid)
         else:
             flush()
             made = _block(kid, footnote)
@@ -222,6 +223,40 @@ def _blocks(kids: list[Element | str], footnote: Footnote | None) -> list[Block]
             out.extend(made)
     flush()
     return out
+
+
+def _says(kid: Element | str | Token) -> bool:
+    if isinstance(kid, Token):
+        return bool(kid.content.strip()) if kid.type in _TEXTS else not kid.nesting
+    return not isinstance(kid, str) or bool(kid.strip())
+
+
+def paragraph(nodes: Sequence[Text | Inline], **data: str) -> Block:
+    """A paragraph; the images block where images stand alone in it; the drawing that one of them is."""
+    shown = [node for node in nodes if not isinstance(node, Text) or not _is_blank(node)]
+    if not shown or not all(
+        isinstance(node, Inline) and node.type == "inline-image" and "size" not in node.data for node in shown
+    ):
+        return Block("paragraph", dict(data), list(nodes))
+    if len(shown) == 1 and "gitbook-drawing" in shown[0].data.get("attributes", {}).get("class", "").split():  # type: ignore[union-attr]
+        return Block("drawing", {"ref": shown[0].data["ref"]})  # type: ignore[union-attr]
+    images = Block("images")
+    for node in shown:
+        image = Block("image", dict(node.data))  # type: ignore[union-attr]
+        if caption := image.data.pop("caption", None):
+            words = Block("paragraph", {}, [Text([Leaf(caption)])])
+            image.fragments.append(Fragment("caption", [words], "caption"))
+        images.nodes.append(image)
+    if side := _IMAGE_SIDES.get(data.get("align", "")):
+        images.data["align"] = side
+    return images
+
+
+_IMAGE_SIDES = {"start": "left", "center": "center", "end": "right"}
+
+
+def _is_blank(node: Text) -> bool:
+    return not any(leaf.text.strip() for leaf in node.leaves)
 
 
 def _block(el: Element, footnote: Footnote | None) -> list[Block] | None:
@@ -240,18 +275,12 @@ def _align(el: Element) -> tuple[Data, Data]:
 
 def _paragraph(el: Element, footnote: Footnote | None) -> list[Block] | None:
     data, rest = _align(el)
-    if rest:
-        data["attributes"] = rest
-    if any(not isinstance(k, str) and k.name not in _INLINE for k in el.kids):
+    if any(isinstance(k, Element) and k.name not in INLINE_ELEMENTS for k in el.kids):
         return _blocks(el.kids, footnote)
-    if len(el.kids) == 1 and not isinstance(only := el.kids[0], str) and only.name in ("img", "picture"):
-        side = el.attrs.get("align")
-        images = Block("images", {"align": side} if side in ("left", "center", "right") else {})
-        image = _image([only])
-        if image is not None:
-            images.nodes.append(image)
-            return [images]
-    return [Block("paragraph", data, list(inline_html(el.kids, footnote)))]
+    made = paragraph(inline_html(el.kids, footnote), **data)
+    if rest:
+        made.data["attributes"] = rest
+    return [made]
 
 
 def _heading(el: Element, footnote: Footnote | None) -> list[Block] | None:
@@ -277,14 +306,14 @@ def _list(el: Element, footnote: Footnote | None) -> list[Block] | None:
     if rest:
         block.data["attributes"] = rest
     for kid in el.kids:
-        if isinstance(kid, str):
-            if kid.strip():
+        if not isinstance(kid, Element):
+            if _says(kid):
                 return None
             continue
         if kid.name != "li":
             return None
         kids, item = kid.kids, Block("list-item")
-        if kids and not isinstance(box := kids[0], str) and box.name == "input":
+        if kids and isinstance(box := kids[0], Element) and box.name == "input":
             item.data["checked"] = "checked" in box.attrs
             kids = kids[1:]
         inner = _blocks(kids, footnote)
@@ -304,13 +333,13 @@ def _rule(el: Element, footnote: Footnote | None) -> list[Block] | None:
     return [Block("divider")]
 
 
-def _image(kids: list[Element | str]) -> Block | None:
+def _image(kids: Kids) -> Block | None:
     """The image block of ``<img>`` or ``<picture>``, wrapped in a link or not at all."""
     dark = img = None
     stack = list(reversed(kids))
     while stack:
         kid = stack.pop()
-        if isinstance(kid, str):
+        if not isinstance(kid, Element):
             continue
         if kid.name == "source" and "dark" in kid.attrs.get("media", ""):
             dark = kid.attrs.get("srcset")
@@ -331,24 +360,22 @@ def _image(kids: list[Element | str]) -> Block | None:
 
 
 def _figure(el: Element, footnote: Footnote | None) -> list[Block] | None:
-    content: list[Element | str] = []
+    content: Kids = []
     caption: Element | None = None
     for kid in el.kids:
-        if not isinstance(kid, str) and kid.name == "figcaption":
+        if isinstance(kid, Element) and kid.name == "figcaption":
             caption = kid
-        else:
+        elif _says(kid):
             content.append(kid)
     image = _image(content)
-    if image is None or any(
-        (k.strip() if isinstance(k, str) else k.name not in ("img", "picture")) for k in content
-    ):
-        return None
+    if image is None or len(content) != 1:
+        return _wrapper(el, footnote)
     if "gitbook-drawing" in image.data.get("attributes", {}).get("class", "").split():
         return [Block("drawing", {"ref": image.data["ref"]})]
     if caption is not None:
         said = _blocks(caption.kids, footnote)
         if said is None or len(said) > 1 or any(block.type != "paragraph" for block in said):
-            return None
+            return _wrapper(el, footnote)
         if said:
             image.fragments.append(Fragment("caption", list(said), "caption"))
     images = Block("images", {}, [image])
@@ -370,35 +397,54 @@ def _images_data(images: Block, attrs: dict[str, str]) -> None:
         images.data["attributes"] = rest
 
 
-def gallery(attrs: dict[str, str], inner: list[Block]) -> Block | None:
-    """The images block of a ``<div>`` around ``inner``, or None if that holds anything else."""
-    if not inner or any(block.type != "images" or block.data for block in inner):
-        return None
-    images = Block("images", {}, [image for block in inner for image in block.nodes])
-    _images_data(images, attrs)
-    return images
+def unwrap(name: str, attrs: dict[str, str], inner: list[Block]) -> list[Block] | None:
+    """The blocks of a ``<div>`` or ``<center>`` around ``inner``, with what it says about them said by themselves;
+    None where it says what they cannot."""
+    if name == "center":
+        attrs = {"align": "center"} | attrs
+    if inner and all(block.type == "images" and not block.data for block in inner):
+        images = Block("images", {}, [image for block in inner for image in block.nodes])
+        _images_data(images, attrs)
+        return [images]
+    if not attrs:
+        return inner
+    side, wide = _SIDES.get(attrs.get("align", "")), attrs.get("data-full-width")
+    if side and len(attrs) == 1 and all(_can_align(block) for block in inner):
+        for block in inner:
+            block.data["align"] = _IMAGE_SIDES[side] if block.type == "images" else side
+        return inner
+    if wide in ("true", "false") and len(attrs) == 1 and len(inner) == 1:
+        if "fullWidth" in BLOCKS[inner[0].type].data and "fullWidth" not in inner[0].data:
+            inner[0].data["fullWidth"] = wide == "true"
+            return inner
+    return None
 
 
-def _div(el: Element, footnote: Footnote | None) -> list[Block] | None:
+def _can_align(block: Block) -> bool:
+    return block.type in _ALIGNED and not block.data.get("align")
+
+
+_ALIGNED = ("paragraph", "heading-1", "heading-2", "heading-3", "images")
+
+
+def _wrapper(el: Element, footnote: Footnote | None) -> list[Block] | None:
     inner = _blocks(el.kids, footnote)
     if inner is None:
         return None
-    images = gallery(el.attrs, inner)
-    if images is not None:
-        return [images]
-    if not el.attrs and el.name == "div":
-        return inner
+    made = unwrap(el.name, el.attrs, inner) if el.name in UNWRAPPED else None
+    if made is not None:
+        return made
     return [Block("unknown", {"source": el.opening, "end": f"</{el.name}>", "kind": "html"}, list(inner))]
 
 
-def _rich_code(text: str) -> list[Block] | None:
-    """``<pre><code>`` with ``<strong>`` for highlighted lines; white space counts."""
-    found = re.match(r"<pre([^>]*)>\s*(?:<code([^>]*)>)?", text, re.IGNORECASE)
-    end = re.search(r"(?:</code>)?\s*</pre>\s*\Z", text, re.IGNORECASE)
-    if found is None or end is None or not found[2]:
-        return None
-    pre, code = attributes(found[1]), attributes(found[2] or "")
-    body = text[found.end() : end.start()]
+UNWRAPPED = ("div", "center")
+
+
+def _preformatted(el: Element, footnote: Footnote | None) -> list[Block] | None:
+    """``<pre>`` with ``<code>`` or without, ``<strong>`` for highlighted lines; white space counts."""
+    kids = [kid for kid in el.kids if _says(kid)]
+    inside = kids[0] if len(kids) == 1 and isinstance(kids[0], Element) and kids[0].name == "code" else el
+    pre, code = el.attrs, inside.attrs if inside is not el else {}
     data: Data = {}
     for cls in (*code.get("class", "").split(), *pre.get("class", "").split()):
         for prefix in ("lang-", "language-"):
@@ -415,19 +461,28 @@ def _rich_code(text: str) -> list[Block] | None:
     ):
         if attr in pre:
             data[name] = pre[attr] != "false"
-    return [Block("code", data, list(_code_lines(body)))]
+    return [Block("code", data, list(_code_lines(inside)))]
 
 
-def _code_lines(body: str) -> list[Block]:
+def _code_lines(el: Element) -> list[Block]:
     tokens: list[Token] = []
-    at = 0
-    for match in _PIECE.finditer(body):
-        if match.start() > at:
-            tokens.append(_token("text_special", html.unescape(body[at : match.start()])))
-        tokens.append(_token("html_inline", match[0]))
-        at = match.end()
-    if at < len(body):
-        tokens.append(_token("text_special", html.unescape(body[at:])))
+    stack: Kids = list(reversed(el.kids))
+    while stack:
+        kid = stack.pop()
+        if isinstance(kid, Token):
+            tokens.append(kid)
+        elif isinstance(kid, str):
+            tag = kid.startswith("\0")
+            tokens.append(
+                _token("html_inline" if tag else "text_special", kid[1:] if tag else html.unescape(kid))
+            )
+        else:
+            tokens.append(_token("html_inline", kid.opening))
+            if kid.name not in _VOID:
+                stack.append(f"\0</{kid.name}>")
+                stack.extend(reversed(kid.kids))
+    if tokens and tokens[0].type == "text_special":
+        tokens[0].content = tokens[0].content.removeprefix("\n")
     nodes = inlines(tokens)
     lines: list[Block] = [Block("code-line")]
     for node in nodes:
@@ -487,10 +542,10 @@ _TRUE = frozenset(["true", "1", "yes", "x", "✓", "✅"])
 def _find(el: Element, *names: str) -> list[Element]:
     """Rows, cells and the like: the elements of those names, not looking into cells."""
     found: list[Element] = []
-    stack: list[Element | str] = list(reversed(el.kids))
+    stack: Kids = list(reversed(el.kids))
     while stack:
         kid = stack.pop()
-        if isinstance(kid, str):
+        if not isinstance(kid, Element):
             continue
         if kid.name in names:
             found.append(kid)
@@ -598,7 +653,7 @@ def _column(cell: Element | None, number: int) -> Data:
     attrs = cell.attrs if cell is not None else {}
     kind = attrs.get("data-type", "text")
     kids = cell.kids if cell is not None else []
-    select = next((k for k in kids if not isinstance(k, str) and k.name == "select"), None)
+    select = next((k for k in kids if isinstance(k, Element) and k.name == "select"), None)
     title = plain(inline_html([k for k in kids if k is not select], None))
     column: Data = {"id": f"c{number + 1}", "title": title}
     if select is not None:
@@ -610,7 +665,7 @@ def _column(cell: Element | None, number: int) -> Data:
                 "color": option.attrs.get("color") or option.attrs.get("data-color") or "",
             }
             for option in select.kids
-            if not isinstance(option, str) and option.name == "option"
+            if isinstance(option, Element) and option.name == "option"
         ]
         return column | {"type": "select", "multiple": "multiple" in select.attrs, "options": options}
     if kind == "select":
@@ -631,10 +686,10 @@ def _column(cell: Element | None, number: int) -> Data:
 
 def _links(cell: Element) -> list[Element]:
     found: list[Element] = []
-    stack: list[Element | str] = list(reversed(cell.kids))
+    stack: Kids = list(reversed(cell.kids))
     while stack:
         kid = stack.pop()
-        if not isinstance(kid, str):
+        if isinstance(kid, Element):
             if kid.name == "a" and kid.attrs.get("href"):
                 found.append(kid)
             elif kid.name == "img" and kid.attrs.get("src"):
@@ -662,7 +717,7 @@ def _value(block: Block, column: Data, cell: Element, number: int, footnote: Foo
         picked = [
             kid.attrs["data-option"]
             for kid in cell.kids
-            if not isinstance(kid, str) and "data-option" in kid.attrs
+            if isinstance(kid, Element) and "data-option" in kid.attrs
         ]
         return picked or ([part.strip() for part in said.split(",")] if said else [])
     links = _links(cell)
@@ -702,7 +757,8 @@ _MAKERS: dict[str, Callable[[Element, Footnote | None], list[Block] | None]] = {
     "blockquote": _quote,
     "hr": _rule,
     "figure": _figure,
-    "div": _div,
-    "center": _div,
+    "pre": _preformatted,
+    **dict.fromkeys(WRAPPERS, _wrapper),
     "table": _table,
 }
+_CELL_BLOCKS = frozenset(_MAKERS) | {"li", "tr", "td", "th", "thead", "tbody", "tfoot"}

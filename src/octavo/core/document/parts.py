@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
+from .markup import WRAPPERS
 from .nodes import Block, Data, Inline, Text, plain_text
 
 COLORS = {name: name.strip("$") for name in
@@ -88,6 +89,20 @@ def block_text(block: Block) -> str:
     if block.type == "code":
         return "\n".join(line_text(n) for n in block.nodes if isinstance(n, Block))
     return plain_text(block)
+
+
+_TAGS_ALONE = re.compile(
+    rf"(?:\s*</?(?:p|br|span|details|figure|{'|'.join(sorted(WRAPPERS))})(?:\s[^<>]*)?>)*\s*\Z", re.I
+)
+
+
+def inert_text(block: Block) -> str:
+    """What a block without a node of its own shows of its source: nothing of tags that only hold other blocks, or
+    that were never closed; text and other HTML as they were written."""
+    source = text_of(block.data, "source") or ""
+    if block.data.get("kind") not in ("html", "text") or block.data.get("end") or _TAGS_ALONE.match(source):
+        return ""
+    return source.strip("\n")
 
 
 def value_text(value: object) -> str:

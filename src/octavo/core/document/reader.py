@@ -167,6 +167,11 @@ class _Reader:
             return plain_inlines(text)
         return inlines(parse_inline(text, self.env), self.footnote)
 
+    def cell(self, text: str) -> list[Block]:
+        if "<" not in text:
+            return [Block("paragraph", {}, list(self.inlines(text)))]
+        return markup.cell_blocks(parse_inline(text, self.env), self.footnote)
+
     def add(self, block: Block, start: int, end: int) -> None:
         self.stack[-1].children.append((block, start, end))
 
@@ -182,7 +187,7 @@ class _Reader:
 
     def paragraph(self, token: Token, index: int) -> None:
         start, end = token.map or (0, 0)
-        self.add(_paragraph(self.inlines(token.content)), start, end)
+        self.add(markup.paragraph(self.inlines(token.content)), start, end)
 
     def heading(self, token: Token, index: int) -> int | None:
         start, end = token.map or (0, 0)
@@ -246,20 +251,20 @@ class _Reader:
                 values: Data = {}
                 block.data["records"][f"r{row}"] = {"orderIndex": markup.order_index(row), "values": values}
             elif inner.type in ("th_open", "td_open"):
-                content = self.inlines(self.tokens[index + 1].content)
+                content = self.tokens[index + 1].content
                 if header:
                     style = str(inner.attrs.get("style", ""))
                     columns.append(
                         {
                             "id": f"c{len(columns) + 1}",
-                            "title": plain(content),
+                            "title": plain(self.inlines(content)),
                             "type": "text",
                             "textAlignment": style.removeprefix("text-align:") or "left",
                         }
                     )
                 else:
                     name = columns[column]["id"]
-                    values[name] = markup.text_cell(block, name, row, [Block("paragraph", {}, list(content))])
+                    values[name] = markup.text_cell(block, name, row, self.cell(content))
                     column += 1
             index += 1
         block.data["definition"] = {entry["id"]: entry for entry in columns}
@@ -343,7 +348,9 @@ class _Reader:
             if frame.token.tag == "details":
                 block = self.expandable(frame.token, inner)
             else:
-                block = markup.gallery(attributes(frame.token.info), inner)
+                made = markup.unwrap(frame.token.tag, attributes(frame.token.info), inner)
+                if made:
+                    block = _together(made)
         else:
             name = frame.token.tag
             make = _TAGS.get(name) or _VOID_TAGS.get(name) or (_integration if name.startswith("@") else None)
@@ -416,22 +423,6 @@ def code_lines(content: str) -> list[Block | Inline | Text]:
     return [Block("code-line", {}, [Text([Leaf(line)])] if line else []) for line in content.split("\n")]
 
 
-def _paragraph(nodes: Inlines) -> Block:
-    """A paragraph, or the images block an image alone in its paragraph is."""
-    if len(nodes) == 1 and isinstance(image := nodes[0], Inline) and image.type == "inline-image":
-        data = dict(image.data)
-        if "gitbook-drawing" in data.get("attributes", {}).get("class", "").split():
-            return Block("drawing", {"ref": data["ref"]})
-        if "size" not in data:
-            caption = data.pop("caption", None)
-            made = Block("image", data)
-            if caption:
-                text = Block("paragraph", {}, [Text([Leaf(caption)])])
-                made.fragments.append(Fragment("caption", [text], "caption"))
-            return Block("images", {}, [made])
-    return Block("paragraph", {}, list(nodes))
-
-
 def _fixed_anchor(nodes: Inlines, data: Data) -> Inlines:
     """Take ``<a href="#id" id="id"></a>`` at the end of a heading off it, into ``data``."""
     if len(nodes) < 2 or not all(isinstance(n, Inline) and n.type == "unknown" for n in nodes[-2:]):
@@ -460,11 +451,12 @@ def _html(content: str, footnote: Callable[[str], list[Block]]) -> Block:
     if source.startswith("<!--"):
         return Block("unknown", {"source": source, "kind": "comment"})
     made = markup.blocks(source.strip(), footnote)
-    if not made:
-        return Block("unknown", {"source": source, "kind": "html"})
-    if len(made) == 1:
-        return made[0]
-    return Block("unknown", {"source": "", "kind": "html"}, list(made))
+    return _together(made) if made else Block("unknown", {"source": source, "kind": "html"})
+
+
+def _together(made: list[Block]) -> Block:
+    """Several blocks as one, for what stands in one piece of source."""
+    return made[0] if len(made) == 1 else Block("unknown", {"source": "", "kind": "html"}, list(made))
 
 
 def _kind(token: Token) -> str:
@@ -611,9 +603,25 @@ def _prompt(reader: _Reader, token: Token, inner: list[Block], body: str) -> Blo
     return Block("prompt", _data(token, **fields), list(inner))
 
 
+API_NAMES = {"baseUrl": "host", "httpCode": "status"}
+"""Two generations of tags say the same by these names; the second of each pair is the field."""
+_API_FIELDS = {
+    "api-method": {"method": "text", "host": "text", "path": "text", "summary": "text"},
+    "api-part": dict.fromkeys(("name", "in", "type", "status", "description"), "text") | {"required": "bool"},
+}
+
+
 def _api(kind: str) -> Callable[[_Reader, Token, list[Block], str], Block]:
+    fields = _API_FIELDS[kind]
+
     def make(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block:
-        return Block(kind, {"tag": token.tag} | _data(token), list(inner))
+        data = {"tag": token.tag} | _data(
+            token, **fields, **{old: "text" for old, new in API_NAMES.items() if new in fields}
+        )
+        for old, new in API_NAMES.items():
+            if old in data:
+                data.setdefault(new, data.pop(old))
+        return Block(kind, data, list(inner))
 
     return make
 
@@ -632,8 +640,13 @@ def _caption(block: Block, inner: list[Block], attributes_caption: str | None = 
 
 def _embed(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
     data = _data(token, url="text", fullWidth="bool")
-    url = data.get("url")
+    url = data["url"] = _address(data.get("url", ""))
     return _caption(Block("embed", data), inner) if url and safe_url(url) else None
+
+
+def _address(written: str) -> str:
+    """An address in a tag without the escapes of Markdown, which some writers of the format put there."""
+    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", written)
 
 
 def _file(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
@@ -641,12 +654,12 @@ def _file(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block
     if not data.get("src"):
         return None
     caption = data.pop("caption", None)
-    return _caption(Block("file", {"ref": url_ref(data.pop("src"))} | data), inner, caption)
+    return _caption(Block("file", {"ref": url_ref(_address(data.pop("src")))} | data), inner, caption)
 
 
 def _content_ref(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
     data = _data(token, url="text", page="text")
-    url = data.pop("url", None) or data.pop("page", None)
+    url = _address(data.pop("url", "") or data.get("page", ""))
     data.pop("page", None)
     if not url or not safe_url(url):
         return None

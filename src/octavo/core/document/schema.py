@@ -49,8 +49,8 @@ integration        integration*, block*, props*, action, url, fullWidth  void
 updates (own)      format                                                update
 update (own)       date, tags                                            blocks
 prompt (own)       description, icon, openInAIProviders, defaultExpanded blocks (its text is a code block)
-api-method (own)   tag*                                                  blocks (mostly api-part)
-api-part (own)     tag*                                                  blocks
+api-method (own)   tag*, method, host, path, summary                     blocks (mostly api-part)
+api-part (own)     tag*, name, in, type, required, status, description   blocks
 unknown (own)      source*, end, kind                                    blocks
 ------------------ ----------------------------------------------------- ------------------------------------------
 link               ref*, title                                           text, inline-image and other inlines
@@ -71,8 +71,8 @@ not the usual one of the type (``##``, ``###``, ``####`` = 2, 3, 4). A hard line
 
 The block ``unknown`` keeps what has no node: ``source`` is the Markdown before its children (an unknown tag, a
 whole piece of HTML, a nested link definition, text nested too deep), ``end`` what follows them (the end tag),
-``kind`` says what it is (tag, html, comment, definition, text). A renderer shows the children, shows ``source``
-as inert text for kind html and text, and nothing of it for the others. The inline ``unknown`` is an HTML tag
+``kind`` says what it is (tag, html, comment, definition, text). A renderer shows the children and of ``source``
+what ``parts.inert_text`` gives: for kind html and text its words as inert text, never tags that only hold blocks. The inline ``unknown`` is an HTML tag
 without meaning here or a comment; a renderer shows nothing for it. An element HTML does not know (``<host>``)
 is plain text already.
 
@@ -210,8 +210,8 @@ _BLOCKS = [
     _type("updates", "format:t", "update", public=False),
     _type("update", "date:t tags:ts", "blocks", public=False),
     _type("prompt", "description:t icon:t openInAIProviders:t defaultExpanded:t", "blocks", public=False),
-    _type("api-method", "tag:t*", "blocks", public=False),
-    _type("api-part", "tag:t*", "blocks", public=False),
+    _type("api-method", "tag:t* method:t host:t path:t summary:t", "blocks", public=False),
+    _type("api-part", "tag:t* name:t in:t type:t required:b status:t description:t", "blocks", public=False),
     _type("unknown", "source:t* end:t kind:what", "blocks", public=False),
 ]
 _INLINES = [

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from .nodes import Block, Document, Fragment, Inline, Text, children
+from .parts import inert_text
 
 _DROP = re.compile(r"[^\w\- ]+")
 
@@ -147,8 +148,8 @@ def _line(node: Block) -> str:
         )
     if node.type == "image":
         return str(node.data.get("alt", ""))
-    if node.type == "unknown" and node.data.get("kind") in ("html", "text") and not node.data.get("end"):
-        return " ".join(re.sub(r"<[^>]*>", " ", str(node.data["source"])).split())
+    if node.type == "unknown":
+        return " ".join(re.sub(r"<[^>]*>", " ", inert_text(node)).split())
     return str(node.data.get(_SAID.get(node.type, ""), ""))
 
 

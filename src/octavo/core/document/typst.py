@@ -24,6 +24,7 @@ from .parts import (
     block_text,
     date_text,
     emoji,
+    inert_text,
     line_text,
     number_of,
     object_of,
@@ -290,7 +291,7 @@ class _Printer:
             return self._linked(Target(url=url), box) if url else box
         width, height = data.get("width"), data.get("height")
         own = (found.width, found.height)
-        if inline and data.get("size") != "original" and width is None:
+        if inline and data.get("size") == "line":
             return _call("small", literal(found.path), literal(alt))
         wide = _length(width) or (f"{own[0]}" if own[0] and height is None else None)
         high = _length(height) or (f"{own[1]}" if own[1] and width is None and height is None else None)
@@ -567,31 +568,27 @@ class _Printer:
         return self._plain_listing(text_of(block.data, "block") or "", content)
 
     def api_method(self, block: Block) -> Pieces:
-        told = object_of(block.data, "attributes")
-        method, path = text_of(told, "method"), text_of(told, "path")
-        head: list[Piece] = []
+        data = block.data
+        method, path = text_of(data, "method"), text_of(data, "path")
+        summary = text_of(data, "summary")
+        head = _with("p", _with("strong", [summary])) if summary else []
         if method or path:
-            head = _call("endpoint", literal((method or "").upper()), literal(_open_up(path or "")))
-        summary = text_of(told, "summary")
-        if summary:
-            head += _with("p", _with("strong", [summary]))
+            where = (text_of(data, "host") or "") + (path or "")
+            head += _call("endpoint", literal((method or "").upper()), literal(_open_up(where)))
         return [*head, *block.nodes]
 
     def api_part(self, block: Block) -> Pieces:
-        told = object_of(block.data, "attributes")
-        title = text_of(told, "name") or text_of(told, "status") or text_of(told, "summary")
-        facts = " · ".join(v for k in ("in", "type", "description") if (v := text_of(told, k)))
+        data = block.data
+        title = text_of(data, "name") or text_of(data, "status")
+        facts = " · ".join(v for k in ("in", "type", "description") if (v := text_of(data, k)))
         head: list[Piece] = []
         if title:
             head = _with("p", [*_call("code", literal(_open_up(title))), " ", facts])
         return [*head, *block.nodes]
 
     def unknown(self, block: Block) -> Pieces:
-        source = text_of(block.data, "source")
-        shown: list[Piece] = []
-        if source and source.strip() and block.data.get("kind") in ("html", "text"):
-            shown = self._plain_listing("", source.strip("\n"))
-        return [*shown, *block.nodes]
+        text = inert_text(block)
+        return [*(self._plain_listing("", text) if text else []), *block.nodes]
 
     # Tables.
 

@@ -1,6 +1,6 @@
 """Nodes to Markdown: an untouched block as it was read, an edited or new one in the canonical style.
 
-Canonical: ``*`` bullets, ``_x_`` and ``**x**``, ``\\`` for a hard break, ``***`` dividers, padded pipe tables, HTML
+Canonical: ``*`` bullets, ``_x_`` (``*x*`` beside letters) and ``**x**``, ``\\`` for a hard break, ``***`` dividers, padded pipe tables, HTML
 where Markdown has no form. A paragraph is read back and compared; if the plain way to write it would read
 differently (delimiters next to letters, text that looks like markup), it is written with every sign escaped.
 """
@@ -16,7 +16,8 @@ from . import markup
 from .inline import emoji_code, inlines, plain
 from .markdown import parse_inline
 from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, walk
-from .reader import default_label, read_blocks
+from .reader import API_NAMES, default_label, read_blocks
+from .schema import BLOCKS
 
 _HTML_MARKS = {
     "bold": "strong",
@@ -28,6 +29,8 @@ _HTML_MARKS = {
     "subscript": "sub",
 }
 _DELIMITERS = {"strikethrough": "~~", "italic": "_", "bold": "**"}
+_BESIDE_LETTERS = _DELIMITERS | {"italic": "*"}
+"""``_`` means nothing between two letters, which is where emphasis mostly stands in CJK text."""
 _ORDER = ("color", "keyboard", "superscript", "subscript", "strikethrough", "italic", "bold", "code")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _ESCAPE = re.compile(
@@ -174,9 +177,10 @@ def write_block(block: Block, notes: _Notes | None = None, avoid: str = "") -> s
 def write_inlines(nodes: Sequence[Any], notes: _Notes | None = None, table: bool = False) -> str:
     """The content of a paragraph. ``table``: within a cell of a pipe table."""
     notes = notes or _Notes()
-    text = _Inline(notes, strict=False, table=table).write(nodes)
-    if _reads_as(text, nodes, table):
-        return text
+    for delimiters in (_DELIMITERS, _BESIDE_LETTERS):
+        text = _Inline(notes, strict=False, table=table, delimiters=delimiters).write(nodes)
+        if _reads_as(text, nodes, table):
+            return text
     return _Inline(notes, strict=True, table=table).write(nodes)
 
 
@@ -213,8 +217,10 @@ def comparable(nodes: Sequence[Any]) -> Any:
 
 
 class _Inline:
-    def __init__(self, notes: _Notes, strict: bool, table: bool) -> None:
-        self.notes, self.strict, self.table = notes, strict, table
+    def __init__(
+        self, notes: _Notes, strict: bool, table: bool, delimiters: dict[str, str] = _DELIMITERS
+    ) -> None:
+        self.notes, self.strict, self.table, self.delimiters = notes, strict, table, delimiters
 
     def write(self, nodes: Sequence[Any]) -> str:
         text = self.join(nodes)
@@ -275,7 +281,7 @@ class _Inline:
             if data.get("background", "default") != "default":
                 style += f"background-color:{data['background']};"
             return f'<mark style="{style}">{content}</mark>' if style else f"<mark>{content}</mark>"
-        delimiter = _DELIMITERS.get(mark.type)
+        delimiter = self.delimiters.get(mark.type)
         if delimiter and not self.strict and not content[0].isspace() and not content[-1].isspace():
             return delimiter + content + delimiter
         name = _HTML_MARKS[mark.type]
@@ -575,7 +581,7 @@ def _quote(block: Block, notes: _Notes) -> str:
     return "\n".join(f"> {line}" if line else ">" for line in body.split("\n")) if body else ">"
 
 
-def _wrap(name: str, **names: str) -> Callable[[Block, _Notes], str]:
+def _wrap(name: str, /, **names: str) -> Callable[[Block, _Notes], str]:
     """A writer for ``{% name %}`` around blocks."""
 
     def write_tag(block: Block, notes: _Notes) -> str:
@@ -740,7 +746,14 @@ def _integration(block: Block, notes: _Notes) -> str:
 
 
 def _api(block: Block, notes: _Notes) -> str:
-    return _wrap(str(block.data["tag"]))(block, notes)
+    tag = str(block.data["tag"])
+    older = {new: old for old, new in API_NAMES.items() if tag.startswith("swagger") == (old == "baseUrl")}
+    names = {
+        older.get(field, field): field
+        for field in BLOCKS[block.type].data
+        if field not in ("tag", "attributes")
+    }
+    return _wrap(tag, **names)(block, notes)
 
 
 def _unknown(block: Block, notes: _Notes) -> str:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct
 
 from ...access import Can, OrgAccess, SignedIn, audit, cookie_header, find_team, require_same_origin
-from ...errors import BadRequest, Forbidden, NotFound
+from ...errors import BadRequest, NotFound
 from ...kit.db import Transaction
 from ...kit.operation import PUBLIC, Area, Call, Deletion, RawBody, Reply
 from ...kit.pagination import Listing, PageQuery, present_slice
@@ -317,7 +317,7 @@ def confirm_saml(call: Call, body: wire.UseAnswer) -> Reply:
     "connectSamlAccount",
     "POST",
     "/sign-in/saml/connect",
-    needs=Can.OWN_ACCOUNT,
+    needs=Can.CHANGE_SIGN_IN,
     returns=wire.SamlSignedIn,
     errors=(401, 403, 404),
     extension=True,
@@ -327,6 +327,4 @@ def connect_saml(call: Call, caller: SignedIn, body: wire.UseAnswer) -> Reply:
     """Lets an organization's identity provider vouch for the caller from now on, for that organization alone; the
     caller is a member of it afterwards. Begins a session through the provider."""
     require_same_origin(call)
-    if not call.actor.session:
-        raise Forbidden("An account is connected by its owner, who is signed in.")
     return _begun(call, signing_in.connect(call, body.answer, caller.user_id))

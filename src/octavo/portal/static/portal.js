@@ -197,7 +197,14 @@ async function sso() {
   history.replaceState(null, "", "/sso");
   const goOn = (begun) => location.assign(isOwn(begun.next) ? begun.next : "/");
   on("confirm", "submit", async () => goOn(await call("POST", "/sign-in/saml", { answer })));
-  on("connect", "submit", async () => goOn(await call("POST", "/sign-in/saml/connect", { answer })));
+  on("connect", "submit", async () => {
+    try {
+      goOn(await call("POST", "/sign-in/saml/connect", { answer }));
+    } catch (error) {
+      show("out");  // a sign-in of a while ago proves too little: the way back leads here
+      throw error;
+    }
+  });
   on("out", "submit", async () => {
     await signOutHere();
     location.assign(`/sign-in?next=${encodeURIComponent(here)}`);

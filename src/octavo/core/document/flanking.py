@@ -1,0 +1,81 @@
+"""Where emphasis may open and close, in scripts that put no spaces between words too.
+
+CommonMark lets no mark open or close between punctuation and a letter, and Chinese, Japanese and Korean text has
+nothing but those places: ``**重点。**后面`` stayed literal. These are the amended rules of the CJK-friendly
+CommonMark specification, on which several implementations agree: beside a CJK character punctuation does not
+count, so the mark works there as it does between letters. Text without CJK characters reads as it always did.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+
+from markdown_it.common.utils import isPunctChar, isWhiteSpace
+from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline.state_inline import Scanned
+
+_HANGUL_JAMO = ((0x1160, 0x11FF), (0xD7B0, 0xD7FF))
+"""Hangul letters whose width Unicode calls neutral."""
+_IDEOGRAPHIC_PLANES = (0x20000, 0x3FFFF)
+"""Wide by definition, assigned or not."""
+_SYMBOLS = ((0x231A, 0x2B55), (0x1F000, 0x1FAFF))
+"""Where symbols are wide because they are drawn as emoji; the other wide symbols are CJK."""
+_TRIGRAMS = ((0x2630, 0x2637), (0x268A, 0x268F))
+_SQUARED = (0x1F200, 0x1F2FF)
+_SQUARED_EMOJI = frozenset("🈁🈚🈯🈲🈳🈴🈵🈶🈸🈹🈺🉐🉑")
+_WIDE_FORM_QUOTES = frozenset("‘’“”")
+
+
+@lru_cache(maxsize=4096)
+def is_cjk(char: str) -> bool:
+    """Whether a character takes the width of an ideograph (wide, full or half) and is no emoji, or is Hangul."""
+    code = ord(char)
+    if code < 0x1100:
+        return False
+    if any(first <= code <= last for first, last in (*_HANGUL_JAMO, _IDEOGRAPHIC_PLANES)):
+        return True
+    width = unicodedata.east_asian_width(char)
+    return width in "FH" or (width == "W" and not _is_emoji(char, code))
+
+
+def _is_emoji(char: str, code: int) -> bool:
+    """Whether a wide character is shown as an emoji unless somebody says otherwise."""
+    if not unicodedata.category(char).startswith("S") or any(a <= code <= b for a, b in _TRIGRAMS):
+        return False
+    if _SQUARED[0] <= code <= _SQUARED[1]:
+        return char in _SQUARED_EMOJI
+    return any(first <= code <= last for first, last in _SYMBOLS)
+
+
+def _is_form_selector(char: str) -> bool:
+    """A variation selector that asks for a form of the character before it, not for an emoji."""
+    return "\ufe00" <= char <= "\ufe0e"
+
+
+class Flanking(StateInline):
+    """The state of the inline parser, with the amended rule for runs of delimiters."""
+
+    def scanDelims(self, start: int, canSplitWord: bool) -> Scanned:
+        src, end, marker = self.src, start + 1, self.src[start]
+        while end < self.posMax and src[end] == marker:
+            end += 1
+        last = src[start - 1] if start else " "
+        following = src[end] if end < self.posMax else " "
+        before = last
+        if _is_form_selector(last) and start > 1 and unicodedata.category(src[start - 2]) != "Zs":
+            before = src[start - 2]
+        space_before, space_after = isWhiteSpace(ord(before)), isWhiteSpace(ord(following))
+        if space_before or space_after:
+            return Scanned(not space_after, not space_before, end - start)
+        sign_before, sign_after = isPunctChar(before), isPunctChar(following)
+        if not canSplitWord:
+            return Scanned(sign_before, sign_after, end - start)
+        free = sign_before == sign_after or is_cjk(following) or _is_cjk_before(before, last)
+        return Scanned(sign_before or free, sign_after or free, end - start)
+
+
+def _is_cjk_before(before: str, last: str) -> bool:
+    if is_cjk(before) or "\U000e0100" <= last <= "\U000e01ef":
+        return True
+    return last == "\ufe01" and before in _WIDE_FORM_QUOTES

@@ -1,0 +1,273 @@
+"""The reach of a token or session, against every operation.
+
+Somebody with every right in two organizations comes through something that is good in one of them alone. Whatever
+they name of the other one, in the path, the query or the body, is as if it were not there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+from msgspec import inspect
+
+from octavo.access import ACCOUNT, Can, create_token, upsert_member
+from octavo.installation import load_packages
+from octavo.kit.operation import PUBLIC, TABLE, Deletion, Operation
+from world import Place, World
+
+from .samples import SAMPLES, Sample, asks_for_session, sample_of, send, succeeded
+from .test_foreign_ids import SAME_EVERYWHERE, Mixed, foreign_bodies, foreign_paths
+
+load_packages()
+
+WHO = "admin"
+OPERATIONS = [operation for operation in TABLE.values() if operation.needs is not PUBLIC]
+
+
+def _in_both(world: World, role: str) -> None:
+    with world.context.db.write() as tx:
+        for place in (world.home, world.away):
+            upsert_member(tx, place["organizationId"], world.users[WHO], role)
+
+
+def bound_token(world: World) -> dict[str, str]:
+    """A token of home, of an administrator of both."""
+    _in_both(world, "admin")
+    with world.context.db.write() as tx:
+        secret = create_token(
+            tx, world.users[WHO], name="bound", organization_id=world.home["organizationId"]
+        )
+    return {"authorization": f"Bearer {secret}"}
+
+
+def vouched_session(world: World) -> dict[str, str]:
+    """A session that the identity provider of home vouched for, of an administrator of both."""
+    _in_both(world, "admin")
+    return world.session(WHO, organization_id=world.home["organizationId"])
+
+
+def session_without_sign_on(world: World) -> dict[str, str]:
+    """A session by password, of a creator in both, while away forces single sign-on."""
+    _in_both(world, "create")
+    with world.context.db.write() as tx:
+        tx.run(
+            """UPDATE organizations SET settings = '{"sso":true}' WHERE id = :id""",
+            id=world.away["organizationId"],
+        )
+    return world.session(WHO)
+
+
+JOINING = {"joinOrganization", "joinOrganizationWithInvite"}
+"""For people who are not in the organization yet: there is nothing to reach, and the whole account asks."""
+
+COMING = [bound_token, vouched_session, session_without_sign_on]
+Coming = Callable[[World], dict[str, str]]
+
+
+def _has_ids(operation: Operation, sample: Sample, place: Place) -> bool:
+    names = {sample.path.get(name, name) for name in re.findall(r"\{(\w+)\}", operation.path)}
+    return bool((names | sample.names_in_body()) - SAME_EVERYWHERE)
+
+
+def _prepared(world: World, sample: Sample) -> None:
+    if sample.before is not None:
+        sample.before(world, world.home)
+        sample.before(world, world.away)
+
+
+def _tells_of(answer: httpx.Response, away: Place, sent: set[str]) -> list[str]:
+    """The ids of away that an answer holds, but for those that were sent."""
+    return [name for name, id in away.ids.items() if len(id) == 20 and id not in sent and id in answer.text]
+
+
+@pytest.mark.parametrize("coming", COMING, ids=lambda coming: coming.__name__)
+@pytest.mark.parametrize(
+    "operation",
+    [op for op in OPERATIONS if op.id in SAMPLES and _has_ids(op, SAMPLES[op.id], Place("", {}))],
+    ids=lambda operation: operation.id,
+)
+def test_nothing_of_the_other_organization_is_reached(
+    world: World, operation: Operation, coming: Coming
+) -> None:
+    sample = sample_of(operation)
+    _prepared(world, sample)
+    headers = coming(world)
+    home, away = world.home, world.away
+    bodies = foreign_bodies(sample, home, away)
+    calls = [("all of it", away, away)]
+    calls += [
+        (f"{name} in the path", Mixed(home, away, name), home)
+        for name in foreign_paths(operation, sample, home, away)
+    ]
+    calls += [(f"{name} in the body", home, Mixed(home, away, name)) for name in bodies]
+    if operation.id in JOINING and coming is session_without_sign_on:
+        return
+    before, wrong = world.digest(), []
+    for what, in_path, in_body in calls:
+        path, body = sample.ids(in_path, operation.path), sample.body_for(in_body)
+        options = {"json": body} if body is not None else {}
+        answer = send(world, WHO, operation, away, path=path, headers=headers, **options)
+        refused = {403, 404, 204} if operation.returns is Deletion else {403, 404}
+        if answer.status_code not in refused:
+            wrong.append(f"{what}: {answer.status_code} {answer.text[:200]}")
+        sent = set(re.findall(r"\w+", f"{path} {body}"))
+        if told := _tells_of(answer, away, sent):
+            wrong.append(f"{what}: the answer holds {told}")
+        if world.digest() != before:
+            wrong.append(f"{what}: something was changed")
+            before = world.digest()
+    assert not wrong, "\n".join([operation.source, *wrong])
+
+
+@pytest.mark.parametrize("coming", [bound_token, vouched_session], ids=lambda coming: coming.__name__)
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
+def test_their_own_organization_is_reached_and_nothing_else_told(
+    sqlite_world: World, operation: Operation, coming: Coming
+) -> None:
+    """What is left of the account itself is said by ``ACCOUNT`` alone."""
+    world, sample = sqlite_world, sample_of(operation)
+    if sample.before is not None:
+        sample.before(world, world.home)
+    headers = coming(world)
+    answer = send(world, WHO, operation, world.home, headers=headers)
+    need = ACCOUNT.get(operation.needs)
+    refused = need is not None and (need.whole or (need.session and coming is bound_token))
+    # Content goes to organizations that the token or session reaches as well.
+    if operation.id in ("transferSpace", "transferCollection"):
+        assert answer.status_code == 404
+    elif refused:
+        assert answer.status_code == 403
+    else:
+        assert succeeded(operation, answer), answer.text
+    assert not _tells_of(answer, world.away, set())
+
+
+# --- what is named in bodies and queries, field by field ----------------------------------------------------
+
+Where = tuple[str | int, ...]
+
+
+def _kinds(type: inspect.Type) -> Iterator[inspect.Type]:
+    if isinstance(type, inspect.UnionType):
+        for member in type.types:
+            yield from _kinds(member)
+    elif isinstance(type, inspect.Metadata):
+        yield from _kinds(type.type)
+    else:
+        yield type
+
+
+def _named(type: inspect.Type, given: Any, at: Where = ()) -> Iterator[tuple[Where, bool]]:
+    """The places of strings in a body, those of the sample and those that it leaves out; whether it is a list."""
+    for kind in _kinds(type):
+        if isinstance(kind, inspect.StrType):
+            yield at, False
+        elif isinstance(kind, (inspect.ListType, inspect.VarTupleType)):
+            if any(isinstance(item, inspect.StrType) for item in _kinds(kind.item_type)):
+                yield at, True
+            for n, item in enumerate(given if isinstance(given, list) else []):
+                yield from _named(kind.item_type, item, (*at, n))
+        elif isinstance(kind, inspect.StructType) and (isinstance(given, dict) or not at):
+            there = given if isinstance(given, dict) else {}
+            if kind.tag is not None and there.get(kind.tag_field) != kind.tag:
+                continue
+            for field in kind.fields:
+                if field.encode_name in there or not field.required:
+                    yield from _named(field.type, there.get(field.encode_name), (*at, field.encode_name))
+        elif isinstance(kind, inspect.DictType) and isinstance(given, dict):
+            for name, value in given.items():
+                yield from _named(kind.value_type, value, (*at, name))
+        elif isinstance(kind, inspect.AnyType) and isinstance(given, str):
+            yield at, False
+
+
+def _with(given: Any, at: Where, value: Any) -> Any:
+    """A copy of a body with ``value`` at a place."""
+    if not at:
+        return value
+    if isinstance(given, list):
+        return [_with(item, at[1:], value) if n == at[0] else item for n, item in enumerate(given)]
+    return {**(given or {}), at[0]: _with((given or {}).get(at[0]), at[1:], value)}
+
+
+def _fields(operation: Operation, sample: Sample, home: Place) -> Iterator[Callable[[str], dict[str, Any]]]:
+    """For each string that a call can hold beside its path: what to send with an id in its place."""
+    body = sample.body_for(home)
+    if isinstance(operation.body, type) and issubclass(operation.body, msgspec.Struct):
+        for at, many in dict.fromkeys(_named(inspect.type_info(operation.body), body)):
+            yield lambda id, at=at, many=many: {"json": _with(body, at, [id] if many else id)}
+    if operation.query is not None:
+        for at, _ in dict.fromkeys(_named(inspect.type_info(operation.query), dict(sample.query))):
+            yield lambda id, at=at: {"params": {**sample.query, str(at[0]): id}}
+
+
+_ABSENT = "0Absent0Absent0Absen"
+NAMED = (
+    "organizationId", "spaceId", "collectionId", "userId", "teamId", "siteId", "changeRequestId", "pageId",
+    "fileId", "reusableContentId", "revisionId", "commentId", "importRunId", "fontKey",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [op for op in OPERATIONS if op.body is not None or op.query is not None],
+    ids=lambda operation: operation.id,
+)
+def test_an_id_beyond_the_reach_is_like_one_that_is_not_there(
+    sqlite_world: World, operation: Operation
+) -> None:
+    """In every string of every body and query, whether or not it is meant for an id."""
+    world, sample = sqlite_world, sample_of(operation)
+    home, away = world.home, world.away
+    wrong, headers = [], dict[str, str]()
+
+    def ask(options: dict[str, Any]) -> tuple[int, str]:
+        if not headers:
+            world.renew()
+            if sample.before is not None:
+                sample.before(world, home)
+            headers.update(vouched_session(world) if asks_for_session(operation) else bound_token(world))
+        answer = send(world, WHO, operation, home, headers=headers, **options)
+        if answer.is_success and operation.method != "GET":
+            headers.clear()
+        if told := _tells_of(answer, away, set(re.findall(r"\w+", str(options)))):
+            wrong.append(f"{options}: the answer holds {told}")
+        # What is made is new each time, and so is the world.
+        return answer.status_code, answer.text if answer.status_code >= 400 else ""
+
+    for options_with in _fields(operation, sample, home):
+        absent = ask(options_with(_ABSENT))
+        for name in NAMED:
+            status, text = ask(options_with(away[name]))
+            if (status, text.replace(away[name], _ABSENT)) != absent:
+                wrong.append(f"{options_with(name)}: {status} {text[:150]}; absent: {absent}")
+    assert not wrong, "\n".join([operation.source, *wrong])
+
+
+# --- scopes -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
+def test_a_token_without_the_scope_is_refused_and_changes_nothing(
+    sqlite_world: World, operation: Operation
+) -> None:
+    if operation.needs is Can.OWN_TOKEN:
+        return
+    world, sample = sqlite_world, sample_of(operation)
+    if sample.before is not None:
+        sample.before(world, world.home)
+    other = "search" if operation.area != "search" else "spaces"
+    lacking = [["read"] if operation.method != "GET" else [f"{other}:read"], [f"{other}:write"]]
+    secrets = []
+    with world.context.db.write() as tx:
+        for scopes in lacking:
+            secrets.append(create_token(tx, world.users[WHO], name="narrow", scopes=scopes))
+    before = world.digest()
+    for secret, scopes in zip(secrets, lacking, strict=True):
+        answer = send(world, WHO, operation, world.home, headers={"authorization": f"Bearer {secret}"})
+        assert (answer.status_code, world.digest()) == (403, before), (scopes, answer.text)
