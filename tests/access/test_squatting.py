@@ -236,7 +236,7 @@ def test_somebody_with_the_password_does_not_lock_the_owner_out_of_the_second_fa
 
 def test_a_stranger_who_asks_for_links_does_not_keep_the_owner_from_one(world, mails):
     """Nobody is refused, and what was sent is still good; no more than a few are sent."""
-    from octavo.kit.jobs import Worker
+    from octavo.kit.worker import Worker
 
     ask = [
         world.call(NOBODY, "POST", "/sign-in/link", json={"email": "reader@example.org"}).status_code

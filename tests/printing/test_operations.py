@@ -139,7 +139,7 @@ def test_the_sweep_leaves_bytes_that_a_print_names(world: World) -> None:
     fetch(world, link(world))
     with world.context.db.write() as tx:
         file = tx.value("SELECT file FROM prints")
-        spaces.leave(tx, "file", "SELECT file AS hash FROM prints")
+        spaces.release(tx, "file", "SELECT file AS hash FROM prints")
     sweep_a_day_later(world)
     assert world.context.files.exists(file)
 
