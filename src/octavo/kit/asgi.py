@@ -383,7 +383,7 @@ class Edge:
             extra={
                 "method": method,
                 "path": path,
-                "name": request.name,
+                "operation": request.name,
                 "status": status,
                 "milliseconds": round(seconds * 1000, 1),
                 "client": request.client,

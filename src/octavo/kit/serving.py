@@ -85,9 +85,8 @@ class Connections:
         self.open.discard(connection)
         self._waiting.pop(connection, None)
 
-    def sweep(self) -> None:
-        """Closes what has become too slow."""
-        moment = time.monotonic()
+    def sweep(self, moment: float) -> None:
+        """Closes what is too slow at a moment of the monotonic clock."""
         for connection in list(self.open):
             connection.check(moment)
 
@@ -265,7 +264,7 @@ async def watch(connections: Connections, listeners: Sequence[Listener]) -> None
     """Keeps bounds and clocks, until cancelled."""
     while True:
         await asyncio.sleep(_SWEEP)
-        connections.sweep()
+        connections.sweep(time.monotonic())
         for listener in listeners:
             listener.tell_time()
 
