@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from ..content import File
+from ..content import File, VariableName
 from .wire import ChangeRequest
 
 PageTitle = Annotated[str, Meta(min_length=1, max_length=500)]
@@ -147,7 +147,6 @@ class DeleteReusableContent(
     reusable_content: str
 
 
-VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=100)]
 VariableValue = Annotated[str, Meta(max_length=256)] | bool | int | float | None
 
 

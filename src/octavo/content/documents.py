@@ -154,11 +154,7 @@ Evaluated = Literal["true", "false", "deterministic-only"]
 
 def shown_on(tx: Transaction, state: State, page_variables: dict[str, Any]) -> Shown:
     """What expressions on a page give to a visitor who has proved nothing."""
-    of_space = {
-        item.name: msgspec.json.decode(item.content or "null")
-        for item in store.list_items(tx, state, "variable")
-    }
-    return Shown(of_space, page_variables)
+    return Shown(store.list_variables(tx, state), page_variables)
 
 
 def evaluated_document(

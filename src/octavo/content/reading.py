@@ -40,7 +40,6 @@ from .wire import (
     present_reusable,
     present_revision,
     present_tree,
-    present_variables,
 )
 
 MergedFrom = Callable[[Call, Transaction, str], Any]
@@ -159,7 +158,7 @@ class Reader:
         return present_page(self._app, page, "/".join(p.slug for p in [*above, page]), [], self._cover)
 
     def variables(self) -> dict[str, Any]:
-        return present_variables(store.list_items(self._tx, self._state, "variable"))
+        return store.list_variables(self._tx, self._state)
 
     def page_by_path(self, path: str, query: PageContentQuery) -> RevisionPage:
         page = store.find_page_by_path(self._tx, self._state, path)

@@ -487,6 +487,13 @@ def list_items(tx: Transaction, state: State, kind: ItemKind) -> list[Item]:
     return sorted((_item(row) for row in tx.all(sql, kind=kind, **parameters)), key=lambda item: item.id)
 
 
+def list_variables(tx: Transaction, state: State) -> dict[str, Any]:
+    """The values of the space's variables, by name."""
+    return {
+        item.name: msgspec.json.decode(item.content or "null") for item in list_items(tx, state, "variable")
+    }
+
+
 def list_items_page(
     tx: Transaction, state: State, kind: ItemKind, limit: int, page: str | None
 ) -> Slice[Item]:

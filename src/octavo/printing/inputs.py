@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-import msgspec
-
-from ..content import Item, State, get_body, list_items, list_pages
+from ..content import Item, State, get_body, list_items, list_pages, list_variables
 from ..core.expressions import Shown
 from ..core.pages import Page
 from ..errors import NotFound
@@ -32,9 +30,7 @@ def gather(context: Context, tx: Transaction, state: State, wanted: Wanted, fold
     """The order of a print, with copies of the images it may show in ``folder``. Raises NotFound for a page that
     is not there."""
     space = get_space(tx, wanted.space_id)
-    variables = {
-        item.name: msgspec.json.decode(item.content or "null") for item in list_items(tx, state, "variable")
-    }
+    variables = list_variables(tx, state)
     tree = Tree(list_pages(tx, state), variables)
     chosen = tree.chosen(wanted.page_id, wanted.single)
     chapters = [_chapter(tx, page, level) for page, level in chosen]

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
-from ..content import Expansion, Item, State, expand, list_items, list_pages
+from ..content import Expansion, Item, State, expand, list_items, list_pages, list_variables
 from ..core.expressions import Shown
 from ..core.pages import Page
 from ..kit.cache import ByteCache
@@ -147,10 +145,4 @@ def load_state(tx: Transaction, state: State) -> SpaceState:
 def _load(tx: Transaction, state: State, expansion: Expansion) -> SpaceState:
     pages = expansion.into(list_pages(tx, state))
     items = [*list_items(tx, state, "file"), *list_items(tx, state, "reusable-content"), *expansion.items]
-    return SpaceState(state, pages, items, variables(tx, state), expansion.fingerprint)
-
-
-def variables(tx: Transaction, state: State) -> dict[str, Any]:
-    return {
-        item.name: msgspec.json.decode(item.content or "null") for item in list_items(tx, state, "variable")
-    }
+    return SpaceState(state, pages, items, list_variables(tx, state), expansion.fingerprint)
