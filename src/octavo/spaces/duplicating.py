@@ -6,9 +6,11 @@ which are theirs within a space, so that every link among them holds.
 
 from __future__ import annotations
 
+from ..access import SpaceAccess, audit
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
+from ..kit.operation import Call
 from ..kit.outbox import emit
 from . import placing, store
 from .following import tell_copied
@@ -18,9 +20,19 @@ _MAX_TITLE = 50
 _SUFFIX = " (copy)"
 
 
-def duplicate_space(tx: Transaction, space_id: str, user_id: str) -> SpaceRow:
-    """Puts a copy right behind the original, with its settings and what was granted there."""
-    source = store.get_space(tx, space_id)
+def duplicate_space(tx: Transaction, call: Call, space: SpaceAccess) -> SpaceRow:
+    """Puts a copy right behind the original, with its settings and what was granted there. Raises Forbidden where
+    the caller may not create content."""
+    source = store.get_space(tx, space.space_id)
+    placing.require_parent(tx, space.organization, source.collection_id)
+    made = _copy(tx, source, space.user_id)
+    after = {"title": made.title, "duplicateOf": source.id}
+    audit(tx, call, "space.created", space.organization_id, ("space", made.id), after=after)
+    return made
+
+
+def _copy(tx: Transaction, source: SpaceRow, user_id: str) -> SpaceRow:
+    space_id = source.id
     placing.lock_order(tx, source.organization_id)
     copy_id, branch_id, revision_id, moment = ids.new_id(), ids.new_id(), ids.new_id(), now()
     # Holds off who would make a revision meanwhile: the copy is of one state.
