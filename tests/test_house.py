@@ -195,6 +195,29 @@ def test_nobody_imports_the_front_of_their_own_package() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+DECIDING_ROUTES = {
+    "access/routes.py", "directory/routes.py", "identity/routes.py", "identity/saml/routes.py",
+    "invitations/routes.py", "sites/routes.py",
+}  # fmt: skip
+"""Routes that still hold what a decision file should: what is audited. No others; those that are mended go."""
+
+
+def test_routes_decide_nothing() -> None:
+    """What is audited or announced was decided; a route validates, enters, asks a decision and presents."""
+    deciding = set()
+    for path in FILES:
+        if path.name.endswith("routes.py"):
+            imported = {
+                alias.name
+                for node in ast.walk(ast.parse(path.read_text()))
+                if isinstance(node, ast.ImportFrom)
+                for alias in node.names
+            }
+            if imported & {"audit", "audit_person", "emit", "enqueue"}:
+                deciding.add(str(path.relative_to(SRC)))
+    assert deciding == DECIDING_ROUTES
+
+
 def test_core_is_pure() -> None:
     wrong = []
     for path in sorted((SRC / "core").rglob("*.py")):

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from ..access import upsert_member
+from ..access import audit, upsert_member
 from ..kit.db import Transaction
+from ..kit.operation import Call
 from . import store
+from .settings import require_own_domains
+from .wire import CreateOrganization
 
 _HOSTNAME_MAX = 32
 _HOSTNAME_MIN = 3
@@ -22,6 +25,14 @@ def hostname_for(title: str) -> str:
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     label = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_HOSTNAME_MAX].strip("-")
     return label if len(label) >= _HOSTNAME_MIN else f"{label}-docs".lstrip("-")
+
+
+def create(tx: Transaction, call: Call, user_id: str, given: CreateOrganization) -> store.OrgRow:
+    """An organization that the caller administers. Raises Forbidden for domains that are not theirs."""
+    domains = require_own_domains(tx, user_id, given.email_domains)
+    org = create_organization(tx, user_id, given.title.strip(), domains)
+    audit(tx, call, "organization.created", org.id, ("organization", org.id), after={"title": org.title})
+    return org
 
 
 def create_organization(
