@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..access import SPACE, Can, SpaceAccess, at_least, enter_space
-from ..changes import enter_change
-from ..kit.operation import Call, enters
+from ..access import SPACE, Can, SpaceAccess, at_least, enter_space, space_access
+from ..changes import ChangeRow, enter_change
+from ..kit.db import Transaction
+from ..kit.operation import Actor, Call, enters
 
 
 class Discussion(Struct, frozen=True):
@@ -47,6 +48,11 @@ class Discussion(Struct, frozen=True):
     def may_delete(self, author: str) -> bool:
         """One's own, or anybody's for those who may edit the content."""
         return self.may_edit(author) or self.may(Can.EDIT)
+
+
+def discussion_access(tx: Transaction, actor: Actor, change: ChangeRow) -> Discussion:
+    """The same within a transaction, for a change request that was found already."""
+    return Discussion(space_access(tx, actor, Can.VIEW, change.space_id), change.id)
 
 
 @enters(Discussion, "spaceId")

@@ -77,9 +77,7 @@ def _level(tx: Transaction, kind: Kind, id: str) -> str | None:
 
 
 def _finish(tx: Transaction, call: Call, given: tuple[Kind, str], source: str, target: OrgAccess) -> None:
-    assert target.role is not None, "who may create content is no guest"
-    own = ObjectAccess(*given, target.organization_id, target.user_id, target.role, target.role)
-    keep_own_role(tx, call, own)
+    keep_own_role(tx, call, ObjectAccess.received(*given, target))
     for organization_id in (source, target.organization_id):
         audit(
             tx,

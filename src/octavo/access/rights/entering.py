@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ...kit.operation import Call, enters
-from ..entering import CollectionAccess, SpaceAccess, enter_collection, enter_space
+from ..entering import CollectionAccess, OrgAccess, SpaceAccess, enter_collection, enter_space
 from ..evaluation import Kind
 from ..roles import Can
 
@@ -28,6 +28,12 @@ class ObjectAccess(Struct, frozen=True):
         else:
             kind, id = "collection", access.collection_id
         return cls(kind, id, access.organization_id, access.user_id, access.role, access.member_role)
+
+    @classmethod
+    def received(cls, kind: Kind, id: str, org: OrgAccess) -> ObjectAccess:
+        """An object that has just been given to an organization, for whoever put it there."""
+        assert org.role is not None, "a guest puts nothing into an organization"
+        return cls(kind, id, org.organization_id, org.user_id, org.role, org.role)
 
 
 @enters(ObjectAccess, "spaceId")
