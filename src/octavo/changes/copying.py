@@ -15,8 +15,9 @@ from msgspec.structs import replace
 
 from ..content import Changes, Item, State
 from ..core.document import Document, Reference, read, references, rewrite, split_page, write
+from ..core.free_names import free_name
 from ..core.links import relative_href
-from ..core.pages import Page, free_slug, rank_between, slugify
+from ..core.pages import Page, rank_between, slugify
 from ..errors import BadRequest, NotFound
 from ..kit import ids
 from ..kit.clock import now
@@ -97,7 +98,7 @@ class _Adopting:
             raise BadRequest(f"page: {into!r} can have no pages below it.")
         roots = editor.children(into)
         last = roots[-1].rank if roots else None
-        taken = [page.slug for page in roots]
+        taken = {page.slug for page in roots}
         pages: dict[str, Page | None] = {}
         for page in self.material.pages:
             new = replace(
@@ -114,8 +115,8 @@ class _Adopting:
                 last = rank_between(last, None)
                 # The home page elsewhere is a page like others here.
                 slug = slugify(page.title) if page.slug == "readme" and taken else page.slug
-                new = replace(new, rank=last, slug=free_slug(slug, taken))
-                taken.append(new.slug)
+                new = replace(new, rank=last, slug=free_name(slug, taken.__contains__))
+                taken.add(new.slug)
             pages[new.id] = new
         changes = Changes(pages, {item.id: item for item in self._items(moment)})
         return Edited(changes, list(editor.texts.values()), [], [], [])

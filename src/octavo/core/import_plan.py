@@ -15,7 +15,8 @@ from urllib.parse import quote
 from msgspec import Struct, field
 
 from .document import PageHead
-from .pages import Page, PageKind, free_slug, ranks, slugify
+from .free_names import free_name
+from .pages import Page, PageKind, ranks, slugify
 from .problems import Problem
 from .space_config import (
     CONFIG_PATH,
@@ -280,7 +281,7 @@ class _Planner:
             page = self.page(entry, parent)
             page.rank = rank
             if page.kind != "link":
-                page.slug = free_slug(page.slug, taken)
+                page.slug = free_name(page.slug, taken.__contains__)
                 taken.add(page.slug)
             above = self.pages[parent].path if parent is not None else ""
             page.path = f"{above}/{page.slug}".strip("/")

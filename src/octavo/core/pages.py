@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -82,17 +81,6 @@ def slugify(title: str) -> str:
     folded = unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", folded))
     slug = _WORDS.sub("-", folded.lower().replace("_", "-")).strip("-")[:SLUG_MAX].rstrip("-")
     return slug or "page"
-
-
-def free_slug(wanted: str, taken: Iterable[str]) -> str:
-    """``wanted``, or with the first free number behind it among its siblings."""
-    used = set(taken)
-    if wanted not in used:
-        return wanted
-    number = 1
-    while f"{wanted}-{number}" in used:
-        number += 1
-    return f"{wanted}-{number}"
 
 
 # Ranks are strings of these digits read as fractions in base 62; there is always room between two of them.

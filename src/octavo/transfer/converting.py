@@ -15,6 +15,7 @@ from typing import IO, Any
 from urllib.parse import unquote, unquote_to_bytes
 
 from ..core.document import DocumentError
+from ..core.free_names import free_name
 from ..core.links import relative_href
 from ..kit.files import FileStore, detect_type
 from ..uploads import UploadRow
@@ -250,10 +251,7 @@ class _Conversion:
 
 def _free(path: str, taken: set[str]) -> str:
     stem, ending = posixpath.splitext(path)
-    number = 0
-    while path.casefold() in taken:
-        number += 1
-        path = f"{stem}-{number}{ending}"
+    path = free_name(path, lambda name: name.casefold() in taken, lambda number: f"{stem}-{number}{ending}")
     taken.add(path.casefold())
     return path
 

@@ -18,6 +18,7 @@ from urllib.parse import quote, unquote, urlsplit
 from markupsafe import Markup, escape
 from msgspec import Struct
 
+from ..free_names import free_name
 from ..pages import slugify
 from .formulas import mathml
 from .highlighting import Token, Tokens, highlight, language_name, token_rows
@@ -294,10 +295,7 @@ class _Renderer:
         return [enter, *pieces, leave]
 
     def _unique(self, wanted: str) -> str:
-        name, number = wanted, 0
-        while name in self._used:
-            number += 1
-            name = f"{wanted}-{number}"
+        name = free_name(wanted, self._used.__contains__)
         self._used.add(name)
         return name
 

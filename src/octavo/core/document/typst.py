@@ -15,6 +15,7 @@ from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 
+from ..free_names import free_name
 from ..pages import slugify
 from .formulas import formula
 from .highlighting import Token, Tokens, highlight, token_rows
@@ -317,10 +318,7 @@ class _Printer:
         wanted = text_of(block.data, "id") or slugify(title)
         self._headings += 1
         label = f"{self.printing.page}.{self._headings}"
-        name, number = wanted, 0
-        while place_of(self.printing.page, name) in self._used:
-            number += 1
-            name = f"{wanted}-{number}"
+        name = free_name(wanted, lambda other: place_of(self.printing.page, other) in self._used)
         self._used.add(place_of(self.printing.page, name))
         # A link may name the place as this product does, or as other tools make names of titles.
         self.anchors[place_of(self.printing.page, name)] = label
