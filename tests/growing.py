@@ -496,3 +496,34 @@ LISTINGS: dict[str, Pattern] = {
     "ampersands": repeated("&a"),
     "exclamation marks": repeated("!"),
 }  # fmt: skip
+
+
+def _lines_of(line: Pattern) -> Pattern:
+    """Lines of 1,900 characters each, as long as the one who reads takes."""
+    return lambda size: (line(1900)[:1950] + "\n") * max(1, size // 1900)
+
+
+SUMMARIES: dict[str, Pattern] = {
+    "entries": numbered("* [a#](b#.md)\n"),
+    "entries of one page": repeated("* [a](b.md)\n"),
+    "entries without link": repeated("* a\n"),
+    "groups": numbered("## a#\n\n* [b#](c#.md)\n"),
+    "empty groups": repeated("## a\n"),
+    "entries nested": lambda n: "".join("  " * (k % 40) + f"* [a](b{k}.md)\n" for k in range(n // 60)),
+    "entries up and down": lambda n: "".join("  " * (0 if k % 2 else 30) + f"* [a](b{k}.md)\n" for k in range(n // 50)),
+    "comments without end": repeated("<!--\n"),
+    "fences without end": repeated("```a\n"),
+    "computed entries": repeated("* ```yaml\n  type: a\n  ```\n"),
+    "computed entries without end": repeated("* ```yaml\n  type: a\n"),
+    "links without end": _lines_of(repeated("[a", before="* ")),
+    "titles without end": _lines_of(repeated(' "b', before="* [a](c")),
+    "titles and spaces": _lines_of(repeated(" ", before="* [a](c", after="d)")),
+    "stars": _lines_of(repeated("*a ", before="* ")),
+    "stars nested": _lines_of(doubled("*a ", " b*")),
+    "backticks": _lines_of(repeated("`", before="* ")),
+    "backticks of growing length": _lines_of(lambda n: "* " + " ".join("`" * k for k in range(1, 60))),
+    "pins without end": _lines_of(repeated('<a id="', before="## ")),
+    "pins and spaces": _lines_of(repeated(" ", before="## a", after="b")),
+    "entities": _lines_of(repeated("&amp", before="* ")),
+    "backslashes": _lines_of(repeated("\\", before="* ")),
+}  # fmt: skip

@@ -12,6 +12,7 @@ from ..core.document import Document, read, split_page, to_text
 from ..core.document.parts import emoji
 from ..core.document.typst import Picture, Printing, Target, literal, place_of, plain_typst, to_typst
 from ..core.expressions import Shown
+from ..kit.highlighting import highlight_in_time
 from ..kit.icons import icon
 from .fonts import Glyphs
 from .order import Chapter, Order
@@ -121,6 +122,7 @@ class Setting:
             evaluate=shown.text,
             condition=shown.holds,
             icon=self._icon,
+            highlight=highlight_in_time,
             shown=self._glyphs.shown,
         )
 

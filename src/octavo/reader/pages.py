@@ -15,6 +15,7 @@ from ..core.expressions import Shown
 from ..core.pages import Page
 from ..errors import BadRequest
 from ..kit.db import Transaction
+from ..kit.highlighting import Highlighter
 from ..kit.icons import icon
 from .resolving import SpaceVisit
 from .state import SpaceState
@@ -22,6 +23,9 @@ from .views import CoverView, Crumb, Layout, NavItem, PageView
 
 _WHOLE_TREE = 400
 """Up to this many pages the tree at the side is complete; beyond, closed branches are left out."""
+
+
+_highlighter = Highlighter()
 
 
 class PageBuilder:
@@ -105,6 +109,7 @@ class PageBuilder:
             evaluate=shown.text,
             condition=shown.holds,
             reusable=self._reusable,
+            highlight=_highlighter.for_page(),
             search=lambda query: f"{search}?q={quote(query or '')}",
         )
 
