@@ -52,9 +52,6 @@ def test_a_process_that_died_is_replaced(highlighter):
     highlighter._process.kill()
     highlighter._process.wait()
     assert highlighter.for_page()(CODE, "python")
-    highlighter._process.stdin.close()
-    assert highlighter.for_page()(CODE, "python") is None
-    assert highlighter.for_page()(CODE, "python")
 
 
 def test_the_time_is_taken_from_whatever_takes_it():

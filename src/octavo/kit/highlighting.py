@@ -17,6 +17,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from select import select
 from typing import IO, Any
 
@@ -98,7 +99,10 @@ class Highlighter:
         process, self._process = self._process, None
         if process is not None:
             process.kill()
-            process.communicate()
+            process.wait()
+            for stream in (process.stdin, process.stdout):
+                with suppress(OSError):
+                    stream.close()  # type: ignore[union-attr]
 
     def _ask(self, wanted: _Wanted) -> _Found:
         with self._lock:

@@ -78,7 +78,8 @@ class Printing(Struct, frozen=True, kw_only=True):
 
     ``page`` names the page; ``link`` and ``file`` resolve a ContentRef, ``reusable`` is the document of a
     reusable content, ``evaluate`` and ``condition`` the value of an expression and whether it holds, ``icon``
-    the path of an icon's image, ``highlight`` the coloured tokens of a listing, ``shown`` a text with what no font has replaced.
+    the path of an icon's image, ``highlight`` the coloured tokens of a listing, ``shown`` a text with what no font
+    has replaced.
     """
 
     page: str = ""
