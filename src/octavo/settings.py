@@ -84,6 +84,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     rate_limit: Annotated[int, Meta(ge=1, description="Requests a minute for each token or address")] = (
         600_000
     )
+    invitations_per_day: Annotated[
+        int, Meta(ge=1, description="Addresses that one person may invite within a day")
+    ] = 500
+    mails_per_day: Annotated[int, Meta(ge=1, description="Mails that one address is sent within a day")] = 50
+    page_size: Annotated[
+        int, Meta(ge=1000, le=20_000_000, description="Bytes of Markdown that a page may have")
+    ] = 1_000_000
     llm_url: Annotated[str, Meta(description="OpenAI-compatible endpoint (optional)")] = ""
     llm_key: Annotated[str, Meta(description="Key for the model endpoint", extra=_SECRET)] = ""
     llm_model: Annotated[str, Meta(description="Model name")] = ""

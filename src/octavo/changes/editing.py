@@ -57,6 +57,7 @@ from ..core.free_names import free_name
 from ..core.import_plan import head_fields
 from ..core.links import relative_href, space_href
 from ..core.pages import Page, rank_between, ranks, slugify
+from ..core.paths import made_path
 from ..core.space_config import CONFIG_PATH, read_config
 from ..errors import BadRequest, Conflict, NotFound, OctavoError
 from ..kit import ids
@@ -410,7 +411,9 @@ class Editor:
         restored = replace(restored, slug=self._free_slug(restored))
         path = restored.file_path
         if path is not None and (page is None or page.file_path != path) and self.path_taken(path):
-            path = page.file_path if page is not None and page.file_path else self._free_path("", path)
+            folder, name = posixpath.split(path)
+            here = page.file_path if page is not None else None
+            path = here or self._free_path(f"{folder}/" if folder else "", name)
         self.set_page(old.id, replace(restored, file_path=path))
 
     def _revert_blocks(self, page: Page, old: Page, keys: list[str]) -> None:
@@ -708,12 +711,10 @@ class Editor:
         return f"{folder}/" if folder else ""
 
     def _free_path(self, folder: str, name: str, *, first: bool = False) -> str:
-        stem, ending = posixpath.splitext(folder + name)
-
         def is_taken(path: str) -> bool:
             return (posixpath.basename(path).lower() in _OWN_NAMES and not first) or self.path_taken(path)
 
-        return free_name(stem + ending, is_taken, lambda number: f"{stem}-{number}{ending}")
+        return made_path(folder, name, is_taken, self.root)
 
     def path_taken(self, path: str) -> bool:
         if self._by_path[path]:

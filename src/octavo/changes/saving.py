@@ -135,7 +135,7 @@ def revise_change(
         if not edited.changes:
             return EditedChange(change.state, edited)
         with context.db.write() as tx:
-            made = write_edit(tx, access, change, edited, _still_open(change, edited))
+            made = write_edit(context, tx, access, change, edited, _still_open(change, edited))
             also(tx, made)
             return EditedChange(made, edited)
 
@@ -148,13 +148,23 @@ def _require_open(context: Context, access: ChangeAccess) -> None:
 
 
 def write_edit(
-    tx: Transaction, access: ChangeAccess, seen: ChangeRow, edited: Edited, conflicts: list[merging.Conflict]
+    context: Context,
+    tx: Transaction,
+    access: ChangeAccess,
+    seen: ChangeRow,
+    edited: Edited,
+    conflicts: list[merging.Conflict],
 ) -> State:
     """The next revision of a change request, with the conflicts that are still open."""
     change = held(tx, seen)
     put_bodies(tx, edited.bodies)
     made = commit(
-        tx, seen.state, edited.changes, author=access.user_id, conflicts=encode_conflicts(conflicts)
+        tx,
+        seen.state,
+        edited.changes,
+        context.settings.page_size,
+        author=access.user_id,
+        conflicts=encode_conflicts(conflicts),
     )
     put_keys(tx, edited.keys)
     store.set_fields(tx, change, edits=change.edits + 1)
@@ -189,7 +199,9 @@ def edit_live(context: Context, space: SpaceAccess, make: Make, also: Also = _no
             return EditedChange(main, edited)
         prepared = prepare(context, main, edited.changes, edited.bodies)
         with context.db.write() as tx:
-            made = revise_main(tx, main, edited.changes, prepared, author=space.user_id)
+            made = revise_main(
+                tx, main, edited.changes, prepared, context.settings.page_size, author=space.user_id
+            )
             put_keys(tx, edited.keys)
             if tx.value("SELECT edit_mode FROM spaces WHERE id = :id", id=space.space_id) == "locked":
                 _refuse_locked()

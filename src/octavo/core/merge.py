@@ -8,7 +8,6 @@ paths becomes a ``Note``.
 
 from __future__ import annotations
 
-import posixpath
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -22,6 +21,7 @@ from msgspec.structs import replace
 from .free_names import free_name
 from .merge_text import TextConflict, TextMerge, merge_page_text, resolve_text
 from .pages import Page, rank_between
+from .paths import numbered_path
 
 Side = Literal["ours", "theirs"]
 T = TypeVar("T", bound=Struct)
@@ -576,8 +576,7 @@ class _Merge:
         def taken(candidate: str) -> bool:
             return candidate in seats or (candidate not in old and self.tree.path_taken(candidate))
 
-        stem, ending = posixpath.splitext(path)
-        free = free_name(path, taken, lambda number: f"{stem}-{number}{ending}")
+        free = free_name(path, taken, lambda number: numbered_path(path, number))
         seats.add(free)
         if free != path:
             into[entry.id] = replace(entry, **{field: free})

@@ -38,6 +38,12 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 JSON = b"application/json"
+MAX_QUERY = 16 * 1024
+"""Bytes of a query string."""
+MAX_PARAMETERS = 100
+"""Parameters in a query string, those that come several times counted each time."""
+MAX_ANSWER = 64 * 1024 * 1024
+"""Bytes of an answer, which is made as a whole. Streams, such as exports, have no such limit."""
 _RETRIES = 5
 _ENCODER = msgspec.json.Encoder()
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
@@ -190,8 +196,12 @@ class Dispatcher:
         operation = call.operation
         values: dict[str, Any] = {}
         if call.query_string:
+            if len(call.query_string) > MAX_QUERY:
+                raise BadRequest(f"query: longer than {MAX_QUERY} bytes")
+            if call.query_string.count(b"&") >= MAX_PARAMETERS:
+                raise BadRequest(f"query: more than {MAX_PARAMETERS} parameters")
             try:
-                pairs = parse_qsl(call.query_string.decode(), keep_blank_values=True, max_num_fields=500)
+                pairs = parse_qsl(call.query_string.decode(), keep_blank_values=True)
             except ValueError:
                 raise BadRequest("query: expected UTF-8 text of name=value pairs") from None
             for name, value in pairs:
@@ -243,6 +253,10 @@ class Dispatcher:
         if value is None or isinstance(value, bytes):
             return Answer(status, value or b"", _encode_headers(headers))
         body = _ENCODER.encode(value)
+        if len(body) > MAX_ANSWER:
+            raise TooLarge(
+                f"The answer would be larger than {MAX_ANSWER} bytes: ask for less, a part at a time."
+            )
         if status == 201 and "location" not in headers:
             location = getattr(getattr(value, "urls", None), "location", None)
             if isinstance(location, str):

@@ -21,13 +21,15 @@ from litestar.types import ASGIApp
 from msgspec import Struct
 
 from ..content import FILE_PURPOSE
+from ..errors import BadRequest, OctavoError
 from ..kit import ids
 from ..kit.cache import ByteCache, FreshCache
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.files import FileGrant, file_headers
-from ..kit.http import Receive, Scope, Send
+from ..kit.http import MAX_PARAMETERS, Receive, Scope, Send
 from ..printing import PRINT_PATH, open_print
+from ..search import MAX_SEARCH
 from .drawing import asset, content_security_policy, draw_not_found, draw_page, draw_search
 from .pages import PageBuilder
 from .resolving import SiteVisit, SpaceVisit, find_site, find_space
@@ -41,7 +43,6 @@ _ANSWERS = 20_000
 _PAGES_BYTES = 128 * 1024 * 1024
 _HTML = "text/html; charset=utf-8"
 _TEXT = "text/plain; charset=utf-8"
-_QUERY_MAX = 512
 _PATIENCE = 20.0
 """Seconds that who opens a link to a print waits for it before being told to come again."""
 _POLL = 0.2
@@ -154,7 +155,11 @@ class Site:
         return kept
 
     def _search(self, space: SpaceVisit, query: str, *, as_json: bool) -> Answer:
-        wanted = parse_qs(query, max_num_fields=20).get("q", [""])[0][:_QUERY_MAX].replace("\0", "")
+        if query.count("&") >= MAX_PARAMETERS:
+            raise BadRequest(f"More than {MAX_PARAMETERS} parameters.")
+        wanted = parse_qs(query).get("q", [""])[0].replace("\0", "")
+        if len(wanted) > MAX_SEARCH:
+            raise BadRequest(f"q: more than {MAX_SEARCH} characters")
         found = search_site(self._tx, self._visit, wanted)
         if as_json:
             return _answer(msgspec.json.encode(found), "application/json")
@@ -253,6 +258,8 @@ def reader_app(context: Context) -> Litestar:
             if path.startswith("/~files/"):
                 return make(host, path, query)
             return answers.get((host, path, query), lambda: make(host, path, query))
+        except OctavoError as error:
+            return _answer(f"{error.message}\n", _TEXT, status=error.status, cache="no-store")
         except Exception:
             reference = ids.new_id()
             log.exception("page failed", extra={"request_id": reference})

@@ -6,7 +6,15 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from ..content import computed_document, get_body, markdown_page, read_source, resolve, resolve_all
+from ..content import (
+    Inclusions,
+    computed_document,
+    get_body,
+    markdown_page,
+    read_source,
+    resolve,
+    resolve_all,
+)
 from ..core.document import Block, Document
 from ..core.document.html import Asset, Context, Html, Target, render
 from ..core.document.parts import emoji
@@ -29,12 +37,13 @@ _highlighter = Highlighter()
 
 
 class PageBuilder:
-    """Builds the views of one visit."""
+    """Builds the view of one page, or what else a visit asks for."""
 
     def __init__(self, tx: Transaction, visit: SpaceVisit) -> None:
         self._tx = tx
         self._visit = visit
         self._state: SpaceState = visit.state
+        self._inclusions = Inclusions()
 
     # --- addresses ----------------------------------------------------------------------------------------
 
@@ -97,7 +106,10 @@ class PageBuilder:
         item = self._state.item(ref.get("reusableContent", ""))
         if item is None or item.kind != "reusable-content" or not item.content:
             return None
-        return resolve_all(self._state, read_source(self._tx, item.content), item.path)
+        content, path = item.content, item.path
+        return self._inclusions.admit(
+            item.size, lambda: resolve_all(self._state, read_source(self._tx, content), path)
+        )
 
     def _context(self, page: Page) -> Context:
         shown = Shown(self._state.variables, page.variables)

@@ -7,7 +7,7 @@ makes the revision. A process killed at any point leaves the whole revision or n
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -145,7 +145,7 @@ def stage_files(
     bodies = _BodyWriter(context.db)
     reads: list[tuple[PageText, PageHead | None, str | None]] = []
     kept_as_files: list[str] = []
-    for read in read_pages(plan, source):
+    for read in read_pages(plan, source, context.settings.page_size):
         head, body = None, None
         if read.text is not None:
             head = read_head(read.text)
@@ -168,14 +168,16 @@ def _read_items(
     plan: ImportPlan,
     source: Source,
     bodies: _BodyWriter,
-    kept_as_files: Iterable[str],
+    kept_as_files: list[str],
     tick: Callable[[], None],
 ) -> Iterator[Item]:
     """Files, reusable contents, variables and configuration sources, without their final ids."""
     root = plan.config.root
     for path in plan.includes:
-        text = read_text(plan, source, path)
-        if text is not None:
+        text = read_text(plan, source, path, context.settings.page_size)
+        if text is None:
+            kept_as_files.append(path)
+        else:
             head = read_head(text)
             name = head.title or path.rpartition("/")[2].removesuffix(".md")
             yield Item(
@@ -268,7 +270,16 @@ def _commit(
     with context.db.read() as tx:
         prepared = prepare_main(tx, state, changes)
     with context.db.write() as tx:
-        made = revise_main(tx, state, changes, prepared, author=author, message=message, git=git)
+        made = revise_main(
+            tx,
+            state,
+            changes,
+            prepared,
+            context.settings.page_size,
+            author=author,
+            message=message,
+            git=git,
+        )
     return made, len(changes.pages) + len(changes.items)
 
 
