@@ -14,7 +14,7 @@ from .store import Changes, Item, ItemKind, State
 
 MAX_PAGES = 100_000
 """Pages of a space."""
-MAX_DEPTH = 50
+MAX_DEPTH = 64
 """Levels of pages."""
 MAX_ITEMS: dict[ItemKind, int] = {"file": 100_000, "reusable-content": 10_000, "variable": 1_000}
 """Files, reusable contents and variables of a space."""

@@ -112,6 +112,20 @@ def rank_between(low: str | None, high: str | None) -> str:
         i += 1
 
 
+def ranks_between(low: str | None, high: str | None, count: int) -> list[str]:
+    """``count`` ranks in order between two. They grow with the logarithm of the number: one behind the other each
+    would be longer than the one before."""
+    found = [""] * count
+    runs = [(0, count, low, high)]
+    while runs:
+        start, end, above, below = runs.pop()
+        if start < end:
+            middle = (start + end) // 2
+            found[middle] = rank = rank_between(above, below)
+            runs += [(start, middle, above, rank), (middle + 1, end, rank, below)]
+    return found
+
+
 def ranks(count: int) -> list[str]:
     """``count`` ranks in order, evenly spread and of one length."""
     width = 2
