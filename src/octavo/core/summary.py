@@ -9,13 +9,13 @@ import html
 import posixpath
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from difflib import SequenceMatcher
 from typing import Any, Literal
 from urllib.parse import quote, unquote
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from .alignment import align
 from .problems import Problem
 from .yaml_text import YamlError, read_yaml, write_yaml
 
@@ -522,20 +522,20 @@ class _Changed:
 
     def into(self, wanted: list[SummaryEntry]) -> str:
         rows = list(_rows(wanted))
-        matcher = SequenceMatcher(
-            None, [row.key() for row in self.rows], [row.key() for row in rows], autojunk=False
-        )
-        for what, first, behind, start, stop in matcher.get_opcodes():
-            if what == "equal":
-                for n in range(first, behind):
-                    self.keep(n)
-                continue
+        first = start = 0
+        for behind, stop in [
+            *align([row.key() for row in self.rows], [row.key() for row in rows]),
+            (len(self.rows), len(rows)),
+        ]:
             for n in range(first, behind):
                 self.note(n)
             for row in rows[start:stop]:
                 self.put(row)
             for n in range(first, behind):
                 self.leave_out(n)
+            if behind < len(self.rows):
+                self.keep(behind)
+            first, start = behind + 1, stop + 1
         return "".join([*self.out, *self.kept])
 
     def keep(self, n: int) -> None:
@@ -557,8 +557,8 @@ class _Changed:
     def leave_out(self, n: int) -> None:
         behind = self.lines[self.ends[n] : self.begins[n + 1]]
         if self.kept and not self.kept[-1].strip():
-            while behind and not behind[0].strip():
-                behind = behind[1:]
+            filled = next((n for n, line in enumerate(behind) if line.strip()), len(behind))
+            behind = behind[filled:]
         self.kept += behind
 
     def put(self, row: _Row) -> None:

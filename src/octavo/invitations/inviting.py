@@ -152,6 +152,7 @@ def invite_account(
         tx, organization_id, email, role, sso=False, invited_by=invited_by, hash=None, standing=True
     )
     if call.settings.smtp_url:
+        mail.allow(tx, call.settings, email)
         jobs.enqueue(tx, "mailInvitation", invitation_id=invitation_id)
     state = {"email": email, "role": role}
     audit(tx, call, "invitation.created", organization_id, ("invitation", invitation_id), after=state)
