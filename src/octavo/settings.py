@@ -118,6 +118,13 @@ class Settings(Struct, frozen=True, kw_only=True):
         str, Meta(description="host:port where /metrics alone is answered, to anybody (optional)")
     ] = ""
     access_log: Annotated[bool, Meta(description="Whether each request is logged")] = False
+    invitations_per_day: Annotated[
+        int, Meta(ge=1, description="Addresses that one person may invite within a day")
+    ] = 500
+    mails_per_day: Annotated[int, Meta(ge=1, description="Mails that one address is sent within a day")] = 50
+    page_size: Annotated[
+        int, Meta(ge=1000, le=20_000_000, description="Bytes of Markdown that a page may have")
+    ] = 1_000_000
     llm_url: Annotated[str, Meta(description="OpenAI-compatible endpoint (optional)")] = ""
     llm_key: Annotated[str, Meta(description="Key for the model endpoint", extra=_SECRET)] = ""
     llm_model: Annotated[str, Meta(description="Model name")] = ""

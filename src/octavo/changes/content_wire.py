@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..content import File, VariableName
+from ..core.document.page import MAX_DESCRIPTION
 from .wire import ChangeRequest
 
 PageTitle = Annotated[str, Meta(min_length=1, max_length=500)]
@@ -33,7 +34,7 @@ class PageFields(Struct, rename="camel"):
     slug: Slug | UnsetType = UNSET
     emoji: Short | None | UnsetType = UNSET
     icon: Short | None | UnsetType = UNSET
-    description: Annotated[str, Meta(max_length=1000)] | None | UnsetType = UNSET
+    description: Annotated[str, Meta(max_length=MAX_DESCRIPTION)] | None | UnsetType = UNSET
     hidden: bool | UnsetType = UNSET
     no_index: bool | UnsetType = UNSET
     no_robots_index: bool | UnsetType = UNSET

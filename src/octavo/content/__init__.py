@@ -19,9 +19,10 @@ from .expanding import Expansion, computed_document, expand, markdown_page
 from .files import MAX_FILE, download_url, signed_url, store_file
 from .files import PURPOSE as FILE_PURPOSE
 from .images import dimensions
+from .inclusions import Inclusions
 from .keys import KeptKeys, carried_keys, keyed_document, put_keys
 from .reading import Reader, explain_merges
-from .revising import prepare_main, revise_main
+from .revising import commit, prepare_main, revise_main
 from .store import (
     ITEM_KINDS,
     BranchMoved,
@@ -34,7 +35,6 @@ from .store import (
     State,
     Touched,
     branch_state,
-    commit,
     find_item,
     find_item_by_path,
     find_items,
@@ -96,7 +96,7 @@ from .wire import (
 __all__ = [
     "AnchorLocation", "Asked", "Asker", "BranchMoved", "BrokenStats", "ChangeLinksQuery",
     "ChangeRequestContext", "Changes", "CollectionLocation", "Computed", "Computer", "ContentLocation",
-    "ContentQuery", "Expansion", "FILE_PURPOSE", "File", "FileLocation", "FilesQuery", "ITEM_KINDS", "Item",
+    "ContentQuery", "Expansion", "FILE_PURPOSE", "File", "FileLocation", "FilesQuery", "ITEM_KINDS", "Inclusions", "Item",
     "ItemKind", "KeptKeys", "Layer", "LinksQuery", "Lookup", "MAX_FILE", "NodeLocation", "PageContentQuery",
     "PageLocation", "Pages", "ReadState", "Reader", "ReferenceStats", "ReferenceUsage", "ReferenceUsages",
     "ReusableContent", "ReusableContentLocation", "Revision", "RevisionPage", "RevisionRow", "RevisionType",

@@ -10,6 +10,7 @@ from ..kit.db import Transaction
 from ..spaces import retain
 
 _SMALL = 512
+_BATCH = 500
 _PLAIN, _ZLIB = b"\x00", b"\x01"
 
 
@@ -37,10 +38,24 @@ def put_bodies(tx: Transaction, texts: Iterable[str]) -> list[str]:
                 """INSERT INTO bodies (hash, size, data) VALUES (:hash, :size, :data)
                    ON CONFLICT (hash) DO NOTHING""",
                 hash=digest,
-                size=len(text),
+                size=len(text.encode()),
                 data=pack(text),
             )
     return [digest for digest, _ in sources]
+
+
+def list_oversized(tx: Transaction, digests: Iterable[str], most: int) -> list[tuple[str, int]]:
+    """Those of these sources that have more than so many bytes: hash and bytes."""
+    wanted = list(digests)
+    found: list[tuple[str, int]] = []
+    for start in range(0, len(wanted), _BATCH):
+        rows = tx.all(
+            "SELECT hash, size FROM bodies WHERE hash IN :digests AND size > :most",
+            digests=wanted[start : start + _BATCH],
+            most=most,
+        )
+        found += [(row[0], row[1]) for row in rows]
+    return found
 
 
 def get_body(tx: Transaction, digest: str) -> str:

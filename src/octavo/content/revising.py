@@ -8,7 +8,15 @@ from ..kit.db import Transaction
 from ..kit.outbox import emit
 from . import store
 from .deriving import apply_derived, prepare_derived
+from .limits import require_limits
 from .store import Changes, State
+
+
+def commit(tx: Transaction, state: State, changes: Changes, page_size: int, **about: Any) -> State:
+    """The next revision of the state's upper branch; ``about`` as for ``store.commit``. ``page_size`` is the setting.
+    Raises BranchMoved, and BadRequest or TooLarge where the space would hold more than it may."""
+    require_limits(tx, state, changes, page_size)
+    return store.commit(tx, state, changes, **about)
 
 
 def prepare_main(tx: Transaction, state: State, changes: Changes) -> list[Any]:
@@ -16,9 +24,11 @@ def prepare_main(tx: Transaction, state: State, changes: Changes) -> list[Any]:
     return prepare_derived(tx, state, changes)
 
 
-def revise_main(tx: Transaction, state: State, changes: Changes, prepared: list[Any], **about: Any) -> State:
-    """The next revision of main, ``base`` being its head; ``about`` as for ``store.commit``. Raises BranchMoved."""
-    made = store.commit(tx, state, changes, **about)
+def revise_main(
+    tx: Transaction, state: State, changes: Changes, prepared: list[Any], page_size: int, **about: Any
+) -> State:
+    """The next revision of main, whose head the state is; the rest as for ``commit``."""
+    made = commit(tx, state, changes, page_size, **about)
     apply_derived(tx, state.space_id, prepared)
     emit(
         tx,

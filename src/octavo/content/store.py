@@ -430,6 +430,34 @@ class ItemFields(Struct, forbid_unknown_fields=True):
     height: int | None = None
 
 
+def count_pages(tx: Transaction, state: State) -> int:
+    return _count(tx, state, "page_versions", "page_id", "1 = 1")
+
+
+def _count(tx: Transaction, state: State, table: str, key: str, where: str, **parameters: Any) -> int:
+    """How many rows the state has for which ``where`` holds."""
+    top, *below = state.layers
+    live = "p.branch_id = :branch AND +p.from_seq <= :seq AND p.to_seq > :seq AND p.deleted = 0"
+    count: int = tx.value(
+        f"SELECT count(*) FROM {table} p WHERE {live} AND {where}",
+        branch=top.branch_id,
+        seq=top.sequence,
+        **parameters,
+    )
+    for layer in below:
+        count += tx.value(
+            f"""SELECT count(*) FROM {table} p WHERE {live} AND {where} AND NOT EXISTS (
+                  SELECT 1 FROM {table} u WHERE u.branch_id = :top AND u.{key} = p.{key}
+                  AND +u.from_seq <= :top_seq AND +u.to_seq > :top_seq)""",
+            branch=layer.branch_id,
+            seq=layer.sequence,
+            top=top.branch_id,
+            top_seq=top.sequence,
+            **parameters,
+        )
+    return count
+
+
 # --- items --------------------------------------------------------------------------------------------
 
 _ITEM = "p.item_id, p.kind, p.name, p.path, p.content, p.size, p.fields, p.created_at, p.deleted"
@@ -523,6 +551,10 @@ def list_items_page(
     )
     count = tx.value(f"SELECT count(*) FROM ({sql}) AS items", kind=kind, **parameters)
     return slice_rows([_item(row) for row in rows], limit, count, lambda item: (item.id,))
+
+
+def count_items(tx: Transaction, state: State, kind: ItemKind) -> int:
+    return _count(tx, state, "item_versions", "item_id", "p.kind = :kind", kind=kind)
 
 
 # --- documents ----------------------------------------------------------------------------------------

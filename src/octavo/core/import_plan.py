@@ -15,8 +15,9 @@ from urllib.parse import quote
 from msgspec import Struct, field
 
 from .document import PageHead, split_page, unpaired_tags
+from .free_names import free_name
 from .links import APP_HOST
-from .pages import Page, PageKind, free_slug, ranks, slugify
+from .pages import Page, PageKind, ranks, slugify
 from .problems import Problem
 from .space_config import (
     CONFIG_PATH,
@@ -89,9 +90,9 @@ class ImportPlan(Struct, kw_only=True):
 
 
 class PageText(Struct, kw_only=True):
-    """A planned page with what its file says: ``text`` is the whole file, ``None`` if there is none or it is
-    not UTF-8 (then ``keep_as_file`` is set and the bytes should be kept). ``title`` is what SUMMARY.md says, else
-    the leading heading, else made of the file's name."""
+    """A planned page with what its file says: ``text`` is the whole file, ``None`` if there is none, it is
+    not UTF-8 or too large (then ``keep_as_file`` is set and the bytes should be kept). ``title`` is what SUMMARY.md
+    says, else the leading heading, else made of the file's name."""
 
     planned: PlannedPage
     place: int
@@ -106,22 +107,28 @@ def plan_import(files: Files) -> ImportPlan:
     return _Planner(files, paths).plan()
 
 
-def read_pages(plan: ImportPlan, files: Files) -> Iterator[PageText]:
+def read_pages(plan: ImportPlan, files: Files, page_size: int | None = None) -> Iterator[PageText]:
     """Every page in order, its file read when its turn comes; problems are added to the plan."""
     for place, planned in enumerate(plan.pages):
         page = PageText(planned=planned, place=place, title=planned.title, link_title=planned.link_title)
         if planned.file_path is not None and not planned.missing:
-            page.text = read_text(plan, files, planned.file_path)
+            page.text = read_text(plan, files, planned.file_path, page_size)
             page.keep_as_file = page.text is None
             if page.text and not planned.titled:
                 page.title = leading_title(page.text) or planned.title
         yield page
 
 
-def read_text(plan: ImportPlan, files: Files, path: str) -> str | None:
-    """The text of a Markdown file, with its BOM and line ends; ``None`` and a problem if it is not UTF-8."""
+def read_text(plan: ImportPlan, files: Files, path: str, page_size: int | None) -> str | None:
+    """The text of a Markdown file, with its BOM and line ends; ``None`` and a problem if it is not UTF-8, or has more
+    than ``page_size`` bytes."""
+    data = files.read(path)
+    if page_size is not None and len(data) > page_size:
+        message = f"a page may have at most {page_size} bytes; kept as a file"
+        plan.problems.append(Problem(path, 0, "page_too_large", message))
+        return None
     try:
-        return files.read(path).decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         message = f"not UTF-8 (byte {error.start}); kept as a file"
         plan.problems.append(Problem(path, 0, "invalid_utf8", message))
@@ -299,7 +306,7 @@ class _Planner:
             page = self.page(entry, parent)
             page.rank = rank
             if page.kind != "link":
-                page.slug = free_slug(page.slug, taken)
+                page.slug = free_name(page.slug, taken.__contains__)
                 taken.add(page.slug)
             above = self.pages[parent].path if parent is not None else ""
             page.path = f"{above}/{page.slug}".strip("/")

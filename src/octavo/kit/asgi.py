@@ -39,6 +39,8 @@ from .routing import Routes, split_path
 log = logging.getLogger("octavo.http")
 access = logging.getLogger("octavo.access")
 
+MAX_PARAMETERS = 100
+"""Parameters in a query string, those that come several times counted each time."""
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -340,6 +342,8 @@ class Edge:
     async def _answer(self, scope: Scope, request: Request) -> Answer:
         if len(scope["query_string"]) > self._query_limit:
             raise UriTooLong(f"query: longer than {self._query_limit} bytes")
+        if scope["query_string"].count(b"&") >= MAX_PARAMETERS:
+            raise BadRequest(f"query: more than {MAX_PARAMETERS} parameters")
         segments = split_path(scope["raw_path"])
         found = self._routes.find(segments) if segments is not None else None
         if found is None or segments is None:

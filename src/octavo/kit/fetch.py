@@ -51,12 +51,29 @@ class FetchError(OctavoError):
     status = 502
 
 
+class Allowance:
+    """Bytes that several fetches may take together; safe to share between threads."""
+
+    def __init__(self, size: int) -> None:
+        self._size = self._left = size
+        self._lock = threading.Lock()
+
+    def take(self, count: int) -> None:
+        """Raises FetchError when there are not so many left."""
+        with self._lock:
+            self._left -= count
+            if self._left < 0:
+                raise FetchError(f"the answers together are larger than {self._size} bytes")
+
+
 class Limits(Struct, frozen=True, kw_only=True):
-    """``size`` bytes of body after decompression, ``seconds`` for everything together."""
+    """``size`` bytes of body after decompression, and of ``together`` those that other fetches leave; ``seconds`` for
+    everything together."""
 
     size: int = 10 * 1024 * 1024
     seconds: float = 20
     redirects: int = 5
+    together: Allowance | None = None
 
 
 _LIMITS = Limits()
@@ -187,6 +204,8 @@ class Fetcher:
                 data = bytearray()
                 for chunk in _decoded(response.iter_stream(), found.get("content-encoding", "identity")):
                     data += chunk
+                    if limits.together is not None:
+                        limits.together.take(len(chunk))
                     if len(data) > limits.size:
                         raise FetchError(f"{target.host}: the answer is larger than {limits.size} bytes")
                 return Fetched(target.url, response.status, found, bytes(data))

@@ -21,6 +21,7 @@ from ..errors import (
     BadRequest,
     NotFound,
     OctavoError,
+    TooLarge,
     Unauthorized,
 )
 from ..settings import parse_networks
@@ -32,6 +33,8 @@ from .metrics import Metrics
 from .operation import PUBLIC, Call, Deletion, Operation, RawBody, Reply, Stream
 from .proxies import address_key
 
+MAX_ANSWER = 64 * 1024 * 1024
+"""Bytes of an answer, which is made as a whole. Streams, such as exports, have no such limit."""
 _RETRIES = 5
 _ENCODER = msgspec.json.Encoder()
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
@@ -168,7 +171,7 @@ class Dispatcher:
         values: dict[str, Any] = {}
         if call.query_string:
             try:
-                pairs = parse_qsl(call.query_string.decode(), keep_blank_values=True, max_num_fields=500)
+                pairs = parse_qsl(call.query_string.decode(), keep_blank_values=True)
             except ValueError:
                 raise BadRequest("query: expected UTF-8 text of name=value pairs") from None
             for name, value in pairs:
@@ -223,6 +226,10 @@ class Dispatcher:
         if value is None or isinstance(value, bytes):
             return Answer(status, value or b"", headers=headers)
         body = _ENCODER.encode(value)
+        if len(body) > MAX_ANSWER:
+            raise TooLarge(
+                f"The answer would be larger than {MAX_ANSWER} bytes: ask for less, a part at a time."
+            )
         if status == 201 and "location" not in headers:
             location = getattr(getattr(value, "urls", None), "location", None)
             if isinstance(location, str):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import partial
 
 from ..access import audit, upsert_member
+from ..core.free_names import free_name
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from . import store
@@ -40,11 +42,12 @@ def create_organization(
 ) -> store.OrgRow:
     """Makes an organization that the user administers; its hostname is made from the title and free."""
     wanted = hostname_for(title)
-    hostname, number = wanted, 1
-    while store.hostname_is_taken(tx, hostname):
-        number += 1
-        suffix = f"-{number}"
-        hostname = wanted[: _HOSTNAME_MAX - len(suffix)] + suffix
+
+    def numbered(number: int) -> str:
+        suffix = f"-{number + 1}"
+        return wanted[: _HOSTNAME_MAX - len(suffix)] + suffix
+
+    hostname = free_name(wanted, partial(store.hostname_is_taken, tx), numbered)
     org = store.insert_organization(tx, title, hostname, email_domains or [])
     upsert_member(tx, org.id, user_id, "admin", accepted=True)
     return org

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from ..content import resolve_all
+from ..content import Inclusions, resolve_all
 from ..core.document import Document, read, split_page, to_text
 from ..core.document.parts import emoji
 from ..core.document.typst import Picture, Printing, Target, literal, place_of, plain_typst, to_typst
 from ..core.expressions import Shown
+from ..kit.highlighting import highlight_in_time
 from ..kit.icons import icon
 from .fonts import Glyphs
 from .order import Chapter, Order
@@ -117,10 +119,11 @@ class Setting:
             level=chapter.level,
             link=self._link,
             file=self._file,
-            reusable=self._reusable,
+            reusable=partial(self._reusable, Inclusions()),
             evaluate=shown.text,
             condition=shown.holds,
             icon=self._icon,
+            highlight=highlight_in_time,
             shown=self._glyphs.shown,
         )
 
@@ -154,11 +157,14 @@ class Setting:
             path=found.image, name=found.name, width=found.width, height=found.height, size=found.size
         )
 
-    def _reusable(self, ref: dict[str, Any]) -> Document | None:
+    def _reusable(self, inclusions: Inclusions, ref: dict[str, Any]) -> Document | None:
         found = self._lookup.reusables.get(ref.get("reusableContent", ""))
         if found is None:
             return None
-        return resolve_all(self._lookup, read(split_page(found.source)[2]), found.path)
+        source, path = found.source, found.path
+        return inclusions.admit(
+            len(source.encode()), lambda: resolve_all(self._lookup, read(split_page(source)[2]), path)
+        )
 
     def _icon(self, name: str) -> str | None:
         if name not in self._icons:

@@ -6,7 +6,15 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from ..content import computed_document, get_body, markdown_page, read_source, resolve, resolve_all
+from ..content import (
+    Inclusions,
+    computed_document,
+    get_body,
+    markdown_page,
+    read_source,
+    resolve,
+    resolve_all,
+)
 from ..core.document import Block, Document
 from ..core.document.html import Asset, Context, Html, Target, render
 from ..core.document.parts import emoji
@@ -15,6 +23,7 @@ from ..core.expressions import Shown
 from ..core.pages import Page
 from ..errors import BadRequest
 from ..kit.db import Transaction
+from ..kit.highlighting import Highlighter
 from ..kit.icons import icon
 from .resolving import SpaceVisit
 from .state import SpaceState
@@ -24,13 +33,17 @@ _WHOLE_TREE = 400
 """Up to this many pages the tree at the side is complete; beyond, closed branches are left out."""
 
 
+_highlighter = Highlighter()
+
+
 class PageBuilder:
-    """Builds the views of one visit."""
+    """Builds the view of one page, or what else a visit asks for."""
 
     def __init__(self, tx: Transaction, visit: SpaceVisit) -> None:
         self._tx = tx
         self._visit = visit
         self._state: SpaceState = visit.state
+        self._inclusions = Inclusions()
 
     # --- addresses ----------------------------------------------------------------------------------------
 
@@ -93,7 +106,10 @@ class PageBuilder:
         item = self._state.item(ref.get("reusableContent", ""))
         if item is None or item.kind != "reusable-content" or not item.content:
             return None
-        return resolve_all(self._state, read_source(self._tx, item.content), item.path)
+        content, path = item.content, item.path
+        return self._inclusions.admit(
+            item.size, lambda: resolve_all(self._state, read_source(self._tx, content), path)
+        )
 
     def _context(self, page: Page) -> Context:
         shown = Shown(self._state.variables, page.variables)
@@ -105,6 +121,7 @@ class PageBuilder:
             evaluate=shown.text,
             condition=shown.holds,
             reusable=self._reusable,
+            highlight=_highlighter.for_page(),
             search=lambda query: f"{search}?q={quote(query or '')}",
         )
 

@@ -15,13 +15,14 @@ from urllib.parse import parse_qs, quote
 import msgspec
 from msgspec import Struct
 
-from ..errors import NotFound
+from ..errors import BadRequest, NotFound
 from ..kit.asgi import Answer, Content, Request, etag_of
 from ..kit.cache import ByteCache
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.files import FileGrant, file_headers
 from ..kit.routing import Routes
+from ..search import MAX_SEARCH
 from .drawing import content_security_policy, draw_not_found, draw_page, draw_search
 from .pages import PageBuilder
 from .resolving import SiteVisit, SpaceVisit, enter_site, enter_space
@@ -33,7 +34,6 @@ HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
 FOREVER = "public, max-age=31536000, immutable"
 _REVALIDATE = "public, max-age=0, must-revalidate"
-_QUERY_MAX = 512
 
 
 class View(Struct, frozen=True):
@@ -175,8 +175,10 @@ def read_index(view: View, visit: SiteVisit) -> Answer:
 
 
 def _query(view: View) -> str:
-    fields = parse_qs(view.request.query_string.decode("latin-1"), max_num_fields=20)
-    return fields.get("q", [""])[0][:_QUERY_MAX].replace("\0", "")
+    query = parse_qs(view.request.query_string.decode("latin-1")).get("q", [""])[0].replace("\0", "")
+    if len(query) > MAX_SEARCH:
+        raise BadRequest(f"q: more than {MAX_SEARCH} characters")
+    return query
 
 
 @route("searchSite", "~search.json", kept=False)

@@ -1,8 +1,8 @@
 """Search: an index that every revision of main keeps true, and what is asked of it."""
 
 from . import tables as tables
-from .querying import PageHit, Part, SectionHit, search_pages, suggest, with_snippets
+from .querying import MAX_SEARCH, PageHit, Part, SectionHit, search_pages, suggest, with_snippets
 
 __all__ = [
-    "PageHit", "Part", "SectionHit", "search_pages", "suggest", "tables", "with_snippets",
+    "MAX_SEARCH", "PageHit", "Part", "SectionHit", "search_pages", "suggest", "tables", "with_snippets",
 ]  # fmt: skip

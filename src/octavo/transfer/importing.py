@@ -6,8 +6,7 @@ makes the revision. A process killed at any point leaves the whole revision or n
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -32,6 +31,7 @@ from ..content import (
     revise_main,
     store_file,
 )
+from ..core.alignment import align
 from ..core.document import PageHead, read_head
 from ..core.import_plan import (
     ImportPlan,
@@ -43,7 +43,7 @@ from ..core.import_plan import (
     read_pages,
     read_text,
 )
-from ..core.pages import Page, rank_between
+from ..core.pages import Page, ranks_between
 from ..core.problems import Problem
 from ..core.space_config import CONFIG_PATH, TAGS_PATH, VARIABLES_PATH
 from ..errors import NotFound
@@ -171,7 +171,7 @@ def stage_files(
     knows_space = cache(is_space)
     reads: list[tuple[PageText, PageHead | None, str | None]] = []
     kept_as_files: list[str] = []
-    for read in read_pages(plan, source):
+    for read in read_pages(plan, source, context.settings.page_size):
         head, body = None, None
         if read.text is not None:
             head = read_head(read.text)
@@ -195,14 +195,16 @@ def _read_items(
     plan: ImportPlan,
     source: Source,
     bodies: _BodyWriter,
-    kept_as_files: Iterable[str],
+    kept_as_files: list[str],
     tick: Callable[[], None],
 ) -> Iterator[Item]:
     """Files, reusable contents, variables and configuration sources, without their final ids."""
     root = plan.config.root
     for path in plan.includes:
-        text = read_text(plan, source, path)
-        if text is not None:
+        text = read_text(plan, source, path, context.settings.page_size)
+        if text is None:
+            kept_as_files.append(path)
+        else:
             head = read_head(text)
             name = head.title or path.rpartition("/")[2].removesuffix(".md")
             yield Item(
@@ -295,7 +297,16 @@ def _commit(
     with context.db.read() as tx:
         prepared = prepare_main(tx, state, changes)
     with context.db.write() as tx:
-        made = revise_main(tx, state, changes, prepared, author=author, message=message, git=git)
+        made = revise_main(
+            tx,
+            state,
+            changes,
+            prepared,
+            context.settings.page_size,
+            author=author,
+            message=message,
+            git=git,
+        )
     return made, len(changes.pages) + len(changes.items)
 
 
@@ -323,8 +334,7 @@ def _keep_order(
 
 
 def _longest_in_order(order: list[str], before: list[str]) -> set[str]:
-    matcher = difflib.SequenceMatcher(None, order, before, autojunk=False)
-    return {order[i] for block in matcher.get_matching_blocks() for i in range(block.a, block.a + block.size)}
+    return {order[place] for place, _ in align(order, before)}
 
 
 def _rank_around(changes: Changes, old: dict[str, Page], order: list[str], stay: set[str]) -> None:
@@ -334,18 +344,24 @@ def _rank_around(changes: Changes, old: dict[str, Page], order: list[str], stay:
             if (page := changes.pages.get(page_id)) is not None:
                 changes.pages[page_id] = msgspec.structs.replace(page, rank=old[page_id].rank)
         return
-    low: str | None = None
-    for n, page_id in enumerate(order):
-        if page_id in stay:
-            rank = old[page_id].rank
-        else:
-            high = next((old[p].rank for p in order[n + 1 :] if p in stay), None)
-            rank = rank_between(low, high)
+    for page_id, rank in zip(order, _ranks_of(order, {p: old[p].rank for p in stay}), strict=True):
         page = changes.pages.get(page_id) or old.get(page_id)
         assert page is not None
         if page_id in changes.pages or page.rank != rank:
             changes.pages[page_id] = msgspec.structs.replace(page, rank=rank)
-        low = rank
+
+
+def _ranks_of(order: list[str], kept: dict[str, str]) -> list[str]:
+    """A rank for each: those that are kept, and between them new ones."""
+    found: list[str] = []
+    waiting, low = 0, None
+    for page_id in order:
+        if (rank := kept.get(page_id)) is None:
+            waiting += 1
+            continue
+        found += [*ranks_between(low, rank, waiting), rank]
+        waiting, low = 0, rank
+    return found + ranks_between(low, None, waiting)
 
 
 def _match_pages(

@@ -8,8 +8,15 @@ import tempfile
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
-from ..errors import BadRequest, Conflict, NotFound
+from ..access import OrgAccess
+from ..errors import (
+    BadRequest,
+    Conflict,
+    NotFound,
+    TooManyRequests,
+)
 from ..kit import ids
 from ..kit.asgi import Action, Answer, Request, Route
 from ..kit.clock import now
@@ -29,18 +36,31 @@ KEPT_FOR = 24 * GOOD_FOR
 """Milliseconds in which what was uploaded can be used."""
 LARGEST = {"import_file": 100 * 1024 * 1024, "customization_font": 5 * 1024 * 1024}
 MAX_WAITING = 200
+"""URLs that somebody has and did not use."""
+
+
+class Share(Struct, frozen=True):
+    """What one person may upload within a day: files, and bytes of all of them."""
+
+    files: int
+    size: int
+
+
+MEMBER_SHARE = Share(1000, 10 * 1000**3)
+GUEST_SHARE = Share(50, 1000**3)
+"""Guests see some spaces of an organization and belong to nobody's staff."""
 _IN_MEMORY = 1024 * 1024
 
 
-def open_upload(context: Context, organization_id: str, user_id: str, wanted: NewUpload) -> SignedUpload:
-    """Raises TooLarge for a file larger than its kind may be, Conflict past too many unused URLs."""
+def open_upload(context: Context, org: OrgAccess, wanted: NewUpload) -> SignedUpload:
+    """Raises BadRequest for a file larger than its kind may be, TooManyRequests for more than somebody may have."""
     largest = LARGEST[wanted.kind]
     if wanted.file.size > largest:
         raise BadRequest(f"file.size: expected at most {largest} bytes.")
     upload = UploadRow(
         id=ids.new_id(),
-        organization_id=organization_id,
-        user_id=user_id,
+        organization_id=org.organization_id,
+        user_id=org.user_id,
         kind=wanted.kind,
         name=wanted.file.name,
         content_type=wanted.file.type,
@@ -49,11 +69,23 @@ def open_upload(context: Context, organization_id: str, user_id: str, wanted: Ne
         expires_at=now() + KEPT_FOR,
     )
     with context.db.write() as tx:
-        if store.count_waiting_uploads(tx, organization_id, user_id) >= MAX_WAITING:
-            raise BadRequest(f"There are {MAX_WAITING} URLs you did not use yet: upload to them first.")
+        _require_share(tx, upload, GUEST_SHARE if org.role is None else MEMBER_SHARE)
         store.insert_upload(tx, upload)
     token = context.signer.sign(PURPOSE, upload.id, now() + GOOD_FOR)
     return SignedUpload(url=f"{context.settings.url.rstrip('/')}{PATH}/{token}", key=upload.id)
+
+
+def _require_share(tx: Transaction, upload: UploadRow, share: Share) -> None:
+    """What was uploaded is kept for a day: so the rows that are there are those of a day."""
+    held = store.measure_uploads(tx, upload.user_id)
+    if held.waiting >= MAX_WAITING:
+        raise TooManyRequests(f"There are {MAX_WAITING} URLs you did not use yet: upload to them first.")
+    if held.files >= share.files:
+        raise TooManyRequests(f"file: more than the {share.files} files that you can upload within a day.")
+    if held.size + upload.size > share.size:
+        raise TooManyRequests(
+            f"file.size: more than the {share.size} bytes that you can upload within a day."
+        )
 
 
 def get_upload(tx: Transaction, organization_id: str, user_id: str, kind: str, key: str) -> UploadRow:

@@ -18,6 +18,7 @@ from urllib.parse import quote, unquote, urlsplit
 from markupsafe import Markup, escape
 from msgspec import Struct
 
+from ..free_names import free_name
 from ..pages import slugify
 from .formulas import mathml
 from .highlighting import Token, Tokens, highlight, language_name, token_rows
@@ -107,7 +108,8 @@ class Context(Struct, frozen=True, kw_only=True):
     ``link(ref)`` and ``file(ref)`` resolve a ContentRef; ``icon(name)`` is an inline SVG from our own sets;
     ``evaluate(expression)`` the value of an inline expression and ``condition(expression)`` whether a
     conditional block shows; ``reusable(ref)`` the document of a reusable content; ``openapi(type, data)`` the
-    HTML of an API block; ``search(query)`` and ``ask(query)`` the pages behind buttons (None: no such page).
+    HTML of an API block; ``highlight(code, syntax)`` the coloured tokens of a listing; ``search(query)`` and
+    ``ask(query)`` the pages behind buttons (None: no such page).
     ``new_tab`` opens other hosts in a new tab; without ``anchors`` headings carry no link to themselves.
     """
 
@@ -118,6 +120,7 @@ class Context(Struct, frozen=True, kw_only=True):
     condition: Callable[[str], bool] = lambda expression: False
     reusable: Callable[[Data], Document | None] = lambda ref: None
     openapi: Callable[[str, Data], Markup | None] = lambda type, data: None
+    highlight: Callable[[str, str], list[Token] | None] = highlight
     search: Callable[[str], str | None] = lambda query: None
     ask: Callable[[str], str | None] = lambda query: None
     labels: BlockLabels = BlockLabels()
@@ -294,10 +297,7 @@ class _Renderer:
         return [enter, *pieces, leave]
 
     def _unique(self, wanted: str) -> str:
-        name, number = wanted, 0
-        while name in self._used:
-            number += 1
-            name = f"{wanted}-{number}"
+        name = free_name(wanted, self._used.__contains__)
         self._used.add(name)
         return name
 
@@ -498,7 +498,7 @@ class _Renderer:
 
     def _lines(self, lines: list[Block], syntax: str, shown: int) -> list[Piece]:
         texts = [line_text(line) for line in lines]
-        tokens = highlight("\n".join(texts), syntax)
+        tokens = self.context.highlight("\n".join(texts), syntax)
         rows = token_rows(tokens, texts) if tokens is not None else [[("", t)] for t in texts]
         out: list[Piece] = []
         last = len(lines) - 1

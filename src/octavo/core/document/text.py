@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from ..free_names import free_name
 from .nodes import Block, Document, Fragment, Inline, Text, children
 from .parts import inert_text
 
@@ -41,16 +42,10 @@ def heading_ids(document: Document) -> dict[int, str]:
     fixed = {node.data["id"] for node in headings if node.data.get("id")}
     taken: set[str] = set()
     found: dict[int, str] = {}
-    counts: dict[str, int] = {}
     for node in headings:
         name = node.data.get("id")
         if not name:
-            base = name = slug(_said(node)) or "section"
-            number = counts.get(base, 0)
-            while name in taken or name in fixed:
-                number += 1
-                name = f"{base}-{number}"
-            counts[base] = number
+            name = free_name(slug(_said(node)) or "section", lambda other: other in taken or other in fixed)
         taken.add(name)
         found[id(node)] = name
     return found

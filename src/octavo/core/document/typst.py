@@ -15,6 +15,7 @@ from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 
+from ..free_names import free_name
 from ..pages import slugify
 from .formulas import formula
 from .highlighting import Token, Tokens, highlight, token_rows
@@ -77,7 +78,8 @@ class Printing(Struct, frozen=True, kw_only=True):
 
     ``page`` names the page; ``link`` and ``file`` resolve a ContentRef, ``reusable`` is the document of a
     reusable content, ``evaluate`` and ``condition`` the value of an expression and whether it holds, ``icon``
-    the path of an icon's image, ``shown`` a text with what no font has replaced.
+    the path of an icon's image, ``highlight`` the coloured tokens of a listing, ``shown`` a text with what no font
+    has replaced.
     """
 
     page: str = ""
@@ -88,6 +90,7 @@ class Printing(Struct, frozen=True, kw_only=True):
     evaluate: Callable[[str], Any] = lambda expression: None
     condition: Callable[[str], bool] = lambda expression: False
     icon: Callable[[str], str | None] = lambda name: None
+    highlight: Callable[[str, str], list[Token] | None] = highlight
     shown: Callable[[str], str] = lambda text: text
     labels: Labels = Labels()
 
@@ -317,10 +320,7 @@ class _Printer:
         wanted = text_of(block.data, "id") or slugify(title)
         self._headings += 1
         label = f"{self.printing.page}.{self._headings}"
-        name, number = wanted, 0
-        while place_of(self.printing.page, name) in self._used:
-            number += 1
-            name = f"{wanted}-{number}"
+        name = free_name(wanted, lambda other: place_of(self.printing.page, other) in self._used)
         self._used.add(place_of(self.printing.page, name))
         # A link may name the place as this product does, or as other tools make names of titles.
         self.anchors[place_of(self.printing.page, name)] = label
@@ -386,7 +386,7 @@ class _Printer:
         data = block.data
         lines = [n for n in block.nodes if isinstance(n, Block)]
         texts = [line_text(line) for line in lines]
-        tokens = highlight("\n".join(texts), text_of(data, "syntax") or "")
+        tokens = self.printing.highlight("\n".join(texts), text_of(data, "syntax") or "")
         rows = token_rows(tokens, texts) if tokens is not None else [[("", text)] for text in texts]
         lit = (str(n) for n, line in enumerate(lines, 1) if line.data.get("highlighted") is True)
         title, numbered = literal(text_of(data, "title") or ""), _bool(data.get("lineNumbers") is True)
