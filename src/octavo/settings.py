@@ -112,7 +112,8 @@ class Settings(Struct, frozen=True, kw_only=True):
         int, Meta(ge=0, description="Bytes of answers of sites that a process keeps in memory")
     ] = 128 * 1024 * 1024
     metrics_token: Annotated[
-        str, Meta(description="Token (32 or more characters) that may read /metrics (optional)")
+        str,
+        Meta(description="Token (32 or more characters) that may read /metrics (optional)", extra=_SECRET),
     ] = ""
     metrics_address: Annotated[
         str, Meta(description="host:port where /metrics alone is answered, to anybody (optional)")

@@ -1,0 +1,229 @@
+"""The manual says what the program does: its settings, commands, operations and examples are held against it."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from octavo.admin.import_export import bring
+from octavo.cli import _parser
+from octavo.installation import load_packages
+from octavo.kit.operation import TABLE, Operation
+from octavo.portal import FILES as PORTAL_FILES
+from octavo.settings import PREFIX, Settings
+from world import World
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("docs/**/*.md"), ROOT / "README.md"])
+FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
+SPAN = re.compile(r"`([^`\n]+)`")
+EXAMPLES = "OCTAVO"
+"""What examples with curl call the address of the API."""
+
+load_packages()
+
+
+def _where(page: Path, text: str, at: int) -> str:
+    return f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, at) + 1}"
+
+
+def _texts() -> Iterator[tuple[Path, str]]:
+    for page in PAGES:
+        yield page, page.read_text()
+
+
+# --- settings -----------------------------------------------------------------------------------------
+
+ROW = re.compile(r"^\| (`OCTAVO_.*?) \| (.*?) \| (.*) \|$", re.M)
+
+
+def test_every_setting_is_in_the_manual_with_its_default() -> None:
+    defaults = dict[str, str]()
+    for names, default, _ in ROW.findall((ROOT / "docs/running/settings.md").read_text()):
+        defaults.update(dict.fromkeys(SPAN.findall(names), default))
+    wrong = []
+    for field in msgspec.structs.fields(Settings):
+        said = defaults.pop(f"{PREFIX}{field.name.upper()}", None)
+        if said is None:
+            wrong.append(f"{field.name} is not there")
+        elif field.default not in ("", False) and said != f"`{field.default}`":
+            wrong.append(f"{field.name}: {said}, but it is {field.default}")
+    assert not wrong
+    assert not defaults, "no such settings"
+
+
+def test_the_manual_names_no_other_settings() -> None:
+    known = {f"{PREFIX}{name.upper()}" for name in Settings.__struct_fields__}
+    wrong = [
+        f"{_where(page, text, found.start())}: {found[0]}"
+        for page, text in _texts()
+        for found in re.finditer(rf"\b{PREFIX}[A-Z_]+\b", text)
+        if found[0] not in known and not found[0].startswith(f"{PREFIX}TEST_")
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+# --- commands -----------------------------------------------------------------------------------------
+
+
+def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return dict(action.choices)
+    return {}
+
+
+def _wrong_in(line: str) -> str | None:
+    """What the program would not understand in a command line; what stands for a value may be anything."""
+    words = shlex.split(re.sub(r"[\[\]]", " ", line.partition(" #")[0].partition(" | ")[0]))
+    parser = _parser()
+    words = words[1:]
+    while words and (commands := _commands(parser)):
+        if words[0].startswith("-"):
+            break
+        if words[0] not in commands:
+            return f"there is no command {words[0]}"
+        parser = commands[words.pop(0)]
+    options = {option for action in parser._actions for option in action.option_strings}
+    unknown = [word for word in words if word.startswith("--") and word.partition("=")[0] not in options]
+    return f"no such options: {unknown}" if unknown else None
+
+
+def test_commands_of_the_manual_are_understood() -> None:
+    wrong, seen = [], 0
+    for page, text in _texts():
+        lines = [
+            (found.start(), found[1]) for found in SPAN.finditer(FENCED.sub(lambda m: " " * len(m[0]), text))
+        ]
+        for block in FENCED.finditer(text):
+            lines += [(block.start(), line.strip()) for line in block[2].replace("\\\n", " ").splitlines()]
+        for at, line in lines:
+            if re.match(r"(?:\.venv/bin/)?octavo [a-z-]", line):
+                seen += 1
+                if (error := _wrong_in(line)) is not None:
+                    wrong.append(f"{_where(page, text, at)}: {line}: {error}")
+    assert seen > 20
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_command_is_in_the_manual() -> None:
+    text = (ROOT / "docs/running/command-line.md").read_text()
+    missing = [name for name in _commands(_parser()) if f"octavo {name}" not in text]
+    assert not missing
+
+
+# --- operations ---------------------------------------------------------------------------------------
+
+CALL = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) (?:(?:\.\.\.|…)(?=/)|/v1(?=/))?(/[^\s?]*)(?:\?(\S+))?$")
+
+
+def _finds(path: str, is_end: bool, method: str) -> list[Operation]:
+    """The operations a path may be of; ``is_end``: what is before it was left out, ``/...`` at its end: what is after."""
+
+    def pattern(operation: Operation) -> str:
+        parts = operation.path.split("/")
+        template = "/".join(["", *parts[1 - len(path.split("/")) :]]) if is_end else operation.path
+        return "".join(
+            ".+" if part == "{pagePath}" else "[^/]+" if part.startswith("{") else re.escape(part)
+            for part in re.split(r"(\{\w+\})", template)
+        )
+
+    found = [operation for operation in TABLE.values() if operation.method == method]
+    if path.endswith("/..."):
+        return [operation for operation in found if operation.path.startswith(path.removesuffix("..."))]
+    return [op for op in found if re.fullmatch(pattern(op), path)]
+
+
+def _parameters(operation: Operation) -> set[str]:
+    query = operation.query
+    return {field.encode_name for field in msgspec.structs.fields(query)} if query is not None else set()
+
+
+def test_operations_of_the_manual_are_there_with_their_parameters() -> None:
+    others = {file.path for file in PORTAL_FILES} | {
+        "/healthz",
+        "/readyz",
+        "/metrics",
+        "/openapi.json",
+        "/docs",
+    }
+    wrong, seen = [], 0
+    for page, text in _texts():
+        for span in SPAN.finditer(FENCED.sub(lambda m: " " * len(m[0]), text)):
+            if (found := CALL.match(span[1])) is None or found[2] in others:
+                continue
+            seen += 1
+            operations = _finds(found[2], "..." in span[1] or "…" in span[1], found[1])
+            asked = {name for name, _ in parse_qsl(found[3] or "", keep_blank_values=True)}
+            if not any(asked <= _parameters(operation) for operation in operations):
+                wrong.append(f"{_where(page, text, span.start())}: {span[1]}")
+    assert seen > 40
+    assert not wrong, "\n".join(wrong)
+
+
+# --- examples -----------------------------------------------------------------------------------------
+
+
+def _curls() -> Iterator[tuple[str, str, str, str | None]]:
+    """The calls of examples: where, method, path, body."""
+    for page, text in _texts():
+        for block in FENCED.finditer(text):
+            for command in re.split(r"\n(?=curl )|\n\n", block[2].replace("\\\n", " ")):
+                if not command.startswith("curl "):
+                    continue
+                words = shlex.split(command)
+                url = next((word for word in words if f"${EXAMPLES}/v1/" in word), None)
+                if url is None:
+                    continue
+                body = words[words.index("-d") + 1] if "-d" in words else None
+                method = words[words.index("-X") + 1] if "-X" in words else "POST" if body else "GET"
+                yield _where(page, text, block.start()), method, url.partition("/v1")[2], body
+
+
+def test_examples_call_operations_with_bodies_they_take() -> None:
+    wrong, seen = [], 0
+    for where, method, path, body in _curls():
+        seen += 1
+        operations = _finds(path.partition("?")[0], False, method)
+        if not operations:
+            wrong.append(f"{where}: {method} {path}: no such operation")
+            continue
+        if body is None:
+            continue
+        try:
+            given: Any = msgspec.json.decode(body)
+            msgspec.convert(given, operations[0].body)
+        except msgspec.MsgspecError as error:
+            wrong.append(f"{where}: {method} {path}: {error}")
+    assert seen >= 4
+    assert not wrong, "\n".join(wrong)
+
+
+def test_json_in_the_manual_is_json() -> None:
+    wrong = []
+    for page, text in _texts():
+        for block in FENCED.finditer(text):
+            if block[1] == "json":
+                try:
+                    msgspec.json.decode(block[2])
+                except msgspec.DecodeError as error:
+                    wrong.append(f"{_where(page, text, block.start())}: {error}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_links_of_the_manual_lead_somewhere(sqlite_world: World) -> None:
+    made = bring(
+        sqlite_world.context, str(ROOT / "docs"), organization_id=sqlite_world.home["organizationId"]
+    )
+    links = sqlite_world.get("admin", f"/spaces/{made.outcome.space}/links?status=broken&limit=100")
+    # What pages depend on, such as specifications, is only an example in the manual.
+    broken = [item for item in links["items"] if item["relation"] == "reference"]
+    assert broken == []
+    assert made.outcome.problems == []
