@@ -32,11 +32,12 @@ from ..content import (
     put_bodies,
     store_file,
 )
+from ..core.links import app_hosts
 from ..core.pages import slugify
 from ..errors import BadRequest
 from ..installation import load_packages
 from ..kit.context import Context
-from ..kit.db import Database, Transaction
+from ..kit.db import Transaction
 from ..kit.tables import Table, insert_rows, list_tables, parents_first, read_rows
 from ..spaces import HashUse, LeftoverKind, hash_uses
 from .import_export import write_state
@@ -269,7 +270,7 @@ def import_organization(
         done += len(batch)
         progress(done, total)
     with context.db.write() as tx:
-        count = _write(context.db, tx, about, rows)
+        count = _write(context, tx, about, rows)
     return Moved(about.organization, about.title, len(rows["spaces"]), total, count)
 
 
@@ -318,7 +319,8 @@ def _named(rows: dict[str, list[dict[str, Any]]]) -> tuple[set[str], set[str]]:
     return found["body"], found["file"]
 
 
-def _write(database: Database, tx: Transaction, about: _About, rows: dict[str, list[dict[str, Any]]]) -> int:
+def _write(context: Context, tx: Transaction, about: _About, rows: dict[str, list[dict[str, Any]]]) -> int:
+    hosts = app_hosts(context.settings.url)
     if tx.one("SELECT 1 FROM organizations WHERE id = :id", id=about.organization):
         raise BadRequest(f"The organization {about.organization!r} is there already.")
     for name in ("organizations", "sites"):
@@ -326,7 +328,7 @@ def _write(database: Database, tx: Transaction, about: _About, rows: dict[str, l
             host = row.get("hostname")
             if host and tx.one(f"SELECT 1 FROM {name} WHERE hostname = :host", host=host):
                 raise BadRequest(f"{name}: the name {host!r} is taken here.")
-    tables = list_tables(database, tx)
+    tables = list_tables(context.db, tx)
     people, made = _find_people(tx, tables["users"], rows["users"])
     count = len(rows["users"])
     for name, taken in TABLES.items():
@@ -347,7 +349,7 @@ def _write(database: Database, tx: Transaction, about: _About, rows: dict[str, l
         # As if the organization's directory had made the account: its identity provider may vouch for it.
         tx.run("UPDATE users SET managed_by = :org WHERE id = :id", org=about.organization, id=user_id)
     for row in rows["spaces"]:
-        follow(tx, row["id"])
+        follow(tx, row["id"], hosts)
     return count
 
 
@@ -372,12 +374,13 @@ def _find_people(
     return found, made
 
 
-def follow(tx: Transaction, space_id: str) -> None:
-    """Lets everything that follows main (search, references) see the space's content as new."""
+def follow(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> None:
+    """Lets everything that follows main (search, references) see the space's content as new. ``hosts``: the addresses
+    of this installation."""
     base = main_state(tx, space_id)
     kinds = ("file", "reusable-content", "variable", "source")
     items = [item for kind in kinds for item in list_items(tx, base, kind)]  # type: ignore[arg-type]
     changes = Changes({page.id: page for page in list_pages(tx, base)}, {item.id: item for item in items})
     # As if it came over nothing: so whoever refers here from elsewhere is looked at again, too.
     nothing = replace(base, layers=tuple(replace(layer, sequence=0) for layer in base.layers))
-    apply_followers(tx, space_id, prepare_main(tx, nothing, changes))
+    apply_followers(tx, space_id, prepare_main(tx, nothing, changes, hosts))

@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from ..content import get_body
+from ..core.links import app_hosts
 from ..errors import BadRequest, NotFound, Unavailable
 from ..installation import SIGNING, known_keys, load_packages, open_sealer
 from ..kit import databases
@@ -173,7 +174,7 @@ def restore(settings: Settings, source: Path) -> Outcome:
                     with archive.open(name) as stream:
                         store.put(stream)
             with database.write() as tx:
-                rows = _fill(database, tx, archive, manifest)
+                rows = _fill(database, tx, archive, manifest, app_hosts(settings.url))
             migrate(database, known)
             open_sealer(settings, database)
         finally:
@@ -213,7 +214,13 @@ def _require_empty(database: Database) -> None:
             raise BadRequest("this installation holds something: restore into an empty one")
 
 
-def _fill(database: Database, tx: Transaction, archive: zipfile.ZipFile, manifest: _Manifest) -> int:
+def _fill(
+    database: Database,
+    tx: Transaction,
+    archive: zipfile.ZipFile,
+    manifest: _Manifest,
+    hosts: tuple[str, ...],
+) -> int:
     tables = list_tables(database, tx)
     count = 0
     for name, table in tables.items():
@@ -224,7 +231,7 @@ def _fill(database: Database, tx: Transaction, archive: zipfile.ZipFile, manifes
                 count += insert_rows(tx, table, parents_first(table, _rows(lines, table)))
     set_counters(database, tx, tables.values())
     for (space_id,) in tx.all("SELECT id FROM spaces ORDER BY id"):
-        follow(tx, space_id)
+        follow(tx, space_id, hosts)
     return count
 
 

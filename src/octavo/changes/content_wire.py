@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from ..content import File
+from ..pages import File
 from .wire import ChangeRequest
 
 PageTitle = Annotated[str, Meta(min_length=1, max_length=500)]

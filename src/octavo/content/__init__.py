@@ -1,17 +1,17 @@
 """Content: branches, revisions, pages, files."""
 
 from ..spaces import follow_purges, uses_hashes
-from .bodies import body_hash, get_body, put_bodies
-from .computing import Asked, Asker, Computed, Computer, compute_with, resolve_with
-from .documents import (
-    Lookup,
-    StateLookup,
-    by_kind,
-    document_json,
-    read_source,
-    resolve,
-    resolve_all,
-    resolve_reference,
+from .bodies import body_hash, get_body, put_bodies, read_source
+from .computing import (
+    Asked,
+    Asker,
+    Computed,
+    Computer,
+    Source,
+    compute_document,
+    compute_revision,
+    compute_with,
+    resolve_with,
 )
 from .entering import ReadState
 from .expanding import Expansion, computed_document, expand, markdown_page
@@ -21,7 +21,6 @@ from .following import apply_followers, follow_main, prepare_followers
 from .images import dimensions
 from .keys import KeptKeys, carried_keys, keyed_document, put_keys
 from .leaving import leave_content
-from .reading import Reader, explain_merges
 from .revising import prepare_main, revise_main
 from .store import (
     ITEM_KINDS,
@@ -40,7 +39,9 @@ from .store import (
     find_items,
     find_page,
     find_page_by_file,
+    find_page_by_path,
     find_pages,
+    get_document,
     get_item,
     get_page,
     get_revision,
@@ -50,46 +51,13 @@ from .store import (
     list_children,
     list_held,
     list_items,
+    list_items_page,
     list_pages,
     list_revisions,
     list_subtree,
     main_state,
     open_branch,
     revision_state,
-)
-from .wire import (
-    AnchorLocation,
-    BrokenStats,
-    ChangeLinksQuery,
-    ChangeRequestContext,
-    CollectionLocation,
-    ContentLocation,
-    ContentQuery,
-    File,
-    FileLocation,
-    FilesQuery,
-    LinksQuery,
-    NodeLocation,
-    PageContentQuery,
-    PageLocation,
-    Pages,
-    ReferenceStats,
-    ReferenceUsage,
-    ReferenceUsages,
-    ReusableContent,
-    ReusableContentLocation,
-    Revision,
-    RevisionPage,
-    SpaceLocation,
-    UrlLocation,
-    UserLocation,
-    VariableName,
-    app_url,
-    present_cover,
-    present_file,
-    present_layout,
-    present_page,
-    present_reusable,
 )
 
 uses_hashes("body", "page_versions", "body")
@@ -98,20 +66,15 @@ uses_hashes("file", "item_versions", "content", ("file",))
 follow_purges(leave_content)
 
 __all__ = [
-    "AnchorLocation", "Asked", "Asker", "BranchMoved", "BrokenStats", "ChangeLinksQuery",
-    "ChangeRequestContext", "Changes", "CollectionLocation", "Computed", "Computer", "ContentLocation",
-    "ContentQuery", "Expansion", "FILE_PURPOSE", "File", "FileLocation", "FilesQuery", "ITEM_KINDS", "Item",
-    "ItemKind", "KeptKeys", "Layer", "LinksQuery", "Lookup", "MAX_FILE", "NodeLocation", "PageContentQuery",
-    "PageLocation", "Pages", "ReadState", "Reader", "ReferenceStats", "ReferenceUsage", "ReferenceUsages",
-    "ReusableContent", "ReusableContentLocation", "Revision", "RevisionPage", "RevisionRow",
-    "SpaceLocation", "State", "StateLookup", "Touched", "UrlLocation", "UserLocation", "VariableName",
-    "app_url", "apply_followers", "body_hash", "branch_state", "by_kind", "carried_keys", "commit",
-    "compute_with", "computed_document", "dimensions", "document_json", "download_url", "expand",
-    "explain_merges", "find_item", "find_item_by_path", "find_items", "find_page", "find_page_by_file",
-    "find_pages", "follow_main", "get_body", "get_item", "get_page", "get_revision", "keyed_document",
-    "leave_content", "list_ancestors", "list_by_slug", "list_changed", "list_children", "list_held",
-    "list_items", "list_pages", "list_revisions", "list_subtree", "main_state", "markdown_page",
-    "open_branch", "prepare_followers", "prepare_main", "present_cover", "present_file", "present_layout",
-    "present_page", "present_reusable", "put_bodies", "put_keys", "read_source", "resolve", "resolve_all",
-    "resolve_reference", "resolve_with", "revise_main", "revision_state", "signed_url", "store_file",
+    "Asked", "Asker", "BranchMoved", "Changes", "Computed", "Computer", "Expansion", "FILE_PURPOSE",
+    "ITEM_KINDS", "Item", "ItemKind", "KeptKeys", "Layer", "MAX_FILE", "ReadState", "RevisionRow", "Source", "State",
+    "Touched", "apply_followers", "body_hash", "branch_state", "carried_keys", "commit",
+    "compute_document", "compute_revision", "compute_with", "computed_document", "dimensions",
+    "download_url", "expand", "find_item", "find_item_by_path", "find_items", "find_page",
+    "find_page_by_file", "find_page_by_path", "find_pages", "follow_main", "get_body", "get_document",
+    "get_item", "get_page", "get_revision", "keyed_document", "leave_content", "list_ancestors",
+    "list_by_slug", "list_changed", "list_children", "list_held", "list_items", "list_items_page",
+    "list_pages", "list_revisions", "list_subtree", "main_state", "markdown_page", "open_branch",
+    "prepare_followers", "prepare_main", "put_bodies", "put_keys", "read_source", "resolve_with",
+    "revise_main", "revision_state", "signed_url", "store_file",
 ]  # fmt: skip

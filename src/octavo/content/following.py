@@ -12,26 +12,27 @@ from typing import Any, NamedTuple
 from ..kit.db import Transaction
 from .store import Changes, State
 
+Prepare = Callable[[Transaction, State, Changes, tuple[str, ...]], Any]
+
 
 class Follower(NamedTuple):
-    prepare: Callable[[Transaction, State, Changes], Any]
+    prepare: Prepare
     apply: Callable[[Transaction, str, Any], None]
 
 
 _followers: list[Follower] = []
 
 
-def follow_main(
-    prepare: Callable[[Transaction, State, Changes], Any], apply: Callable[[Transaction, str, Any], None]
-) -> None:
-    """Registers ``prepare(tx, base, changes)``, called in a read with the head of main that is to change, and
-    ``apply(tx, space_id, prepared)``, called in the write."""
+def follow_main(prepare: Prepare, apply: Callable[[Transaction, str, Any], None]) -> None:
+    """Registers ``prepare(tx, state, changes, hosts)``, called in a read with the head of main that is to change and
+    the hosts of this installation (``core.links.app_hosts``), and ``apply(tx, space_id, prepared)``, called in the
+    write."""
     _followers.append(Follower(prepare, apply))
 
 
-def prepare_followers(tx: Transaction, state: State, changes: Changes) -> list[Any]:
+def prepare_followers(tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...]) -> list[Any]:
     """What every follower needs for these changes of main."""
-    return [follower.prepare(tx, state, changes) for follower in _followers]
+    return [follower.prepare(tx, state, changes, hosts) for follower in _followers]
 
 
 def apply_followers(tx: Transaction, space_id: str, prepared: list[Any]) -> None:

@@ -11,9 +11,10 @@ from .following import apply_followers, prepare_followers
 from .store import Changes, State
 
 
-def prepare_main(tx: Transaction, state: State, changes: Changes) -> list[Any]:
-    """What ``revise_main`` needs of the followers of main, read outside the write. New texts must be stored."""
-    return prepare_followers(tx, state, changes)
+def prepare_main(tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...]) -> list[Any]:
+    """What ``revise_main`` needs of the followers of main, read outside the write. New texts must be stored.
+    ``hosts``: the addresses of this installation (``core.links.app_hosts``)."""
+    return prepare_followers(tx, state, changes, hosts)
 
 
 def revise_main(tx: Transaction, state: State, changes: Changes, prepared: list[Any], **about: Any) -> State:

@@ -21,6 +21,7 @@ from litestar.types import ASGIApp
 from msgspec import Struct
 
 from ..content import FILE_PURPOSE
+from ..core.links import app_hosts
 from ..kit import ids
 from ..kit.cache import ByteCache, FreshCache
 from ..kit.context import Context
@@ -98,6 +99,7 @@ class Site:
         self._tx = tx
         self._visit = visit
         self._pages = pages
+        self._hosts = app_hosts(context.settings.url)
 
     def answer(self, query: str) -> Answer:
         space = find_space(self._tx, self._visit)
@@ -128,29 +130,28 @@ class Site:
     def _page(self, space: SpaceVisit) -> Answer:
         as_markdown = space.rest.endswith(".md")
         path = space.rest.removesuffix(".md")
-        page = space.state.find(path)
+        tree = space.view.tree
+        page = tree.find(path)
         if page is None:
             return self.not_found(space)
-        shown = space.state.first_document(page)
+        shown = tree.first_document(page)
         if shown is None:
             return self.not_found(space)
-        builder = PageBuilder(self._tx, space)
+        builder = PageBuilder(self._tx, space, self._hosts)
         if as_markdown:
             return _answer(builder.markdown(shown), "text/markdown; charset=utf-8")
-        wanted = space.state.url_path(shown)
+        wanted = tree.url_path(shown)
         if path != wanted:
             # One address for each page: other spellings lead to it.
             return _redirect(f"{space.base}{quote(wanted)}")
-        state = space.state
-        key = (state.state.revision_id, state.computed, shown.id, self._visit.site, space.site_spaces)
-        kept = self._pages.get(key)
+        kept = self._pages.get(builder.key(shown))
         if kept is None:
             canonical = f"{self._origin()}{space.base}{quote(wanted)}"
             view = msgspec.structs.replace(builder.page(shown), canonical=canonical)
             site = site_view(self._tx, space)
             kept = _html(site, draw_page(site, view))
             if not shown.computed:
-                self._pages.put(key, kept, len(kept.body))
+                self._pages.put(builder.key(shown), kept, len(kept.body))
         return kept
 
     def _search(self, space: SpaceVisit, query: str, *, as_json: bool) -> Answer:
@@ -159,12 +160,12 @@ class Site:
         if as_json:
             return _answer(msgspec.json.encode(found), "application/json")
         site = site_view(self._tx, space)
-        return _html(site, draw_search(site, found, PageBuilder(self._tx, space).nav(None)))
+        return _html(site, draw_search(site, found, PageBuilder(self._tx, space, self._hosts).nav(None)))
 
     def _file(self, space: SpaceVisit, rest: str) -> Answer:
         # The id is looked up among the files of this very revision of this very space.
-        item = space.state.item(rest.split("/")[1]) if rest.count("/") == 2 else None
-        if item is None or item.kind != "file" or not item.content:
+        item = space.view.item(rest.split("/")[1], "file") if rest.count("/") == 2 else None
+        if item is None or not item.content:
             return self.not_found(space)
         grant = FileGrant(item.content, item.name, item.content_type or "application/octet-stream")
         public = self._visit.site.visibility == "public"
@@ -177,7 +178,7 @@ class Site:
         message = MessageView(
             title=view.labels.not_found,
             text=view.labels.not_found_text,
-            nav=PageBuilder(self._tx, space).nav(None),
+            nav=PageBuilder(self._tx, space, self._hosts).nav(None),
         )
         return _html(view, draw_not_found(view, message), status=404)
 

@@ -28,7 +28,8 @@ from ..content import (
 from ..core.document import assign_keys, read, references, split_page
 from ..core.pages import Page
 from ..kit.db import Transaction
-from .resolving import Meaning, Owner, Question, Resolver, SpaceFiles, question, refs_of
+from .lookup import Owner, Question, StateFiles, question
+from .resolving import Everybody, Meaning, Resolver, page_owner, refs_of
 
 Place = tuple[str, str, int]
 """Space, owner, and which of its references."""
@@ -79,7 +80,12 @@ class Delta(Struct):
 def _row(
     resolver: Resolver, space_id: str, owner: Owner, place: int, node: str | None, type: str, ref: Any
 ) -> Row:
-    meaning, asked = resolver.resolve(space_id, owner, ref, type)
+    known = [files for files in resolver.known if isinstance(files, StateFiles)]
+    for files in known:
+        files.asked = set()
+    meaning = resolver.meaning(owner, ref, type, space_id)
+    known = [files for files in resolver.known if isinstance(files, StateFiles)]
+    asked = sorted(asked for files in known for asked in files.asked)
     relation = "dependsOn" if meaning.kind in _DEPENDS or type == "reusable-content" else "reference"
     written = msgspec.json.encode(ref).decode()
     return Row(
@@ -115,7 +121,7 @@ def _key(meaning: Meaning, relation: str, ref: Any) -> str:
 
 def _rows_of(tx: Transaction, resolver: Resolver, space_id: str, thing: Page | Item) -> Iterator[Row]:
     if isinstance(thing, Page):
-        owner, body = Owner(thing.id, "page", thing.file_path), thing.body
+        owner, body = page_owner(thing), thing.body
         beside = list(refs_of(thing))
     else:
         owner, body, beside = Owner(thing.id, "reusable-content", thing.path), thing.content, []
@@ -136,7 +142,7 @@ def _rows_of(tx: Transaction, resolver: Resolver, space_id: str, thing: Page | I
 def _again(resolver: Resolver, row: Row) -> Row | None:
     """The same reference with what it means now; None where it no longer stands."""
     files = resolver.files(row.space_id)
-    owner = files.owner(row.owner_id, row.owner_kind) if files is not None else None
+    owner = files.owner(row.owner_id, row.owner_kind) if files is not None else None  # type: ignore[arg-type]
     if owner is None:
         return None
     ref = msgspec.json.decode(row.written)
@@ -163,9 +169,9 @@ class _Stale:
         self.spans.append((low, low[:-1] + chr(ord(low[-1]) + 1)))
 
 
-def _stale(tx: Transaction, state: State, changes: Changes, files: SpaceFiles) -> _Stale:
+def _stale(tx: Transaction, state: State, changes: Changes, files: StateFiles) -> _Stale:
     stale = _Stale()
-    before = SpaceFiles(tx, state)
+    before = StateFiles(tx, state)
     old_pages = find_pages(tx, state, changes.pages)
     for page_id, new in changes.pages.items():
         old = old_pages.get(page_id)
@@ -196,10 +202,11 @@ def _stale(tx: Transaction, state: State, changes: Changes, files: SpaceFiles) -
     return stale
 
 
-def derive(tx: Transaction, state: State, changes: Changes) -> Delta:
-    """What ``changes`` of the head of main, ``base``, change in what references mean."""
-    files = SpaceFiles(tx, state, changes)
-    resolver = Resolver(tx, files)
+def derive(tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...]) -> Delta:
+    """What ``changes`` of the head of main, ``state``, change in what references mean. ``hosts``: the addresses of
+    this installation."""
+    files = StateFiles(tx, state, changes)
+    resolver = Resolver(files, hosts, Everybody(tx))
     delta = Delta()
     things: dict[str, Page | Item | None] = dict(changes.pages)
     things |= {
@@ -217,7 +224,9 @@ def derive(tx: Transaction, state: State, changes: Changes) -> Delta:
                 new[again.at] = again
     delta.old = {at: row for at, row in old.items() if new.get(at) != row}
     delta.new = [row for at, row in new.items() if old.get(at) != row]
-    delta.seen = resolver.seen
+    delta.seen = {
+        files.space_id: files.revision_id for files in resolver.known if files.space_id != state.space_id
+    }
     return delta
 
 
@@ -237,9 +246,9 @@ def difference(tx: Transaction, head: State, there: State) -> Changes:
 # --- following main -----------------------------------------------------------------------------------
 
 
-def prepare(tx: Transaction, state: State, changes: Changes) -> Delta:
+def prepare(tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...]) -> Delta:
     """What a revision of main changes in the rows, found before its transaction begins."""
-    return derive(tx, state, changes)
+    return derive(tx, state, changes, hosts)
 
 
 def apply(tx: Transaction, space_id: str, delta: Delta) -> None:
@@ -293,7 +302,7 @@ def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters:
     return found
 
 
-def _rows_asking(tx: Transaction, state: State, changes: Changes, files: SpaceFiles) -> list[Row]:
+def _rows_asking(tx: Transaction, state: State, changes: Changes, files: StateFiles) -> list[Row]:
     """The references, in whichever space, that asked something that may have another answer now."""
     space_id = state.space_id
     if tx.one("SELECT 1 FROM reference_questions WHERE asked_in = :space LIMIT 1", space=space_id) is None:

@@ -33,6 +33,7 @@ from ..content import (
 )
 from ..core.document import PageHead, read_head
 from ..core.import_plan import ImportPlan, PageText, head_fields, page_of, plan_import, read_pages, read_text
+from ..core.links import app_hosts
 from ..core.pages import Page, rank_between
 from ..core.problems import Problem
 from ..core.space_config import CONFIG_PATH, TAGS_PATH, VARIABLES_PATH
@@ -266,7 +267,7 @@ def _commit(
     if not changes:
         return state, 0
     with context.db.read() as tx:
-        prepared = prepare_main(tx, state, changes)
+        prepared = prepare_main(tx, state, changes, app_hosts(context.settings.url))
     with context.db.write() as tx:
         made = revise_main(tx, state, changes, prepared, author=author, message=message, git=git)
     return made, len(changes.pages) + len(changes.items)
