@@ -14,7 +14,8 @@ from urllib.parse import quote
 
 from msgspec import Struct, field
 
-from .document import PageHead
+from .document import PageHead, read, references, split_page
+from .links import include_path
 from .pages import Page, PageKind, free_slug, ranks, slugify
 from .problems import Problem
 from .space_config import (
@@ -127,6 +128,24 @@ def read_text(plan: ImportPlan, files: Files, path: str) -> str | None:
         return None
 
 
+_INCLUDE = re.compile(r"""\{%-?\s*include\s+["']([^"'\n]+)["']""")
+
+
+def note_missing_includes(plan: ImportPlan, path: str, text: str) -> None:
+    """Adds a problem for each include in a file whose reusable content is not in the source."""
+    known = set(plan.includes)
+    missing = [match for match in _INCLUDE.finditer(text) if include_path(match[1], path) not in known]
+    if not missing:
+        return
+    # In a listing it is an example.
+    meant = {r.ref.get("url") for r in references(read(split_page(text)[2])) if r.type == "reusable-content"}
+    for match in missing:
+        if match[1] in meant:
+            line = text.count("\n", 0, match.start()) + 1
+            message = f"{match[1]} does not exist; nothing is shown in its place"
+            plan.problems.append(Problem(path, line, "missing_include", message))
+
+
 def page_of(read: PageText, ids: Sequence[str], file_ids: Mapping[str, str]) -> Page:
     """The page itself, without what its front matter says and without its body. ``ids`` are by place."""
     planned = read.planned
@@ -219,9 +238,8 @@ class _Planner:
         if root + self.config.readme not in self.existing:
             self.problem(root + self.config.readme, 0, "no_readme", "there is no home page of this name")
         self.place(summary.entries, None)
-        includes = [
-            path for path in self.paths if path.startswith(root + INCLUDES_FOLDER) and is_markdown(path)
-        ]
+        # Also those of folders within, which the files there mean by their relative paths.
+        includes = [path for path in self.paths if f"/{INCLUDES_FOLDER}" in f"/{path}" and is_markdown(path)]
         taken = self.special | self.page_of_file.keys() | set(includes)
         kept = [path for path in self.paths if path not in taken]
         for path in kept:

@@ -105,10 +105,9 @@ def resolve(
     return broken
 
 
-def resolve_include(href: str, lookup: Lookup, source: str = "") -> str | None:
-    """The reusable content that an include, written in the file ``source``, means."""
-    path = entry_path(unquote(href).lstrip("/"), "" if href.startswith("/") else posixpath.dirname(source))
-    return lookup.find_reusable(path) if path else None
+def include_path(href: str, source: str = "") -> str | None:
+    """The path of the file that an include, written in the file ``source``, means; None when it can be none."""
+    return entry_path(unquote(href).lstrip("/"), "" if href.startswith("/") else posixpath.dirname(source))
 
 
 _BY_KIND = re.compile(r"(page|file|user|collection|space|reusable-content|openapi):([A-Za-z0-9_.-]{1,64})")

@@ -107,7 +107,12 @@ class PageBuilder:
         if ref.get("kind") == "file":
             return self._file_url(ref["file"])
         url = ref.get("url")
-        if ref.get("kind") == "url" and isinstance(url, str) and url.startswith(("http://", "https://")):
+        if ref.get("kind") != "url" or not isinstance(url, str):
+            return None
+        # Lists of files in tables name each by its id alone.
+        if (asset := self._file_url(url)) is not None:
+            return asset
+        if url.startswith(("http://", "https://")):
             return Asset(url=url, name=url.rsplit("/", 1)[-1])
         return None
 

@@ -96,7 +96,8 @@ def find_include(files: Files, owner: Owner, written: str) -> str | None:
     named = links.by_kind(written)
     if named is not None and named["kind"] == "reusable-content":
         return files.find_reusable_by_id(named["reusableContent"])
-    return links.resolve_include(written, files, owner.file_path or "")
+    path = links.include_path(written, owner.file_path or "")
+    return files.find_reusable(path) if path else None
 
 
 class StateFiles:

@@ -32,7 +32,16 @@ from ..content import (
     store_file,
 )
 from ..core.document import PageHead, read_head
-from ..core.import_plan import ImportPlan, PageText, head_fields, page_of, plan_import, read_pages, read_text
+from ..core.import_plan import (
+    ImportPlan,
+    PageText,
+    head_fields,
+    note_missing_includes,
+    page_of,
+    plan_import,
+    read_pages,
+    read_text,
+)
 from ..core.links import app_hosts
 from ..core.pages import Page, rank_between
 from ..core.problems import Problem
@@ -153,6 +162,7 @@ def stage_files(
             plan.problems += [
                 Problem(read.planned.file_path or "", p.line, "front_matter", p.reason) for p in head.problems
             ]
+            note_missing_includes(plan, read.planned.file_path or "", read.text)
             body = bodies.add(read.text)
             read.text = None
         elif read.keep_as_file and read.planned.file_path:
@@ -177,6 +187,7 @@ def _read_items(
     for path in plan.includes:
         text = read_text(plan, source, path)
         if text is not None:
+            note_missing_includes(plan, path, text)
             head = read_head(text)
             name = head.title or path.rpartition("/")[2].removesuffix(".md")
             yield Item(
