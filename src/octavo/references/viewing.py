@@ -264,6 +264,9 @@ class Documents:
         self._resolver.resolve_all(document, Owner(item.id, "reusable-content", item.path))
         # Reusable contents do not nest; this also ends a circle.
         document = replace_nodes(document, lambda node: [] if node.type == "reusable-content" else None)
+        for block in document.nodes:
+            # What it says of its own file is not what is shown of it here.
+            block.source = None
         return list(document.nodes)
 
     def _without_withheld(

@@ -140,8 +140,8 @@ def _anchor(node: Inline) -> str | None:
     return given.get("id") or given.get("name")
 
 
-def said(node: Any) -> str:
-    """The text of a block's inline nodes, expressions left out."""
+def said(node: Any, *, mentions: bool = True) -> str:
+    """The text of a block's inline nodes, expressions left out. ``mentions``: with the labels of what is mentioned."""
     parts: list[str] = []
     stack = [child for child in reversed(node.nodes) if not isinstance(child, Block)]
     while stack:
@@ -149,7 +149,8 @@ def said(node: Any) -> str:
         if isinstance(child, Text):
             parts.extend(leaf.text for leaf in child.leaves)
             continue
-        parts.append(_inline_text(child))
+        if mentions or child.type != "mention":
+            parts.append(_inline_text(child))
         stack.extend(reversed(child.nodes))
     return "".join(parts)
 

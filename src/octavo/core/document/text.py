@@ -24,7 +24,7 @@ class Heading(Struct, frozen=True):
 
 class Section(Struct, frozen=True):
     """A part of a page: its heading (None before the first one) and the text under it, as far as it stands under
-    the same ``conditions``."""
+    the same ``conditions``. What a page calls other pages is no text of its own: not everybody sees them."""
 
     id: str | None
     title: str
@@ -74,12 +74,12 @@ def sections(document: Document) -> list[Section]:
         while conditions[: len(stack[-1].under)] != stack[-1].under:
             stack.pop()
         if _is_heading(node):
-            part = _Part(ids[id(node)], said(node).strip(), conditions)
+            part = _Part(ids[id(node)], said(node, mentions=False).strip(), conditions)
             if stack[-1].under == conditions:
                 stack.pop()
             stack.append(part)
             parts.append(part)
-        elif line := _line(node):
+        elif line := _line(node, mentions=False):
             stack[-1].lines.setdefault(conditions, []).append(line)
     return [section for part in parts for section in part.sections()]
 
@@ -105,10 +105,13 @@ _SAID = {
 }
 
 
-def _line(node: Block) -> str:
-    """The text the block itself says, without the blocks below it."""
+def _line(node: Block, *, mentions: bool = True) -> str:
+    """The text the block itself says, without the blocks below it. ``mentions``: with what it calls other pages."""
+    if node.type == "content-ref" and not mentions:
+        return ""
     if node.type in ("paragraph", "code-line") or _is_heading(node):
-        return said(node) if node.type == "code-line" else " ".join(said(node).split())
+        text = said(node, mentions=mentions)
+        return text if node.type == "code-line" else " ".join(text.split())
     if node.type == "table":
         return " ".join(
             column["title"] for column in node.data.get("definition", {}).values() if column["title"]
