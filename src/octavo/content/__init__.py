@@ -58,6 +58,7 @@ from .store import (
     main_state,
     open_branch,
     revision_state,
+    space_variables,
 )
 
 uses_hashes("body", "page_versions", "body")
@@ -76,5 +77,5 @@ __all__ = [
     "list_by_slug", "list_changed", "list_children", "list_held", "list_items", "list_items_page",
     "list_pages", "list_revisions", "list_subtree", "main_state", "markdown_page", "open_branch",
     "prepare_followers", "prepare_main", "put_bodies", "put_keys", "read_source", "resolve_with",
-    "revise_main", "revision_state", "signed_url", "store_file",
+    "revise_main", "revision_state", "signed_url", "space_variables", "store_file",
 ]  # fmt: skip

@@ -487,6 +487,12 @@ def list_items(tx: Transaction, state: State, kind: ItemKind) -> list[Item]:
     return sorted((_item(row) for row in tx.all(sql, kind=kind, **parameters)), key=lambda item: item.id)
 
 
+def space_variables(tx: Transaction, state: State) -> dict[str, Any]:
+    """The variables of the space, by name."""
+    found = list_items(tx, state, "variable")
+    return {item.name: msgspec.json.decode(item.content or "null") for item in found}
+
+
 def list_items_page(
     tx: Transaction, state: State, kind: ItemKind, limit: int, page: str | None
 ) -> Slice[Item]:

@@ -30,6 +30,7 @@ from ..content import (
     list_pages,
     list_subtree,
     markdown_page,
+    space_variables,
 )
 from ..core.document import Document, to_json
 from ..core.links import app_hosts
@@ -59,7 +60,6 @@ from .wire import (
     present_reusable,
     present_revision,
     present_tree,
-    present_variables,
 )
 
 MergedFrom = Callable[[Call, Transaction, str], Any]
@@ -179,7 +179,7 @@ class Reader:
         return present_page(self._app, page, "/".join(p.slug for p in [*above, page]), [], self._cover)
 
     def variables(self) -> dict[str, Any]:
-        return present_variables(list_items(self._tx, self._state, "variable"))
+        return space_variables(self._tx, self._state)
 
     def page_by_path(self, path: str, query: PageContentQuery) -> RevisionPage:
         page = find_page_by_path(self._tx, self._state, path)

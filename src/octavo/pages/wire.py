@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from ..access import User
@@ -440,10 +439,6 @@ def present_file(item: Item, download_url: str) -> File:
 
 def present_reusable(item: Item) -> ReusableContent:
     return ReusableContent(id=item.id, title=item.name, document=item.content or UNSET)
-
-
-def present_variables(items: Iterable[Item]) -> dict[str, Any]:
-    return {item.name: msgspec.json.decode(item.content or "null") for item in items}
 
 
 def present_revision(

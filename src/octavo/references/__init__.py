@@ -16,7 +16,8 @@ from .resolving import (
     page_owner,
     state_resolver,
 )
-from .viewing import Documents, SpaceView, ViewFiles, load_view
+from .showing import Documents
+from .viewing import SpaceView, ViewFiles, load_view
 
 follow_main(prepare, apply)
 follow_copies(copy_references)

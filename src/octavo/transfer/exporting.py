@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ..content import Item, State, get_body, list_items, list_pages
+from ..content import Item, State, get_body, list_items, list_pages, space_variables
 from ..core.import_plan import ImportPlan, leading_title, plan_import
 from ..core.pages import Page
 from ..core.space_config import CONFIG_PATH, VARIABLES_PATH, read_config, read_variables
@@ -105,9 +105,7 @@ def _configuration(
     elif any(page.file_path is None for page in tree.pages):
         # A tree that no SUMMARY.md told and that its files alone do not tell any more.
         texts[summary_path] = write_summary(Summary(entries=tree.entries(None, lambda page: "")))
-    variables = {
-        item.name: msgspec.json.decode(item.content or "null") for item in list_items(tx, state, "variable")
-    }
+    variables = space_variables(tx, state)
     path = root + VARIABLES_PATH
     if variables and (path not in texts or read_variables(texts[path])[0] != variables):
         texts[path] = write_yaml(variables)
