@@ -90,11 +90,15 @@ class Visitor:
     def __init__(self, tx: Transaction, space: SpaceVisit) -> None:
         self._tx = tx
         self._space = space
+        self._visits: dict[str, SpaceVisit | None] = {space.site_space.space_id: space}
 
     def visit(self, space_id: str) -> SpaceVisit | None:
-        """The start of a space of the site."""
-        if space_id == self._space.site_space.space_id:
-            return self._space
+        """The start of a space of the site; None when the site does not show it."""
+        if space_id not in self._visits:
+            self._visits[space_id] = self._find(space_id)
+        return self._visits[space_id]
+
+    def _find(self, space_id: str) -> SpaceVisit | None:
         site_space = next((s for s in self._space.site_spaces if s.space_id == space_id), None)
         rest = "" if site_space is None or site_space.is_default else f"{site_space.path}/"
         found = find_space(self._tx, replace(self._space.visit, rest=rest)) if site_space else None

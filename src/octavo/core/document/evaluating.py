@@ -10,10 +10,10 @@ from typing import Any
 
 from ..expressions import ExpressionError, Shown, is_deterministic
 from .nodes import Block, Document, Fragment, Inline, Leaf, Text, walk
+from .parts import without_comments
 from .reader import read
 
 _OPEN_IF = re.compile(r"\s*\{%-?\s*if\b(.*?)-?%\}\s*\Z", re.DOTALL)
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 def close_conditions(document: Document) -> Document:
@@ -60,8 +60,8 @@ def _seen(node: Block | Inline, shown: Shown) -> list[Any] | None:
     source = str(node.data.get("source", ""))
     if node.data.get("kind") in ("comment", "definition"):
         return []
-    if "<!--" in source:
-        data = {**node.data, "source": _COMMENT.sub("", source)}
+    if (bare := without_comments(source)) != source:
+        data = {**node.data, "source": bare}
         return [type(node)(node.type, data, node.nodes, node.fragments, node.key)]  # type: ignore[arg-type]
     # What was nested too deep to be read may hold conditions.
     return [] if node.data.get("kind") == "text" and "{%" in source else None
