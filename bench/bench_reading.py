@@ -25,7 +25,7 @@ from octavo.installation import close_context, open_context
 from octavo.kit.cache import ByteCache
 from octavo.orgs import create_organization
 from octavo.pages import Revision, reading
-from octavo.reader.app import reader_app
+from octavo.reader.app import reader_edge
 from octavo.settings import load
 
 PAGES = 5_000
@@ -42,7 +42,7 @@ async def seconds(run: Callable[[], Awaitable[object]], times: int = 1) -> float
 
 
 async def compare(context: Any, space: str, site: str, token: str) -> None:
-    api, reader = api_app(context), reader_app(context)
+    api, reader = api_app(context), reader_edge(context)
 
     async def read() -> bytes:
         # As after a change: nothing of this revision is in memory.

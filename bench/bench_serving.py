@@ -1,4 +1,4 @@
-"""Server CPU of requests, each beside an empty Litestar route that answers the same bytes.
+"""Server CPU of requests, each beside the bare server that answers the same bytes.
 
 Servers run as processes of their own; their CPU is what the operating system counted for them. Rounds are
 interleaved, and the medians of the ratios are printed.
@@ -23,19 +23,16 @@ PORT, READER_PORT, EMPTY_PORT = 18410, 18411, 18412
 
 EMPTY = """
 import asyncio, sys
-from granian.constants import Interfaces
-from granian.log import LogLevels
-from granian.server.embed import Server
-from litestar import Litestar, Response, get
+import uvicorn
 bodies = {name: open(f"{sys.argv[1]}/{name}", "rb").read() for name in ("space", "markdown", "page")}
-types = {"space": "application/json", "markdown": "application/json", "page": "text/html"}
-@get("/empty/{name:str}", sync_to_thread=False)
-def empty(name: str) -> Response[bytes]:
-    return Response(bodies[name], media_type=types[name])
-app = Litestar([empty], openapi_config=None, logging_config=None)
-server = Server(app, address="127.0.0.1", port=int(sys.argv[2]), interface=Interfaces.ASGI,
-                log_level=LogLevels.error, websockets=False)
-asyncio.run(server.serve())
+types = {"space": b"application/json", "markdown": b"application/json", "page": b"text/html"}
+async def app(scope, receive, send):
+    name = scope["path"].rpartition("/")[2]
+    headers = [(b"content-type", types[name]), (b"content-length", str(len(bodies[name])).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": bodies[name]})
+uvicorn.run(app, port=int(sys.argv[2]), loop="asyncio", http="httptools", lifespan="off", log_level="error",
+            timeout_keep_alive=3600)
 """
 
 
@@ -52,6 +49,8 @@ class Client:
         status = self._file.readline()
         length = 0
         while (line := self._file.readline()) != b"\r\n":
+            if not line:
+                raise RuntimeError(f"{path}: the server closed the connection")
             if line.lower().startswith(b"content-length:"):
                 length = int(line.split(b":")[1])
         body = self._file.read(length)
@@ -86,7 +85,12 @@ def cost(client: Client, pid: int, path: str, token: str = "") -> float:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        environ = {**os.environ, "OCTAVO_DATA": f"{folder}/data", "OCTAVO_DATABASE_URL": ""}
+        environ = {
+            **os.environ,
+            "OCTAVO_DATA": f"{folder}/data",
+            "OCTAVO_DATABASE_URL": "",
+            "OCTAVO_KEEP_ALIVE_SECONDS": "3600",
+        }
         octavo = [str(Path(sys.executable).with_name("octavo"))]
         started = time.perf_counter()
         server = subprocess.Popen(
@@ -134,7 +138,7 @@ def main() -> None:
                     ours.append(mine)
                 print(
                     f"{name:10} {statistics.median(ours):6.0f} us CPU a request, "
-                    f"{statistics.median(ratios):.2f} times an empty route ({min(ratios):.2f} to {max(ratios):.2f})"
+                    f"{statistics.median(ratios):.2f} times the bare server ({min(ratios):.2f} to {max(ratios):.2f})"
                 )
             memory = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{server.pid}/status").read_text())
             assert memory is not None

@@ -145,6 +145,13 @@ class PostgresDatabases:
             )
         return _with_database(self._url, f"{self._prefix}_{name}")
 
+    def create_bare(self, name: str) -> str:
+        """The URL of a new database without any table."""
+        with psycopg.connect(self._url, autocommit=True) as admin:
+            admin.execute(f"DROP DATABASE IF EXISTS {self._prefix}_{name} WITH (FORCE)")
+            admin.execute(f"CREATE DATABASE {self._prefix}_{name}")
+        return _with_database(self._url, f"{self._prefix}_{name}")
+
 
 @pytest.fixture(scope="session")
 def postgres_databases(worker_id) -> PostgresDatabases:
@@ -180,6 +187,14 @@ def database_url(request, tmp_path) -> str:
     url = request.getfixturevalue("_postgres_url")
     _empty(url)
     return url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def bare_url(request, tmp_path) -> str:
+    """A database of each engine without any table."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'bare.db'}"
+    return request.getfixturevalue("postgres_databases").create_bare("bare")
 
 
 @pytest.fixture

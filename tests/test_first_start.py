@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from octavo.access import hash_token
+from octavo.admin import first_start as starting
 from octavo.admin.first_start import first_start
-from octavo.admin.first_start import first_start as starting
 from octavo.installation import close_context, load_packages, open_context
 from octavo.kit.context import Context
 from octavo.settings import load

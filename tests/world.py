@@ -109,6 +109,9 @@ class World:
         people(self)
         for place in (self.home, self.away):
             furnish(self, place)
+        self._ids = [(place, dict(place.ids)) for place in (self.home, self.away)]
+        self._files = folder / "furnished-files"
+        shutil.copytree(folder / "files", self._files)
         self._written = True
         self.renew()
 
@@ -116,8 +119,12 @@ class World:
 
     def renew(self) -> World:
         """Makes the world as it was furnished, if anything was written since."""
+        for place, ids in self._ids:
+            place.ids = dict(ids)
         if self._written:
             self.close()
+            # A test may have swept away files that the furnished database names.
+            shutil.copytree(self._files, self._folder / "files", dirs_exist_ok=True)
             self._open(self._copy())
         return self
 
@@ -155,8 +162,7 @@ class World:
 
     def end(self) -> None:
         self.close()
-        for stop in self._app.on_shutdown:
-            stop()  # type: ignore[call-arg]
+        self._app.close()
 
     def install(self, data: Path) -> Path:
         """Puts the furnished installation into a data folder that ``octavo serve`` can open (SQLite alone)."""

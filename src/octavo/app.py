@@ -3,163 +3,171 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import logging
 import multiprocessing
+import os
 import signal
 import socket
+import tempfile
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib.metadata import version
-from multiprocessing.process import BaseProcess
 from typing import Any, Literal
 
-from granian.constants import Interfaces
-from granian.log import LogLevels
-from granian.server.embed import Server
-from litestar import Litestar
+import msgspec
 from msgspec import Struct
 
 from .access import LastUse, authenticate
 from .admin.first_start import FirstStart, first_start
-from .errors import BadRequest, Unavailable
+from .errors import BadRequest, Unauthorized, Unavailable
 from .installation import close_context, find_unready, load_packages, open_context
 from .kit import logs
+from .kit.asgi import Action, Answer, Edge, Request, Route, fixed, text_error
+from .kit.compression import Compressor
 from .kit.context import Context
 from .kit.description import describe, reference_page
-from .kit.http import Dispatcher, Endpoint, Receive, Scope, Send, build_app, send_answer
-from .kit.jobs import Worker, wake
+from .kit.http import Dispatcher, api_edge
+from .kit.jobs import wake
 from .kit.metrics import CONTENT_TYPE as METRICS_TYPE
-from .kit.metrics import Metrics
+from .kit.metrics import SHARED_FOLDER, Metrics
 from .kit.operation import TABLE, Call
+from .kit.serving import Bounds, Connections, Listener, allow_open_files, bind, watch
+from .kit.supervision import supervise
+from .kit.worker import Worker
 from .portal import CONTENT_SECURITY_POLICY, read_file
 from .portal import FILES as PORTAL_FILES
-from .reader import reader_app
-from .settings import Settings, keep_addresses
-from .uploads import UPLOAD_PATH, upload_endpoint
+from .reader import reader_edge
+from .settings import Settings, keep_addresses, split_address
+from .uploads import upload_route
 
 log = logging.getLogger("octavo")
 
 _WRITE_LAST_USE = 10.0
+_OBSERVE = 5.0
+_PATIENCE = 30.0
+"""Seconds that running requests have to end when the server stops."""
+_COMPRESSED = 16 * 1024 * 1024
+"""Bytes of compressed answers of the API's own pages that are kept."""
+_PLAIN = "text/plain; charset=utf-8"
 
 
-def _static(
-    body: Callable[[], bytes],
-    content_type: str,
-    policy: str = "default-src 'none'; style-src 'unsafe-inline'",
-) -> Endpoint:
-    async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
-        headers = [(b"content-type", content_type.encode()), (b"cache-control", b"no-cache")]
-        if content_type.startswith("text/html"):
-            headers.append((b"content-security-policy", policy.encode()))
-            headers.append((b"referrer-policy", b"no-referrer"))
-        await send_answer(send, 200, body(), headers)
-
-    return endpoint
+def _page_headers(policy: str) -> dict[str, str]:
+    return {"content-security-policy": policy, "referrer-policy": "no-referrer"}
 
 
-def _ready(context: Context) -> Endpoint:
-    async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
-        headers = [(b"content-type", b"text/plain"), (b"cache-control", b"no-store")]
-        failing = await asyncio.get_running_loop().run_in_executor(None, find_unready, context)
+def _ready(context: Context) -> Route:
+    def answer(request: Request) -> Answer:
+        failing = find_unready(context)
         if failing is None:
-            await send_answer(send, 200, b"ready\n", headers)
-        else:
-            headers.append((b"retry-after", b"5"))
-            await send_answer(send, 503, f"not ready: {failing}\n".encode(), headers)
+            return Answer(200, b"ready\n", _PLAIN, {"cache-control": "no-store"})
+        headers = {"cache-control": "no-store", "retry-after": "5"}
+        return Answer(503, f"not ready: {failing}\n".encode(), _PLAIN, headers)
 
-    return endpoint
+    return Route("/readyz", {"GET": Action("readyz", answer)})
 
 
-def api_app(context: Context, last_use: LastUse | None = None) -> Litestar:
+def _metrics_route(metrics: Metrics, token: str = "") -> Route:
+    """``/metrics``, for whoever has the token if there is one."""
+
+    def answer(request: Request) -> Answer:
+        given = request.headers.get(b"authorization", b"")
+        if token and not hmac.compare_digest(given, f"Bearer {token}".encode()):
+            raise Unauthorized("Metrics need their token: Authorization: Bearer <OCTAVO_METRICS_TOKEN>.")
+        return Answer(200, metrics.text(), METRICS_TYPE, {"cache-control": "no-store"})
+
+    return Route("/metrics", {"GET": Action("metrics", answer)})
+
+
+def metrics_edge(metrics: Metrics, settings: Settings) -> Edge:
+    """``/metrics`` alone, for an address of its own."""
+    return Edge(
+        [_metrics_route(metrics)],
+        pool=ThreadPoolExecutor(1, thread_name_prefix="octavo-metrics"),
+        metrics=metrics,
+        compressor=Compressor(0),
+        refuse=text_error,
+        headers={},
+        query_limit=settings.query_limit,
+    )
+
+
+def api_app(context: Context, last_use: LastUse | None = None, metrics: Metrics | None = None) -> Edge:
     """The HTTP API with its description, reference and health pages."""
-    import msgspec
-
     load_packages()
     uses = last_use or LastUse()
+    counted = metrics or Metrics()
+    counted.watch(context.db)
+    pool = ThreadPoolExecutor(context.settings.threads, thread_name_prefix="octavo-call")
 
     def identify(call: Call) -> str | None:
         return authenticate(call, uses)
 
-    metrics = Metrics()
-    dispatcher = Dispatcher(context, identify, metrics=metrics)
-    made: dict[str, bytes] = {}
+    def description() -> dict[str, Any]:
+        return describe(
+            TABLE.values(), title="Octavo API", version=version("octavo"), server=f"{context.settings.url}/v1"
+        )
 
-    def description() -> bytes:
-        if "json" not in made:
-            found = describe(
-                TABLE.values(),
-                title="Octavo API",
-                version=version("octavo"),
-                server=f"{context.settings.url}/v1",
+    others = [
+        fixed("/openapi.json", "description", lambda: msgspec.json.encode(description()), "application/json"),
+        fixed(
+            "/docs",
+            "reference",
+            lambda: reference_page(description()).encode(),
+            "text/html; charset=utf-8",
+            _page_headers("default-src 'none'; style-src 'unsafe-inline'"),
+        ),
+        fixed("/healthz", "healthz", lambda: b"ok\n", _PLAIN),
+        _ready(context),
+        upload_route(context),
+        *(
+            fixed(
+                file.path,
+                "portal",
+                partial(read_file, file.name),
+                file.content_type,
+                _page_headers(CONTENT_SECURITY_POLICY),
             )
-            made["json"] = msgspec.json.encode(found)
-            made["html"] = reference_page(found).encode()
-        return made["json"]
-
-    def reference() -> bytes:
-        description()
-        return made["html"]
-
-    return build_app(
-        dispatcher,
+            for file in PORTAL_FILES
+        ),
+    ]
+    if context.settings.metrics_token:
+        others.append(_metrics_route(counted, context.settings.metrics_token))
+    return api_edge(
+        Dispatcher(context, identify, pool),
         TABLE.values(),
-        {
-            "/openapi.json": _static(description, "application/json"),
-            "/docs": _static(reference, "text/html; charset=utf-8"),
-            "/healthz": _static(lambda: b"ok\n", "text/plain"),
-            "/readyz": _ready(context),
-            f"{UPLOAD_PATH}/{{token:str}}": upload_endpoint(context),
-            "/metrics": _static(metrics.text, METRICS_TYPE),
-            **{
-                file.path: _static(partial(read_file, file.name), file.content_type, CONTENT_SECURITY_POLICY)
-                for file in PORTAL_FILES
-            },
-        },
-        on_shutdown=[dispatcher.close],
-    )
-
-
-def _server(app: Litestar, host: str, port: int) -> Server:
-    return Server(
-        app,
-        address=host,
-        port=port,
-        interface=Interfaces.ASGI,
-        log_enabled=True,
-        log_level=LogLevels.error,
-        websockets=False,
+        others,
+        pool=pool,
+        metrics=counted,
+        compressor=Compressor(_COMPRESSED),
     )
 
 
 async def _until_stopped(
-    servers: Iterable[Server], background: Iterable[Callable[[], Awaitable[Any]]]
+    listeners: Sequence[Listener],
+    connections: Connections,
+    background: Iterable[Callable[[], Awaitable[Any]]],
 ) -> None:
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    running = [asyncio.ensure_future(server.serve()) for server in servers]
-    others = [asyncio.ensure_future(start()) for start in background]
-    stopping = asyncio.ensure_future(stop.wait())
-    await asyncio.wait([*running, stopping], return_when=asyncio.FIRST_COMPLETED)
-    failed = [task for task in running if task.done() and task.exception()]
-    for server in servers:
-        server.stop()  # type: ignore[no-untyped-call]
-    await asyncio.wait(running, timeout=30)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        # A worker whose parent was killed has nobody who would end it.
+        loop.add_reader(parent.sentinel, stop.set)
+    for listener in listeners:
+        await listener.open()
+    others = [asyncio.ensure_future(watch(connections, listeners))]
+    others += [asyncio.ensure_future(start()) for start in background]
+    await stop.wait()
+    if parent is not None:
+        loop.remove_reader(parent.sentinel)
+    await asyncio.gather(*(listener.close(_PATIENCE) for listener in listeners))
     for task in others:
         task.cancel()
-    stopping.cancel()
-    if failed:
-        raise Unavailable(f"the server could not start: {failed[0].exception()}")
-
-
-def _configure_logs(settings: Settings) -> None:
-    logs.configure(
-        "json" if settings.log_format == "json" else "text",
-        level=logging.WARNING,
-        secrets=settings.secrets,
-    )
 
 
 Role = Literal["api", "reader", "worker"]
@@ -176,58 +184,106 @@ class Address(Struct, frozen=True):
 def serve(settings: Settings, *, roles: Sequence[Role], address: Address, say: Callable[[str], None]) -> None:
     """Runs these roles until SIGTERM or SIGINT, then finishes what runs and leaves no process behind.
 
-    With more than one worker, the further ones are processes that listen on the same ports. ``say`` tells a
-    person how it goes. Raises Unavailable when something cannot be opened or a port is taken.
+    With more than one worker this process only starts them, replaces those that die, and ends them. ``say`` tells
+    a person how it goes. Raises Unavailable when something cannot be opened or a port is taken.
     """
     _configure_logs(settings)
     ports = {"api": address.port, "reader": address.reader_port}
     if {"api", "reader"} <= set(roles) and address.port == address.reader_port:
         raise BadRequest(f"--port and --reader-port: sites need a port of their own, both are {address.port}")
-    for role in roles:
-        if role != "worker":
-            _require_free(address.host, ports[role])
+    sockets: dict[str, socket.socket] = {
+        role: _bind(address.host, ports[role]) for role in roles if role != "worker"
+    }
+    if settings.metrics_address:
+        sockets["metrics"] = _bind(*split_address(settings.metrics_address))
+    try:
+        context = open_context(settings)
+        keep_addresses(settings)
+        try:
+            load_packages()
+            started = first_start(context) if "api" in roles else None
+            if started is not None:
+                _tell_first_start(context, started, say)
+            for role, what in (("api", "API    {}v1   reference {}docs"), ("reader", "Sites  {}")):
+                if role in roles:
+                    say(what.replace("{}", f"http://{address.host}:{ports[role]}/"))
+            if settings.workers == 1:
+                _run(context, roles, sockets, Metrics())
+        finally:
+            close_context(context)
+        if settings.workers > 1:
+            _supervise(settings, roles, sockets)
+    finally:
+        for bound in sockets.values():
+            bound.close()
+
+
+def _supervise(settings: Settings, roles: Sequence[Role], sockets: Mapping[str, socket.socket]) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    with tempfile.TemporaryDirectory(prefix="octavo-metrics-") as folder:
+        os.environ[SHARED_FOLDER] = folder
+        try:
+            supervise(
+                settings.workers,
+                lambda number, restarts: spawn.Process(
+                    target=_work, args=(settings, roles, sockets, number, restarts)
+                ),
+            )
+        finally:
+            del os.environ[SHARED_FOLDER]
+
+
+def _work(
+    settings: Settings,
+    roles: Sequence[Role],
+    sockets: Mapping[str, socket.socket],
+    number: int,
+    restarts: int,
+) -> None:
+    """One of several workers; the first also runs the jobs."""
+    _configure_logs(settings)
+    metrics = Metrics()
+    metrics.note_restarts(number + 1, restarts)
     context = open_context(settings)
-    keep_addresses(settings)
-    further: list[BaseProcess] = []
     try:
         load_packages()
-        started = first_start(context) if "api" in roles else None
-        if started is not None:
-            _tell_first_start(context, started, say)
-        for role, what in (("api", "API    {}v1   reference {}docs"), ("reader", "Sites  {}")):
-            if role in roles:
-                say(what.replace("{}", f"http://{address.host}:{ports[role]}/"))
-        answering = [role for role in roles if role != "worker"]
-        if answering:
-            spawn = multiprocessing.get_context("spawn")
-            for _ in range(settings.workers - 1):
-                further.append(spawn.Process(target=_serve_further, args=(settings, answering, address)))
-                further[-1].start()
-        _run(context, roles, address)
-    finally:
-        for process in further:
-            process.terminate()
-        for process in further:
-            process.join()
-        close_context(context)
-
-
-def _serve_further(settings: Settings, roles: Sequence[Role], address: Address) -> None:
-    _configure_logs(settings)
-    context = open_context(settings)
-    try:
-        _run(context, roles, address)
+        _run(context, [role for role in roles if role != "worker" or number == 0], sockets, metrics)
     finally:
         close_context(context)
 
 
-def _run(context: Context, roles: Sequence[Role], address: Address) -> None:
+def _configure_logs(settings: Settings) -> None:
+    logs.configure(
+        "json" if settings.log_format == "json" else "text",
+        level=logging.WARNING,
+        secrets=settings.secrets,
+    )
+    logging.getLogger("octavo.access").setLevel(logging.INFO if settings.access_log else logging.WARNING)
+
+
+def _run(
+    context: Context, roles: Sequence[Role], sockets: Mapping[str, socket.socket], metrics: Metrics
+) -> None:
+    settings = context.settings
     last_use = LastUse()
-    servers = []
+    bounds = Bounds(
+        connections=settings.connections,
+        backlog=settings.backlog,
+        keep_alive_seconds=settings.keep_alive_seconds,
+        header_seconds=settings.header_seconds,
+        header_limit=settings.header_limit,
+        least_rate=settings.least_rate,
+    )
+    allow_open_files(settings.connections)
+    connections = Connections(bounds, metrics.count_ended)
+    edges: dict[str, Edge] = {}
     if "api" in roles:
-        servers.append(_server(api_app(context, last_use), address.host, address.port))
+        edges["api"] = api_app(context, last_use, metrics)
     if "reader" in roles:
-        servers.append(_server(reader_app(context), address.host, address.reader_port))
+        edges["reader"] = reader_edge(context, metrics)
+    if "metrics" in sockets:
+        edges["metrics"] = metrics_edge(metrics, settings)
+    listeners = [Listener(edge, sockets[name], connections) for name, edge in edges.items()]
     stop = threading.Event()
     worker = threading.Thread(
         target=Worker(context.db, context).run_forever, args=(stop,), name="octavo-jobs"
@@ -238,10 +294,15 @@ def _run(context: Context, roles: Sequence[Role], address: Address) -> None:
             await asyncio.sleep(_WRITE_LAST_USE)
             await asyncio.get_running_loop().run_in_executor(None, last_use.write, context.db)
 
+    async def observe() -> None:
+        while True:
+            metrics.observe_process(len(connections.open))
+            await asyncio.sleep(_OBSERVE)
+
     if "worker" in roles:
         worker.start()
     try:
-        asyncio.run(_until_stopped(servers, [write_last_use]))
+        asyncio.run(_until_stopped(listeners, connections, [write_last_use, observe]))
     finally:
         stop.set()
         wake()
@@ -250,14 +311,11 @@ def _run(context: Context, roles: Sequence[Role], address: Address) -> None:
         last_use.write(context.db)
 
 
-def _require_free(host: str, port: int) -> None:
-    # Servers share a port with SO_REUSEPORT, so a second installation would silently take half the requests.
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            raise Unavailable(f"port {port} on {host}: {error.strerror}") from None
+def _bind(host: str, port: int) -> socket.socket:
+    try:
+        return bind(host, port)
+    except OSError as error:
+        raise Unavailable(f"port {port} on {host}: {error.strerror}") from None
 
 
 def _tell_first_start(context: Context, started: FirstStart, say: Callable[[str], None]) -> None:

@@ -94,6 +94,12 @@ def _milliseconds(text: str) -> int:
     return int(match[1]) * _SECONDS[match[2]] * 1000
 
 
+def _positive(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"expected a number from 1, got {text!r}")
+    return int(text)
+
+
 def _create_token(options: argparse.Namespace) -> int:
     from .admin.credentials import is_known
     from .admin.first_start import token_for
@@ -187,13 +193,14 @@ def _import(options: argparse.Namespace) -> int:
     from .admin.import_export import bring
 
     if is_organization(options.source):
-        with _context(options) as context, _progress(options.source, options.quiet) as progress:
+        # An exported organization may be what a new installation begins with.
+        with _context(options, new=True) as context, _progress(options.source, options.quiet) as progress:
             moved = import_organization(context, Path(options.source), progress)
         print(json.dumps(msgspec.to_builtins(moved), ensure_ascii=False, indent=None if options.json else 2))
         return DONE
     if options.org is None and options.space is None:
         raise Failure("--org: say which organization the new space belongs to, or with --space which space")
-    with _context(options) as context, _progress(options.source, options.quiet) as progress:
+    with _context(options) as context, _progress(f"Importing {options.source}", options.quiet) as progress:
         brought = bring(
             context,
             options.source,
@@ -212,7 +219,7 @@ def _import(options: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _progress(name: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+def _progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on standard error."""
     if quiet:
         yield lambda done, total: None
@@ -222,7 +229,7 @@ def _progress(name: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(f"Importing {name}", total=None)
+        task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
@@ -260,7 +267,8 @@ def _backup(options: argparse.Namespace) -> int:
 def _restore(options: argparse.Namespace) -> int:
     from .admin.backup import restore
 
-    outcome = restore(_settings(options), options.file)
+    with _progress(f"Restoring {options.file}", options.quiet) as progress:
+        outcome = restore(_settings(options), options.file, progress)
     return _told(options, outcome, f"{outcome.rows} rows and {outcome.files} files taken back")
 
 
@@ -271,6 +279,19 @@ def _told(options: argparse.Namespace, outcome: Any, text: str) -> int:
     for digest in outcome.missing:
         print(f"octavo: file {digest} is missing", file=sys.stderr)
     return FAILED if outcome.missing else DONE
+
+
+def _reindex(options: argparse.Namespace) -> int:
+    import msgspec
+
+    from .admin.reindexing import reindex
+    from .core.links import app_hosts
+
+    with _context(options) as context, _progress("Reading spaces", options.quiet) as progress:
+        rebuilt = reindex(context.db, app_hosts(context.settings.url), options.org, progress)
+    text = f"{rebuilt.spaces} spaces read, {rebuilt.counts} counts set right"
+    print(json.dumps(msgspec.to_builtins(rebuilt)) if options.json else text)
+    return DONE
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -286,6 +307,57 @@ def _verify(options: argparse.Namespace) -> int:
     else:
         print("\n".join(findings) or "sound")
     return FAILED if findings else DONE
+
+
+# --- jobs ---------------------------------------------------------------------------------------------
+
+
+def _list_jobs(options: argparse.Namespace) -> int:
+    import msgspec
+
+    from .admin.job_list import list_jobs
+
+    with _context(options) as context:
+        found = list_jobs(context, state=options.state, kind=options.kind, limit=options.limit)
+    if options.json:
+        print(json.dumps(msgspec.to_builtins(found), ensure_ascii=False))
+        return DONE
+    names = ("id", "kind", "state", "organization", "attempts", "runAt", "problem")
+    headings = [name.replace("runAt", "run_at") for name in names]
+    _print_table(headings, [[row[name] for name in names] for row in found.jobs])
+    if found.count > len(found.jobs):
+        print(f"{len(found.jobs)} of {found.count} jobs: --limit shows more, --state and --kind fewer")
+    for consumer, count in found.events.items():
+        print(f"{count} events wait for {consumer}")
+    return DONE
+
+
+def _show_job(options: argparse.Namespace) -> int:
+    from .admin.job_list import get_job
+
+    with _context(options) as context:
+        found = get_job(context, options.id)
+    if options.json:
+        print(json.dumps(found, ensure_ascii=False))
+        return DONE
+    for name, value in found.items():
+        if name != "problem":
+            text = json.dumps(value, ensure_ascii=False) if name == "payload" else value
+            print(f"{name:12}  {'-' if text is None else text}")
+    return DONE
+
+
+def _retry_jobs(options: argparse.Namespace) -> int:
+    from .admin.job_list import retry_jobs
+
+    if bool(options.id) == options.all:
+        raise Failure("expected ids of parked jobs, or --all")
+    if options.kind and not options.all:
+        raise Failure("--kind goes with --all")
+    with _context(options) as context:
+        count = retry_jobs(context, options.id or None, options.kind)
+    print(json.dumps({"retried": count}) if options.json else f"{count} jobs run again")
+    return DONE
 
 
 def _rotate(options: argparse.Namespace) -> int:
@@ -460,11 +532,31 @@ def _parser() -> argparse.ArgumentParser:
     )
     made = command("restore", _restore, "Take a backup back into an empty installation, on either engine.")
     made.add_argument("file", type=Path, metavar="FILE", help="what `octavo backup` wrote")
+    made.add_argument("--quiet", action="store_true", help="no progress bar")
+    made = command("reindex", _reindex, "Make search, references and kept counts anew, while Octavo goes on.")
+    made.add_argument("--org", metavar="ORG", help="only those of this organization")
+    made.add_argument("--quiet", action="store_true", help="no progress bar")
     made = command("verify", _verify, "Check the hashes and references of a backup, or of this installation.")
     made.add_argument(
         "file", type=Path, nargs="?", metavar="FILE", help="a backup; without, this installation"
     )
 
+    group = commands.add_parser("jobs", help="List, show and retry background jobs.").add_subparsers(
+        dest="action", required=True
+    )
+    made = group.add_parser("list", parents=[common], help="List jobs, parked ones first.")
+    made.set_defaults(run=_list_jobs)
+    made.add_argument("--state", choices=("parked", "running", "waiting"), help="only those in this state")
+    made.add_argument("--kind", help="only those of this kind")
+    made.add_argument("--limit", type=_positive, default=100, help="how many to list (default: %(default)s)")
+    made = group.add_parser("show", parents=[common], help="Show a job with its payload and last error.")
+    made.set_defaults(run=_show_job)
+    made.add_argument("id", help="which job, as listed")
+    made = group.add_parser("retry", parents=[common], help="Have parked jobs run again.")
+    made.set_defaults(run=_retry_jobs)
+    made.add_argument("id", nargs="*", help="which jobs, as listed")
+    made.add_argument("--all", action="store_true", help="every parked job")
+    made.add_argument("--kind", help="with --all: every parked job of this kind")
     secrets = commands.add_parser(
         "secrets", help="Change the key of secrets in the database."
     ).add_subparsers(dest="action", required=True)

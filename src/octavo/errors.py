@@ -48,6 +48,10 @@ class TooLarge(OctavoError):
     status = 413
 
 
+class UriTooLong(OctavoError):
+    status = 414
+
+
 class TooManyRequests(OctavoError):
     status = 429
 

@@ -9,6 +9,7 @@ from .errors import Unavailable
 from .kit import databases
 from .kit.context import Context
 from .kit.db import Database
+from .kit.decoding import prepare_types
 from .kit.files import open_store
 from .kit.migrations import load_migrations, migrate
 from .kit.operation import check_table
@@ -48,10 +49,11 @@ SIGNING = "signing"
 
 
 def load_packages() -> None:
-    """Fills the tables of operations, jobs and consumers."""
+    """Fills the tables of operations, jobs and consumers. Before any further thread."""
     for package in ROUTES:
         importlib.import_module(f"octavo.{package}.routes")
     check_table()
+    prepare_types("octavo")
 
 
 def open_context(settings: Settings) -> Context:

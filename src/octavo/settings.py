@@ -65,13 +65,15 @@ class Settings(Struct, frozen=True, kw_only=True):
         str,
         Meta(
             description="What secrets in the database are sealed with: 32 bytes as hex or base64, or a passphrase;"
-            " several with commas between, the first one seals; empty: the file secret-key in the data folder"
+            " several with commas between, the first one seals; empty: the file secret-key in the data folder",
+            extra=_SECRET,
         ),
     ] = ""
     workers: Annotated[int, Meta(ge=1, le=256, description="Processes that answer requests")] = 1
     threads: Annotated[
         int, Meta(ge=1, le=256, description="Threads and database connections per process")
     ] = 8
+    event_days: Annotated[int, Meta(ge=1, le=3650, description="Days for which events are kept")] = 30
     allow_private_fetch: Annotated[
         str, Meta(description="Comma-separated host:port that outgoing requests may reach although private")
     ] = ""
@@ -84,6 +86,45 @@ class Settings(Struct, frozen=True, kw_only=True):
     rate_limit: Annotated[int, Meta(ge=1, description="Requests a minute for each token or address")] = (
         600_000
     )
+    reader_rate_limit: Annotated[
+        int, Meta(ge=1, description="Requests a minute to sites for each address")
+    ] = 600_000
+    connections: Annotated[
+        int, Meta(ge=10, le=100_000, description="Connections a process keeps open at once")
+    ] = 1000
+    backlog: Annotated[
+        int, Meta(ge=16, le=65_535, description="Connections that wait to be taken up by a process")
+    ] = 1024
+    keep_alive_seconds: Annotated[
+        int, Meta(ge=1, le=3600, description="Seconds a connection without a request stays open")
+    ] = 75
+    header_seconds: Annotated[
+        int, Meta(ge=1, le=600, description="Seconds in which the head of a request has to arrive")
+    ] = 10
+    header_limit: Annotated[
+        int, Meta(ge=1024, le=1024 * 1024, description="Bytes of the head of a request")
+    ] = 32 * 1024
+    query_limit: Annotated[int, Meta(ge=256, description="Bytes of a query string")] = 8 * 1024
+    least_rate: Annotated[
+        int, Meta(ge=1, description="Bytes a second that bodies and answers have to move at least")
+    ] = 8 * 1024
+    reader_cache: Annotated[
+        int, Meta(ge=0, description="Bytes of answers of sites that a process keeps in memory")
+    ] = 128 * 1024 * 1024
+    metrics_token: Annotated[
+        str, Meta(description="Token (32 or more characters) that may read /metrics (optional)")
+    ] = ""
+    metrics_address: Annotated[
+        str, Meta(description="host:port where /metrics alone is answered, to anybody (optional)")
+    ] = ""
+    access_log: Annotated[bool, Meta(description="Whether each request is logged")] = False
+    invitations_per_day: Annotated[
+        int, Meta(ge=1, description="Addresses that one person may invite within a day")
+    ] = 500
+    mails_per_day: Annotated[int, Meta(ge=1, description="Mails that one address is sent within a day")] = 50
+    page_size: Annotated[
+        int, Meta(ge=1000, le=20_000_000, description="Bytes of Markdown that a page may have")
+    ] = 1_000_000
     llm_url: Annotated[str, Meta(description="OpenAI-compatible endpoint (optional)")] = ""
     llm_key: Annotated[str, Meta(description="Key for the model endpoint", extra=_SECRET)] = ""
     llm_model: Annotated[str, Meta(description="Model name")] = ""
@@ -210,8 +251,11 @@ def _problems(settings: Settings) -> Iterator[str]:
         parts = _split("OCTAVO_SMTP_URL", settings.smtp_url)
         if parts.scheme not in ("smtp", "smtps") or not parts.hostname:
             yield "OCTAVO_SMTP_URL: expected smtp://user:password@host:port or smtps://..."
-    if settings.admin_token and len(settings.admin_token) < 32:
-        yield "OCTAVO_ADMIN_TOKEN: expected at least 32 characters"
+    for name in ("admin_token", "metrics_token"):
+        if 0 < len(getattr(settings, name)) < 32:
+            yield f"{PREFIX}{name.upper()}: expected at least 32 characters"
+    if settings.metrics_address:
+        split_address(settings.metrics_address)
     try:
         parse_networks(settings.trusted_proxies)
     except ValueError as error:
@@ -251,3 +295,15 @@ def _database_address(url: str) -> Iterator[str]:
 def _origin(url: str) -> tuple[str, str, int]:
     parts = urlsplit(url)
     return parts.scheme, parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def split_address(text: str) -> tuple[str, int]:
+    """``host:port``, an IPv6 address in brackets. Raises SettingsError.
+
+    >>> split_address("[::1]:9000")
+    ('::1', 9000)
+    """
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdigit() or not 0 < int(port) < 65_536:
+        raise SettingsError(f"OCTAVO_METRICS_ADDRESS: expected host:port, got {text!r}")
+    return host.removeprefix("[").removesuffix("]"), int(port)

@@ -88,8 +88,8 @@ def test_the_password_proves_who_one_is(world):
 
 def test_with_a_second_factor_a_code_belongs_to_the_proof(world):
     with world.context.db.write() as tx:
-        secret = factors.start(tx, world.users["reader"])
-        factors.confirm(tx, world.users["reader"], pyotp.TOTP(secret).now())
+        secret = factors.start(tx, world.context.sealer, world.users["reader"])
+        factors.confirm(tx, world.context.sealer, world.users["reader"], pyotp.TOTP(secret).now())
         codes = factors.renew_recovery_codes(tx, world.users["reader"])
     old = world.session("reader", proved=False)
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from octavo.identity import remove_member
-from octavo.kit.jobs import Worker
+from octavo.kit.worker import Worker
 from world import NOBODY, PASSWORD
 
 EVENTS = "/orgs/{organizationId}/audit-events"

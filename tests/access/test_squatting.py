@@ -43,9 +43,7 @@ def squatted(world, mails):
     secret = invited["links"][0]["url"].partition("secret=")[2]
     body = {"secret": secret, "displayName": "Squatter", "password": SQUATTER}
     session = world.call(NOBODY, "POST", "/invitations", json=body).json()["token"]
-    start = world.call(
-        NOBODY, "POST", "/user/mfa", headers=bearer(session), json={"currentPassword": SQUATTER}
-    )
+    start = world.call(NOBODY, "POST", "/user/mfa", headers=bearer(session))
     code = pyotp.TOTP(start.json()["secret"]).now()
     done = world.call(NOBODY, "POST", "/user/mfa/confirm", headers=bearer(session), json={"code": code})
     assert done.status_code == 200
@@ -144,13 +142,15 @@ def test_a_squatter_in_the_middle_of_setting_something_up_sets_up_nothing(
     session = squatted[0]
     owner = user_id(world)
 
-    def proved(*arguments):
+    hashed = passwords.hash_password
+
+    def hashed_too_late(password):
         with world.context.db.write() as tx:
             verify_address(tx, owner)
-        return True
+        return hashed(password)
 
-    monkeypatch.setattr("octavo.identity.routes._require_current_password", proved)
-    body = {"password": "another of the squatter", "currentPassword": SQUATTER}
+    monkeypatch.setattr(passwords, "hash_password", hashed_too_late)
+    body = {"password": "another of the squatter"}
     assert world.call(NOBODY, "PUT", "/user/password", headers=bearer(session), json=body).status_code == 401
     with world.context.db.read() as tx:
         assert passwords.find_password(tx, owner) is None
@@ -236,7 +236,7 @@ def test_somebody_with_the_password_does_not_lock_the_owner_out_of_the_second_fa
 
 def test_a_stranger_who_asks_for_links_does_not_keep_the_owner_from_one(world, mails):
     """Nobody is refused, and what was sent is still good; no more than a few are sent."""
-    from octavo.kit.jobs import Worker
+    from octavo.kit.worker import Worker
 
     ask = [
         world.call(NOBODY, "POST", "/sign-in/link", json={"email": "reader@example.org"}).status_code

@@ -144,7 +144,7 @@ def test_node_keys_stay_across_edits(space):
 
 def test_links_by_ref_and_by_id_become_paths(space):
     change = space.create()
-    picture = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(8) + b"\0\0\0\2\0\0\0\3").decode()
+    picture = base64.b64encode(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"\0\0\0\2\0\0\0\3" + bytes(40)).decode()
     answer = space.edit(
         change,
         insert(f"# One\n\n[two](./two.md#part), [a](/pages/{space.pages['A']})\n\n![p](/files/pic)\n", ref="one"),

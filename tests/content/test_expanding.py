@@ -9,7 +9,7 @@ import pytest
 
 import computers
 from octavo.admin.import_export import bring, export_space
-from octavo.reader import reader_app
+from octavo.reader import reader_edge
 
 SUMMARY = """# Contents
 
@@ -63,7 +63,7 @@ def book(world, tmp_path):
 def visit(book):
     """Where a published book is, and how visitors get what is below."""
     base = re.sub(r"^https?://[^/]+", "", book.brought.site_url)
-    app = reader_app(book.world.context)
+    app = reader_edge(book.world.context)
 
     def get(path):
         async def ask():

@@ -30,7 +30,9 @@ HANDBOOK = {
     "last.md": "Without a title.\n",
     ".gitbook/vars.yaml": "name: Octavo\nlimit: 3\n",
     ".gitbook/includes/note.md": "Noted.\n",
-    ".gitbook/assets/a b.png": b"\x89PNG\r\n\x1a\n" + bytes(8) + b"\x00\x00\x00\x02\x00\x00\x00\x03",
+    ".gitbook/assets/a b.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+    + b"\x00\x00\x00\x02\x00\x00\x00\x03"
+    + bytes(40),
     "unlisted.md": "# Unlisted\n",
 }
 
@@ -275,3 +277,28 @@ def test_without_a_summary_headings_are_titles(world, tmp_path):
     files = {"README.md": "# Home\n", "a.md": "# Said\n", "some-name.md": "Nothing said.\n"}
     outcome = bring_in(world, write(tmp_path / "source", files))
     assert set(state_of(world, outcome.space)[1]) == {"Home", "Said", "Some name"}
+
+
+def test_what_nothing_can_be_made_of_is_in_the_problems(world, tmp_path):
+    neighbour = bring_in(world, write(tmp_path / "other", {"README.md": "# Other\n"})).space
+    files = {
+        ".gitbook.yaml": "root: ./\n\u200bstructure:\n  readme: README.md\nstucture: {}\n",
+        "README.md": (
+            "---\nicon: x\n---\n\n# Home\n\n{% hint style='info' %}\nopen\n\n{% tabs %}\n{% endtabs %}\n\n"
+            "```\n{% endhint %}\n```\n\n</details>\n\n"
+            f"[a](https://app.gitbook.com/s/{neighbour}/x) [b](https://app.gitbook.com/o/org/s/elsewhere/y)\n"
+        ),
+    }
+    problems = bring_in(world, write(tmp_path / "source", files)).problems
+    assert [(p.path, p.line, p.code) for p in problems] == [
+        (".gitbook.yaml", 4, "unknown_key"),
+        ("README.md", 7, "unclosed_tag"),
+        ("README.md", 17, "unclosed_tag"),
+        ("README.md", 19, "unknown_space"),
+    ]
+
+
+def test_a_broken_configuration_is_a_problem(world, tmp_path):
+    files = {".gitbook.yaml": "root: [\n", "README.md": "# Home\n"}
+    (problem,) = bring_in(world, write(tmp_path / "source", files)).problems
+    assert (problem.path, problem.code) == (".gitbook.yaml", "invalid_yaml")

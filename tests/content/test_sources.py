@@ -12,8 +12,8 @@ from dulwich.server import DictBackend
 from dulwich.web import make_wsgi_chain
 
 from octavo.core.import_plan import plan_import, read_pages
+from octavo.core.paths import unsafe_path
 from octavo.transfer import SourceError, open_source, repositories, sources
-from octavo.transfer.sources import unsafe_path
 
 
 def refuse(url):

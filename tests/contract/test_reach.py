@@ -200,7 +200,9 @@ def _fields(operation: Operation, sample: Sample, home: Place) -> Iterator[Calla
     body = sample.body_for(home)
     if isinstance(operation.body, type) and issubclass(operation.body, msgspec.Struct):
         for at, many in dict.fromkeys(_named(inspect.type_info(operation.body), body)):
-            yield lambda id, at=at, many=many: {"json": _with(body, at, [id] if many else id)}
+            yield lambda id, at=at, many=many: {
+                "json": _with(sample.body_for(home), at, [id] if many else id)
+            }
     if operation.query is not None:
         for at, _ in dict.fromkeys(_named(inspect.type_info(operation.query), dict(sample.query))):
             yield lambda id, at=at: {"params": {**sample.query, str(at[0]): id}}
@@ -226,24 +228,29 @@ def test_an_id_beyond_the_reach_is_like_one_that_is_not_there(
     home, away = world.home, world.away
     wrong, headers = [], dict[str, str]()
 
-    def ask(options: dict[str, Any]) -> tuple[int, str]:
+    def begin() -> None:
+        # What is made is new each time, and so is the world.
+        world.renew()
+        if sample.before is not None:
+            sample.before(world, home)
+        headers.update(vouched_session(world) if asks_for_session(operation) else bound_token(world))
+
+    def ask(options_with: Callable[[str], dict[str, Any]], id: str) -> tuple[int, str]:
         if not headers:
-            world.renew()
-            if sample.before is not None:
-                sample.before(world, home)
-            headers.update(vouched_session(world) if asks_for_session(operation) else bound_token(world))
+            begin()
+        options = options_with(id)
         answer = send(world, WHO, operation, home, headers=headers, **options)
         if answer.is_success and operation.method != "GET":
             headers.clear()
         if told := _tells_of(answer, away, set(re.findall(r"\w+", str(options)))):
             wrong.append(f"{options}: the answer holds {told}")
-        # What is made is new each time, and so is the world.
         return answer.status_code, answer.text if answer.status_code >= 400 else ""
 
+    begin()
     for options_with in _fields(operation, sample, home):
-        absent = ask(options_with(_ABSENT))
+        absent = ask(options_with, _ABSENT)
         for name in NAMED:
-            status, text = ask(options_with(away[name]))
+            status, text = ask(options_with, away[name])
             if (status, text.replace(away[name], _ABSENT)) != absent:
                 wrong.append(f"{options_with(name)}: {status} {text[:150]}; absent: {absent}")
     assert not wrong, "\n".join([operation.source, *wrong])

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from merge_cases import markdown
+from octavo.core.alignment import align
 from octavo.core.document import read, split_page
-from octavo.core.pieces import align, cells, inner, match, split
+from octavo.core.pieces import cells, inner, match, split
 
 
 def joined(cut):

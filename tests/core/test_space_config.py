@@ -35,11 +35,12 @@ def test_config_defaults(text):
     ("text", "found"),
     [
         ("root: ../x", [(1, "bad_path")]),
-        ("a: 1\nroot: 5", [(2, "bad_path")]),
+        ("redirects: {}\nroot: 5", [(2, "bad_path")]),
         ("structure:\n  readme: 'a\\b.md'", [(2, "bad_path")]),
         ("structure: x", [(1, "bad_value")]),
         ("redirects:\n  a: 1\n  b:\n", [(2, "bad_redirect"), (3, "bad_redirect")]),
         ("redirects: [a]", [(1, "bad_value")]),
+        ("rot: x", [(1, "unknown_key")]),
         ("- a", [(1, "bad_value")]),
         ("a: b: c", [(1, "invalid_yaml")]),
         ("a: &x 1\nredirects: {a: *x}", [(2, "invalid_yaml")]),

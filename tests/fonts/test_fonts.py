@@ -48,7 +48,7 @@ def test_a_font_is_made_changed_and_removed(world):
     assert world.call("admin", "DELETE", path).status_code == 205
     assert world.call("admin", "DELETE", path).status_code == 204
     with world.context.db.read() as tx:
-        left = {row[0] for row in tx.all("SELECT hash FROM leftovers WHERE kind = 'file'")}
+        left = {row[0] for row in tx.all("SELECT hash FROM unused WHERE kind = 'file'")}
     assert grant.hash in left, "its bytes go when nobody else has them"
 
 

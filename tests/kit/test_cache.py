@@ -36,7 +36,7 @@ def _put(database, name: str) -> None:
 def cache(database) -> FreshCache:
     while database.generation() is None:
         threading.Event().wait(0.01)
-    return FreshCache(database, entries=3)
+    return FreshCache(database, capacity=3)
 
 
 def test_a_value_is_kept_until_somebody_commits(database, cache):
@@ -78,3 +78,21 @@ def test_entries_are_bounded(cache):
     assert made == []
     cache.get(6, lambda: made.append(1))
     assert made == [1]
+
+
+def test_what_costs_too_much_or_says_so_is_not_kept(database):
+    while database.generation() is None:
+        threading.Event().wait(0.01)
+    cache = FreshCache(database, 10, cost=lambda value: None if value == "never" else len(value))
+    made = []
+
+    def ask(value: str) -> None:
+        cache.get(value, lambda: made.append(value) or value)
+
+    for value in ("never", "four", "never", "four", "larger than all of it", "four"):
+        ask(value)
+    assert made == ["never", "four", "never", "larger than all of it"]
+    assert (cache.find("four"), cache.find("never")) == ("four", None)
+    ask("eight by")
+    ask("four")
+    assert made[-2:] == ["eight by", "four"]

@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from octavo.kit import deadlines
 from octavo.kit.fetch import Fetcher, FetchError, Limits
 from octavo.settings import Settings
 
@@ -279,6 +280,39 @@ def test_the_next_address_is_tried_when_one_is_dead(monkeypatch, server):
     allowed = f"two.example:{server.server_port}"
     assert Fetcher(allowed).fetch(f"http://{allowed}/").status == 200
     assert server.seen[0][2]["host"] == allowed
+
+
+def test_a_name_server_that_does_not_answer_is_inside_the_deadline(monkeypatch, server):
+    go = threading.Event()
+    real = socket.getaddrinfo
+
+    def resolve(host, *args, **kwargs):
+        if host == "slow.example":
+            go.wait()
+        return real("127.0.0.1", *args, **kwargs)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    try:
+        allowed = f"quick.example:{server.server_port},slow.example:80"
+        redirect = f"http://quick.example:{server.server_port}/redirect?http://slow.example/"
+        for url in ("http://slow.example/", redirect):
+            with pytest.raises(FetchError, match=r"slow\.example: .* not resolved in time"):
+                Fetcher(allowed).fetch(url, limits=Limits(seconds=0.3))
+    finally:
+        go.set()
+
+
+def test_a_fetch_in_a_job_ends_with_it(monkeypatch):
+    go = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: go.wait())
+    try:
+        with deadlines.limited(0.2):
+            with pytest.raises(FetchError, match="not resolved in time"):
+                Fetcher().fetch("http://slow.example/")
+            with pytest.raises(deadlines.OutOfTime):
+                Fetcher().fetch("http://slow.example/")
+    finally:
+        go.set()
 
 
 def test_tls_is_asked_for_by_the_name_of_the_url(monkeypatch):

@@ -6,22 +6,24 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 
 import pytest
 
 from octavo.errors import NotFound
-from octavo.kit import jobs
+from octavo.kit import deadlines, jobs
 from octavo.kit.clock import now
 from octavo.kit.databases import open_database
-from octavo.kit.jobs import Worker, enqueue, finish, list_parked, retry_parked
+from octavo.kit.jobs import enqueue, finish, list_jobs, retry_parked
+from octavo.kit.worker import Worker
 
 
 @pytest.fixture(autouse=True)
 def registry(monkeypatch):
     """Each test registers kinds of its own."""
-    monkeypatch.setattr(jobs, "_kinds", {})
-    monkeypatch.setattr(jobs, "_schedules", {})
-    monkeypatch.setattr(jobs, "_feeders", [])
+    monkeypatch.setattr(jobs, "kinds", {})
+    monkeypatch.setattr(jobs, "schedules", {})
+    monkeypatch.setattr(jobs, "feeders", [])
 
 
 def _add(database, kind, **options):
@@ -125,15 +127,15 @@ def test_failures_back_off_then_park_with_their_error(database, clock):
     assert 2_500 <= delays[0] <= 5_000 <= delays[1] <= 10_000
     assert worker.run_pending() == 0
     with database.read() as tx:
-        (parked,) = list_parked(tx)
+        ((parked,), _) = list_jobs(tx, state="parked")
     assert (parked.kind, parked.payload, parked.attempts) == ("fail", {"page": "p1"}, 3)
     assert parked.error.endswith("ValueError: page p1 is broken\n")
 
     with database.write() as tx:
-        retry_parked(tx, parked.id)
+        retry_parked(tx, [parked.id])
     assert worker.run_pending() == 1
     with pytest.raises(NotFound), database.write() as tx:
-        retry_parked(tx, parked.id)
+        retry_parked(tx, [parked.id])
 
 
 def test_commits_wake_the_worker_of_the_process(database):
@@ -188,7 +190,7 @@ def test_who_lost_the_lease_leaves_no_trace(database):
     @jobs.job("write")
     def write(context):
         with database.write() as tx:
-            tx.run("UPDATE jobs SET lease_owner = 'another'")
+            tx.run("UPDATE jobs SET lease = 'another'")
         with database.write() as tx:
             tx.run("INSERT INTO secrets (name, value) VALUES ('effect', '')")
             finish(tx)
@@ -197,17 +199,17 @@ def test_who_lost_the_lease_leaves_no_trace(database):
     Worker(database, None).run_pending()
     with database.read() as tx:
         assert tx.one("SELECT * FROM secrets") is None
-        assert tx.all("SELECT lease_owner, error FROM jobs") == [("another", None)]
+        assert tx.all("SELECT lease, error FROM jobs") == [("another", None)]
 
 
 def test_a_job_that_kills_its_workers_is_parked(database):
     jobs.job("deadly", attempts=2)(lambda context: None)
     _add(database, "deadly")
     with database.write() as tx:
-        tx.run("UPDATE jobs SET attempts = 2, lease_owner = 'dead', lease_until = :now", now=now())
+        tx.run("UPDATE jobs SET state = 'running', attempts = 2, lease = 'dead', lease_until = :t", t=now())
     assert Worker(database, None).run_pending() == 0
     with database.read() as tx:
-        assert "died" in list_parked(tx)[0].error
+        assert "died" in list_jobs(tx, state="parked")[0][0].error
 
 
 def test_schedules_fire_once_for_all_workers(database, clock):
@@ -222,7 +224,7 @@ def test_schedules_fire_once_for_all_workers(database, clock):
 
 _WORKER = """
 import sys, threading, time
-from octavo.kit import jobs
+from octavo.kit import jobs, worker
 from octavo.kit.databases import open_database
 
 database = open_database(sys.argv[1], 4)
@@ -243,13 +245,14 @@ def effect(context, n):
 stop = threading.Event()
 threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
 print("ready", flush=True)
-jobs.Worker(database, None, threads=3, lease=1, poll=0.05).run_forever(stop)
+worker.Worker(database, None, threads=3, lease=1, poll=0.05).run_forever(stop)
 database.close()
 """
 
 
 def test_a_killed_worker_loses_nothing_and_doubles_nothing(database, database_url):
-    database.script("CREATE TABLE effects (n BIGINT NOT NULL);")
+    with database.write() as tx:
+        tx.script("CREATE TABLE effects (n BIGINT NOT NULL);")
     workers = []
     try:
         with database.write() as tx:
@@ -282,7 +285,8 @@ def test_a_killed_worker_loses_nothing_and_doubles_nothing(database, database_ur
             worker.kill()
             worker.wait()
             worker.stdout.close()
-        database.script("DROP TABLE effects;")
+        with database.write() as tx:
+            tx.script("DROP TABLE effects;")
 
 
 def test_workers_on_both_sides_of_a_process_border_share_the_work(database, database_url):
@@ -304,3 +308,202 @@ def test_workers_on_both_sides_of_a_process_border_share_the_work(database, data
     other.close()
     assert sorted(n for _, n in seen) == list(range(60))
     assert {who for who, _ in seen} == {"a", "b"}
+
+
+# --- fairness -------------------------------------------------------------------------------------------
+
+
+def test_a_mail_does_not_wait_behind_the_slow_jobs_of_one_tenant(database):
+    go, mailed = threading.Event(), threading.Event()
+    running, most = set(), []
+    lock = threading.Lock()
+
+    @jobs.job("import", seconds=3600)
+    def slow(context, n):
+        with lock:
+            running.add(n)
+            most.append(len(running))
+        go.wait()
+        with lock:
+            running.discard(n)
+
+    jobs.job("print", seconds=3600)(lambda context: go.wait())
+    jobs.job("mail")(lambda context: mailed.set())
+    with database.write() as tx:
+        for n in range(50):
+            enqueue(tx, "import", organization="one", n=n)
+        for _ in range(50):
+            enqueue(tx, "print", organization="one")
+        enqueue(tx, "mail", organization="two")
+    try:
+        with Running(database, threads=4, poll=0.02):
+            assert mailed.wait(10)
+            _wait(lambda: len(_rows_in(database, "running")) == 3)
+            mailed.clear()
+            _add(database, "mail", organization="one")
+            assert mailed.wait(10)
+            go.set()
+            _wait(lambda: not _rows(database), 30)
+    finally:
+        go.set()
+    assert max(most) == 2
+
+
+def _rows_in(database, state):
+    with database.read() as tx:
+        return tx.all("SELECT id FROM jobs WHERE state = :state", state=state)
+
+
+def test_organizations_and_kinds_take_turns(database):
+    seen = []
+    for kind in ("import", "index"):
+        jobs.job(kind)(lambda context, who, kind=kind: seen.append(f"{kind} {who}"))
+    with database.write() as tx:
+        for n in range(20):
+            enqueue(tx, "import", organization="a", who=f"a{n % 10}")
+        for who in ("b0", "b1", "c0"):
+            enqueue(tx, "import", organization=who[0], who=who)
+        enqueue(tx, "index", who="us")
+    assert Worker(database, None).run_pending() == 24
+    assert [word[:-1] for word in seen[:8]] == [
+        "import a", "index u", "import b", "import c", "import a", "import b", "import a", "import a",
+    ]  # fmt: skip
+
+
+def test_a_claim_costs_the_same_however_many_jobs_wait(database):
+    jobs.job("import")(lambda context: None)
+    statements = []
+
+    def claim(waiting):
+        with database.write() as tx:
+            for _ in range(waiting):
+                enqueue(tx, "import", organization="one")
+            enqueue(tx, "import", organization="two")
+        worker = Worker(database, None)
+        worker._served["import"] = "one"
+        if database.engine == "postgresql":
+            with database.write() as tx:
+                tx.run("ANALYZE jobs")
+        with database.read() as tx:
+            plans = [_plan(tx, sql) for sql in _CLAIM]
+        assert all("jobs_ready" in plan for plan in plans), plans
+        write = database.write
+
+        @contextmanager
+        def counted():
+            with write() as tx:
+                execute = tx._execute
+                count = 0
+
+                def counting(*given):
+                    nonlocal count
+                    count += 1
+                    return execute(*given)
+
+                tx._execute = counting
+                yield tx
+                statements.append(count)
+
+        database.write = counted
+        try:
+            (found,) = worker._claim(1)
+        finally:
+            database.write = write
+        with database.read() as tx:
+            assert tx.value("SELECT organization_id FROM jobs WHERE id = :id", id=found.id) == "two"
+
+    claim(2)
+    claim(5000)
+    assert statements[0] == statements[1]
+
+
+_CLAIM = (
+    "SELECT id, payload, attempts FROM jobs WHERE state = 'ready' AND kind = 'import'"
+    " AND organization_id = 'one' ORDER BY run_at, id LIMIT 1",
+    "SELECT organization_id FROM jobs WHERE state = 'ready' AND kind = 'import' AND organization_id > 'one'"
+    " ORDER BY organization_id LIMIT 1",
+)
+
+
+def _plan(tx, sql):
+    if tx.engine == "sqlite":
+        return " ".join(str(row) for row in tx.all(f"EXPLAIN QUERY PLAN {sql}"))
+    tx.run("SET LOCAL enable_seqscan = off")
+    return " ".join(row[0] for row in tx.all(f"EXPLAIN {sql}"))
+
+
+# --- time -----------------------------------------------------------------------------------------------
+
+
+def test_a_job_past_its_time_stops_itself_and_is_tried_again(database):
+    ended = []
+
+    @jobs.job("endless", seconds=0.2)
+    def endless(context):
+        try:
+            while True:
+                deadlines.check()
+                assert 0 <= deadlines.remaining(60) <= 0.2
+                time.sleep(0.01)
+        finally:
+            ended.append(True)
+
+    _add(database, "endless")
+    assert Worker(database, None).run_pending() == 1
+    assert ended == [True]
+    ((state, attempts, lease, error),) = _rows(database, "state, attempts, lease, error")
+    assert (state, attempts, lease) == ("later", 1, None)
+    assert "OutOfTime" in error
+
+
+def test_a_stuck_job_is_taken_from_its_thread_which_leaves_no_trace(database):
+    go, lost = threading.Event(), []
+
+    @jobs.job("stuck", attempts=1, seconds=0.1)
+    def stuck(context):
+        go.wait()
+        try:
+            with database.write() as tx:
+                tx.run("INSERT INTO secrets (name, value) VALUES ('effect', '')")
+                finish(tx)
+        except jobs.LeaseLost:
+            lost.append(True)
+            raise
+
+    ran = threading.Event()
+    jobs.job("other")(lambda context: ran.set())
+    _add(database, "stuck")
+    try:
+        with Running(database, threads=2, lease=0.3, grace=0.1, poll=0.02):
+            _wait(lambda: _rows_in(database, "parked"))
+            _add(database, "other")
+            assert ran.wait(5)
+            go.set()
+    finally:
+        go.set()
+    assert lost == [True]
+    with database.read() as tx:
+        assert tx.one("SELECT * FROM secrets") is None
+        assert "not done within 0.1 seconds" in tx.value("SELECT error FROM jobs")
+
+
+def test_a_second_run_of_the_same_worker_is_not_the_first(database):
+    """Each run has a lease of its own."""
+    first = []
+
+    @jobs.job("again")
+    def again(context):
+        if not first:
+            first.append(jobs.running.get())
+            with database.write() as tx:
+                tx.run("UPDATE jobs SET lease_until = 0")
+            worker.run_pending()
+            with pytest.raises(jobs.LeaseLost), database.write() as tx:
+                finish(tx)
+        else:
+            assert jobs.running.get()[1] != first[0][1]
+
+    worker = Worker(database, None)
+    _add(database, "again")
+    worker.run_pending()
+    assert _rows(database) == []

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from octavo.kit import jobs
+from octavo.kit.clock import now
 from octavo.kit.metrics import Metrics
 
 
@@ -36,3 +38,24 @@ def test_two_registries_do_not_share_their_counts():
     first.meter("getSpace").count(200, 0.1)
     second.meter("getSpace")
     assert ("octavo_requests_total", ("operation", "getSpace"), ("status", "200")) not in _samples(second)
+
+
+def test_jobs_and_events_are_reported(database) -> None:
+    with database.write() as tx:
+        jobs.enqueue(tx, "makePrint", print_id="a")
+        jobs.enqueue(tx, "makePrint", print_id="b", run_at=now() + 60_000)
+        jobs.enqueue(tx, "runImport", run="c")
+        tx.run("UPDATE jobs SET run_at = run_at - 5000 WHERE state = 'ready'")
+        tx.run("UPDATE jobs SET state = 'parked' WHERE kind = 'runImport'")
+    metrics = Metrics()
+    metrics.watch(database)
+    lines = metrics.text().decode().splitlines()
+    assert 'octavo_jobs{kind="makePrint",state="waiting"} 1.0' in lines
+    assert 'octavo_jobs{kind="makePrint",state="parked"} 0.0' in lines
+    assert 'octavo_jobs{kind="runImport",state="parked"} 1.0' in lines
+    (oldest,) = [
+        line
+        for line in lines
+        if line.startswith('octavo_jobs_oldest_seconds{kind="makePrint",state="waiting"}')
+    ]
+    assert 5 <= float(oldest.split()[-1]) < 60

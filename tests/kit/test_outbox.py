@@ -2,19 +2,22 @@ from __future__ import annotations
 
 import threading
 import types
+from contextlib import contextmanager
 
 import pytest
 
 from octavo.kit import jobs, outbox
 from octavo.kit.clock import now
-from octavo.kit.jobs import Worker, enqueue, list_parked
-from octavo.kit.outbox import consume, emit, prune
+from octavo.kit.jobs import enqueue, list_jobs
+from octavo.kit.outbox import consume, emit, prune, prune_events
+from octavo.kit.worker import Worker
+from octavo.settings import Settings
 
 
 @pytest.fixture(autouse=True)
 def registry(monkeypatch):
     monkeypatch.setattr(outbox, "_consumers", {})
-    monkeypatch.setattr(jobs, "_schedules", {})
+    monkeypatch.setattr(jobs, "schedules", {})
 
 
 def _emit(database, *types_, **payload):
@@ -63,7 +66,7 @@ def test_an_event_rides_in_its_transaction(database):
 
 
 def test_what_a_handler_writes_goes_with_the_cursor(database, monkeypatch):
-    monkeypatch.setattr(jobs, "_kinds", {})
+    monkeypatch.setattr(jobs, "kinds", {})
 
     @jobs.job("send")
     def send(context, event):
@@ -92,7 +95,7 @@ def test_a_failing_event_becomes_a_job_and_the_others_pass(database, clock):
     with database.read() as tx:
         assert tx.all("SELECT name FROM secrets ORDER BY name") == [("one",), ("three",)]
         assert "cannot read it" in tx.value("SELECT error FROM jobs")
-        assert list_parked(tx) == []
+        assert list_jobs(tx, state="parked") == ([], 0)
     broken[0] = False
     clock.advance(10_000)
     assert worker.run_pending() == 1
@@ -163,7 +166,13 @@ def test_many_writers_and_consumers_lose_and_double_nothing(database):
 
 
 def test_only_what_all_consumers_have_passed_is_pruned(database):
+    outbox.consumer("a")(Seen())
+    outbox.consumer("b")(Seen())
     _emit(database, "one", "two")
+    with database.write() as tx:
+        # A consumer of an earlier release holds nothing back.
+        tx.run("INSERT INTO event_cursors (consumer, event_id) VALUES ('gone', 0)")
+        assert prune(tx, now() + 1000) == 0
     consume(database, "a", Seen())
     consume(database, "b", Seen(), limit=1)
     with database.write() as tx:
@@ -172,6 +181,28 @@ def test_only_what_all_consumers_have_passed_is_pruned(database):
     late = Seen()
     consume(database, "b", late)
     assert late.types == ["two"]
+
+
+def test_events_without_a_consumer_are_kept_for_a_while_and_go_in_small_batches(database):
+    _emit(database, *["old"] * 1200)
+    with database.write() as tx:
+        tx.run("UPDATE events SET created_at = :old", old=now() - 31 * 86_400_000)
+    _emit(database, "new")
+    batches = []
+    write = database.write
+
+    @contextmanager
+    def counting():
+        with write() as tx:
+            before = tx.value("SELECT count(*) FROM events")
+            yield tx
+            batches.append(before - tx.value("SELECT count(*) FROM events"))
+
+    database.write = counting
+    prune_events(types.SimpleNamespace(db=database, settings=Settings(event_days=30)))
+    assert batches == [500, 500, 200, 0]
+    with database.read() as tx:
+        assert tx.all("SELECT type FROM events") == [("new",)]
 
 
 def test_workers_deliver_on_commit(database):

@@ -10,11 +10,11 @@ import httpx
 import pytest
 
 from octavo import spaces
-from octavo.kit import jobs
 from octavo.kit.clock import now
+from octavo.kit.worker import Worker
 from octavo.printing import print_job, store
-from octavo.reader import reader_app
-from octavo.spaces import leftovers
+from octavo.reader import reader_edge
+from octavo.spaces import unused
 from set_clock import SetClock
 from world import World
 
@@ -23,13 +23,13 @@ def fetch(world: World, url: str) -> httpx.Response:
     """What a browser gets at the link once the jobs have run."""
 
     async def both() -> httpx.Response:
-        transport = httpx.ASGITransport(app=reader_app(world.context))  # type: ignore[arg-type]
+        transport = httpx.ASGITransport(app=reader_edge(world.context))  # type: ignore[arg-type]
         async with httpx.AsyncClient(transport=transport, base_url="http://sites.test", timeout=60) as client:
             path = url.removeprefix(world.context.settings.sites_url)
             asked = asyncio.ensure_future(client.get(path))
             while not asked.done():
                 await asyncio.sleep(0.05)
-                worker = jobs.Worker(world.context.db, world.context)
+                worker = Worker(world.context.db, world.context)
                 await asyncio.get_running_loop().run_in_executor(None, worker.run_pending)
             return asked.result()
 
@@ -139,12 +139,12 @@ def test_the_sweep_leaves_bytes_that_a_print_names(world: World) -> None:
     fetch(world, link(world))
     with world.context.db.write() as tx:
         file = tx.value("SELECT file FROM prints")
-        spaces.leave(tx, "file", "SELECT file AS hash FROM prints")
+        spaces.release(tx, "file", "SELECT file AS hash FROM prints")
     sweep_a_day_later(world)
     assert world.context.files.exists(file)
 
 
 def sweep_a_day_later(world: World) -> None:
     with world.context.db.write() as tx:
-        tx.run("UPDATE leftovers SET left_at = 0")
-    leftovers.sweep_leftovers(world.context)
+        tx.run("UPDATE unused SET released_at = 0")
+    unused.remove_unused(world.context)

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from octavo.admin.import_export import bring
-from octavo.reader import reader_app
+from octavo.reader import reader_edge
 
 FILES = {
     "SUMMARY.md": "* [Home](README.md)\n* [Guide](guide.md)\n* [Hidden](hidden.md)\n* [Beta](beta.md)\n",
@@ -15,14 +15,16 @@ FILES = {
     "guide.md": "---\ndescription: All of it\n---\n\n# Guide\n\n## There\n\nText.\n",
     "hidden.md": "---\nhidden: true\n---\n\n# Hidden\n\nStill here.\n",
     "beta.md": "---\nif: visitor.claims.beta\n---\n\n# Beta\n\nFor few.\n",
-    ".gitbook/assets/a.png": b"\x89PNG\r\n\x1a\n" + bytes(8) + b"\x00\x00\x00\x02\x00\x00\x00\x03",
+    ".gitbook/assets/a.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+    + b"\x00\x00\x00\x02\x00\x00\x00\x03"
+    + bytes(40),
     ".gitbook/assets/evil.svg": "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>",
 }
 
 
 class Visitor:
     def __init__(self, context):
-        self._app = reader_app(context)
+        self._app = reader_edge(context)
 
     def get(self, path, **headers):
         async def ask():

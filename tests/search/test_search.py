@@ -119,7 +119,7 @@ def test_no_query_is_an_error(world, query):
 
 
 RANKED = {
-    "SUMMARY.md": "* [Home](README.md)\n* [Variables](variables.md)\n* [Usage](usage.md)\n* [Connections](connections.md)\n"
+    "SUMMARY.md": '* [Home](README.md)\n* [Workflow settings](variables.md "Variables")\n* [Usage](usage.md)\n* [Connections](connections.md)\n'
     "* [Wiring](wiring.md)\n* [Old wallets](wallets.md)\n",
     "README.md": "# Home\n\nA variable here, a variable there: variable variable.\n\nSee `Acme.LockProvider`.\n",
     "variables.md": "# Workflow settings\n\nWhat is kept between steps.\n",

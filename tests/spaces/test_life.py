@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from octavo.access import upsert_member
-from octavo.kit.jobs import Worker
-from octavo.spaces import leftovers
+from octavo.kit.worker import Worker
+from octavo.spaces import release
 from set_clock import SetClock
 from world import Place, World
 
@@ -206,7 +206,7 @@ def test_a_collection_with_what_one_may_not_delete_stays(world: World) -> None:
 
 # --- purging --------------------------------------------------------------------------------------------
 
-KEPT = {"audit_events", "events", "leftovers", "jobs", "event_cursors"}
+KEPT = {"audit_events", "events", "unused", "jobs", "event_cursors"}
 """What tells of the past or of work to do: ids of what is gone may stand there."""
 
 
@@ -302,7 +302,7 @@ def test_purging_leaves_no_orphan_and_no_file(world: World, clock: SetClock) -> 
         clock.advance(8 * DAY)
         write(world, "UPDATE schedules SET next_at = 0")
         run_jobs(world)
-    assert rows_of(world, "SELECT * FROM leftovers") == []
+    assert rows_of(world, "SELECT * FROM unused") == []
     assert not world.context.files.exists(lonely)
     assert all(world.context.files.exists(hash) for hash in shared)
     assert unused_bodies(world) == []
@@ -321,10 +321,10 @@ def unused_bodies(world: World) -> list[Any]:
     )
 
 
-def test_what_is_stored_again_is_no_leftover(world: World) -> None:
+def test_what_is_stored_again_is_in_use(world: World) -> None:
     home = world.home
     with world.context.db.write() as tx:
-        leftovers.leave(tx, "body", "SELECT hash AS hash FROM bodies WHERE hash <> :none", none="")
+        release(tx, "text", "SELECT hash AS hash FROM bodies WHERE hash <> :none", none="")
     page = {"operation": "update_page", "page": home["pageId"], "document": {"markdown": "# Anew\n"}}
     world.post("admin", home.path("/spaces/{spaceId}/content"), {"changes": [page]})
     body = rows_of(
@@ -332,7 +332,7 @@ def test_what_is_stored_again_is_no_leftover(world: World) -> None:
         "SELECT body FROM page_versions WHERE page_id = :p ORDER BY from_seq DESC LIMIT 1",
         p=home["pageId"],
     )
-    assert rows_of(world, "SELECT hash FROM leftovers WHERE hash = :h", h=body[0][0]) == []
+    assert rows_of(world, "SELECT hash FROM unused WHERE hash = :h", h=body[0][0]) == []
 
 
 # --- transferring ---------------------------------------------------------------------------------------

@@ -13,10 +13,10 @@ from typing import Any
 import httpx
 from msgspec.structs import replace
 
-from octavo.kit.jobs import Worker
+from octavo.kit.worker import Worker
 from world import URL, World
 
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(8) + b"\x00\x00\x00\x02\x00\x00\x00\x03" + bytes(40)
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"\x00\x00\x00\x02\x00\x00\x00\x03" + bytes(40)
 
 
 class Imports:

@@ -6,7 +6,8 @@ import time
 import pytest
 
 from octavo.access import upsert_member
-from octavo.kit.jobs import Worker, list_parked
+from octavo.kit.jobs import list_jobs
+from octavo.kit.worker import Worker
 from octavo.transfer import runs, store
 from octavo.uploads import receiving
 from transfer.bringing_in import PNG, archive, word
@@ -231,7 +232,7 @@ def test_old_uploads_are_forgotten(imports, clock):
     with imports.world.context.db.read() as tx:
         assert tx.value("SELECT count(*) FROM uploads") == 0
         # Its bytes are swept away later, unless something uses them by then.
-        left = tx.all("SELECT hash FROM leftovers WHERE kind = 'file'")
+        left = tx.all("SELECT hash FROM unused WHERE kind = 'file'")
         assert hashlib.sha256(b"# A\n").hexdigest() in [row[0] for row in left]
 
 
@@ -332,7 +333,7 @@ def test_cancelling_in_the_last_moment_wins(imports, monkeypatch):
     imports.work()
     assert (imports.run(run)["status"], imports.tree()) == ("cancelled", {})
     with world.context.db.read() as tx:
-        assert list_parked(tx) == []
+        assert list_jobs(tx, state="parked") == ([], 0)
 
 
 def test_a_run_of_a_dead_worker_is_run_again_and_given_up_in_the_end(imports, monkeypatch):
@@ -341,7 +342,7 @@ def test_a_run_of_a_dead_worker_is_run_again_and_given_up_in_the_end(imports, mo
     with world.context.db.write() as tx:
         # As a worker leaves it that is killed in the middle: begun, and its lease run out.
         assert store.begin_run(tx, run) is not None
-        tx.run("UPDATE jobs SET attempts = 1, lease_owner = 'dead', lease_until = 1 WHERE kind = 'runImport'")
+        tx.run("UPDATE jobs SET attempts = 1, lease = 'dead', lease_until = 1 WHERE kind = 'runImport'")
     assert imports.run(run)["status"] == "in-progress"
     imports.work()
     assert (imports.run(run)["status"], imports.tree()) == ("completed", {"A": {}})

@@ -11,7 +11,8 @@ from octavo.access import find_user_by_email
 from octavo.admin.first_start import token_for
 from octavo.content import list_pages, main_state
 from octavo.installation import close_context, load_packages, open_context
-from octavo.kit.jobs import Worker, enqueue
+from octavo.kit.jobs import enqueue
+from octavo.kit.worker import Worker
 from octavo.orgs import create_organization
 from octavo.settings import load
 from octavo.spaces import insert_space

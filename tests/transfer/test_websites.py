@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from octavo.kit.jobs import Worker
+from octavo.kit.worker import Worker
 from octavo.transfer import runs
 from octavo.transfer import website as crawling
 from octavo.transfer.website import CrawlLimits

@@ -1,6 +1,7 @@
 """Who may do what where."""
 
 from ..kit.operation import Actor
+from . import tables as tables
 from .auditing import audit, audit_person
 from .entering import (
     RESTORE_DAYS,
@@ -90,5 +91,5 @@ __all__ = [
     "narrower", "new_token", "organization_access", "permissions", "present_people", "present_team",
     "present_user", "require_actor", "require_members", "require_same_origin", "require_teams",
     "role_along", "role_at", "role_of_member", "role_of_person", "seen_collections", "seen_spaces",
-    "space_access", "update_user", "upsert_member",
+    "space_access", "tables", "update_user", "upsert_member",
 ]  # fmt: skip

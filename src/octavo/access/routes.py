@@ -26,7 +26,7 @@ from .wire import AuditEvent, AuditQuery, UpdateUser, User, audit_filter, presen
 operation = Area("access").operation
 
 
-@operation("getAuthenticatedUser", "GET", "/user", needs=Can.OWN_TOKEN, returns=User)
+@operation("getAuthenticatedUser", "GET", "/user", needs=Can.OWN_TOKEN, returns=User, quick=True)
 def get_authenticated_user(call: Call, caller: SignedIn) -> User:
     """The person whose token the request carries."""
     with call.db.read() as tx:
@@ -87,7 +87,6 @@ def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) ->
     needs=Can.ADMIN,
     returns=Listing[AuditEvent],
     extension=True,
-    heavy=True,
 )
 def list_audit_events(call: Call, org: OrgAccess, query: AuditQuery) -> Listing[AuditEvent] | Stream:
     """Who did what to what in the organization, newest first: from where, and how it was before and after.

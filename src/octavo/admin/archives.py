@@ -6,7 +6,8 @@
     rows/TABLE.jsonl              one JSON object a line: everything else, with its ids
 
 Nothing secret leaves: no passwords, tokens, sessions or invitations. Rows name texts and files by their SHA-256,
-which are looked up among the files when the folder is taken back.
+which are looked up among the files when the folder is taken back. Which tables go along, and what their columns
+name, is declared by the packages that own them (``kit/tables.py``).
 """
 
 from __future__ import annotations
@@ -15,21 +16,17 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
 from ..content import (
-    Changes,
-    apply_followers,
+    MAX_FILE,
     get_body,
-    list_items,
-    list_pages,
     main_state,
-    prepare_main,
     put_bodies,
+    rebuild_derived,
     store_file,
 )
 from ..core.links import app_hosts
@@ -38,95 +35,20 @@ from ..errors import BadRequest
 from ..installation import load_packages
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.tables import Table, insert_rows, list_tables, parents_first, read_rows
-from ..spaces import HashUse, LeftoverKind, hash_uses
+from ..kit.rows import Schema, insert_new, parents_first, read_rows, read_schema
+from ..kit.tables import TABLES, Content, content_columns
+from ..spaces import release
+from .archive_checks import USER, Line, Rows, check_rows, check_states, naming_columns
+from .archive_checks import read_rows as read_lines
 from .import_export import write_state
 
 FORMAT = "octavo-organization"
 VERSION = 1
 ABOUT = "organization.json"
 _BATCH = 500
-_KINDS: tuple[LeftoverKind, ...] = ("body", "file")
+_LONGEST_TEXT = 16 * 1024 * 1024
 
-
-class _Taken(NamedTuple):
-    """``where`` picks the rows of an organization; ``users`` are columns with ids of people."""
-
-    where: str
-    users: tuple[str, ...] = ()
-
-
-_IN_SPACES = "IN (SELECT id FROM spaces WHERE organization_id = :org)"
-_BRANCHES = f"(SELECT id FROM branches WHERE space_id {_IN_SPACES})"
-_CHANGES = f"(SELECT id FROM change_requests WHERE space_id {_IN_SPACES})"
-_OWN = "organization_id = :org"
-
-TABLES: dict[str, _Taken] = {
-    "organizations": _Taken("id = :org"),
-    "members": _Taken(_OWN, ("user_id",)),
-    "teams": _Taken(_OWN),
-    "team_members": _Taken("team_id IN (SELECT id FROM teams WHERE organization_id = :org)", ("user_id",)),
-    "saml_providers": _Taken(_OWN),
-    "scim_resources": _Taken(_OWN, ("user_id",)),
-    "scim_invited_members": _Taken("team_id IN (SELECT id FROM teams WHERE organization_id = :org)"),
-    "fonts": _Taken(_OWN),
-    "font_faces": _Taken("font_id IN (SELECT id FROM fonts WHERE organization_id = :org)"),
-    "collections": _Taken(_OWN),
-    "spaces": _Taken(_OWN, ("created_by",)),
-    "branches": _Taken(f"space_id {_IN_SPACES}"),
-    "revisions": _Taken(f"branch_id IN {_BRANCHES}", ("author",)),
-    "page_versions": _Taken(f"branch_id IN {_BRANCHES}"),
-    "item_versions": _Taken(f"branch_id IN {_BRANCHES}"),
-    "node_keys": _Taken(
-        f"owner_id IN (SELECT page_id FROM page_versions WHERE branch_id IN {_BRANCHES}"
-        f" UNION SELECT item_id FROM item_versions WHERE branch_id IN {_BRANCHES})"
-    ),
-    "change_requests": _Taken(f"space_id {_IN_SPACES}", ("created_by",)),
-    "change_contributors": _Taken(f"change_id IN {_CHANGES}", ("user_id",)),
-    "change_reviewers": _Taken(f"change_id IN {_CHANGES}", ("user_id", "requested_by")),
-    "change_reviews": _Taken(f"change_id IN {_CHANGES}", ("reviewer", "requested_by")),
-    "comments": _Taken(f"space_id {_IN_SPACES}", ("posted_by", "resolved_by")),
-    "comment_reactions": _Taken(
-        f"comment_id IN (SELECT id FROM comments WHERE space_id {_IN_SPACES})", ("user_id",)
-    ),
-    "sites": _Taken(_OWN),
-    "site_spaces": _Taken("site_id IN (SELECT id FROM sites WHERE organization_id = :org)"),
-    "grants": _Taken(
-        f"object_id {_IN_SPACES} OR object_id IN (SELECT id FROM collections WHERE organization_id = :org)",
-        ("subject_id",),
-    ),
-    "audit_events": _Taken(_OWN, ("actor_id",)),
-}
-"""What is taken along, in an order in which nothing refers to what comes later."""
-
-LEFT_BEHIND = {
-    "users": "taken along without passwords, in a file of their own",
-    "bodies": "taken along as files",
-    "blobs": "taken along as files",
-    **dict.fromkeys(
-        ("tokens", "sessions", "second_factors", "one_time_secrets", "secrets", "attempts", "invitations"),
-        "secret",
-    ),
-    **dict.fromkeys(
-        ("invite_links", "external_identities", "saml_assertions"), "opens doors of the installation it is in"
-    ),
-    **dict.fromkeys(
-        (
-            "search_pages",
-            "search_sections",
-            "search_words",
-            "search_index",
-            "content_references",
-            "reference_questions",
-        ),
-        "made anew",
-    ),
-    **dict.fromkeys(("prints", "uploads", "import_runs", "leftovers"), "of the moment"),
-    **dict.fromkeys(("events", "event_cursors", "jobs", "schedules", "migrations"), "the installation's own"),
-}
-"""Every other table, and why it stays."""
-
-_USER = ("id", "email", "display_name", "photo_url", "kind", "created_at")
+Progress = Callable[[int, int], None]
 
 
 class _About(Struct):
@@ -155,17 +77,22 @@ def export_organization(context: Context, organization_id: str, folder: Path) ->
     if folder.exists() and any(folder.iterdir()):
         raise BadRequest(f"{folder}: expected a folder that is empty or not there")
     (folder / "rows").mkdir(parents=True, exist_ok=True)
+    load_packages()
     with context.db.read() as tx:
         title = tx.value("SELECT title FROM organizations WHERE id = :id", id=organization_id)
         if title is None:
             raise BadRequest(f"There is no organization {organization_id!r}.")
         people: set[str] = set()
         count = 0
-        tables = list_tables(context.db, tx)
-        for table, taken in TABLES.items():
-            rows = list(read_rows(tx, tables[table], taken.where, org=organization_id))
-            people.update(row[column] for row in rows for column in taken.users if row[column])
-            count += _write_rows(folder / "rows" / f"{table}.jsonl", rows)
+        for schema in read_schema(context.db, tx).values():
+            table = TABLES[schema.name]
+            if not table.goes_along:
+                continue
+            rows = list(read_rows(tx, schema, table.rows_of_organization, org=organization_id))
+            for column in naming_columns(table, schema):
+                if column.is_person:
+                    people.update(user for row in rows for user in column.read(row))
+            count += _write_rows(folder / "rows" / f"{schema.name}.jsonl", rows)
         count += _write_rows(folder / "rows" / "users.jsonl", _people(tx, sorted(people)))
         written: set[str] = set()
         spaces = tx.all(
@@ -188,12 +115,11 @@ def export_organization(context: Context, organization_id: str, folder: Path) ->
 def _people(tx: Transaction, ids: list[str]) -> list[dict[str, Any]]:
     found = []
     for start in range(0, len(ids), _BATCH):
-        # A grant's subject may be a team: it is simply not among the users.
         rows = tx.all(
-            f"SELECT {', '.join(_USER)} FROM users WHERE id IN :ids ORDER BY id",
+            f"SELECT {', '.join(USER)} FROM users WHERE id IN :ids ORDER BY id",
             ids=ids[start : start + _BATCH],
         )
-        found += [dict(zip(_USER, row, strict=True)) for row in rows]
+        found += [dict(zip(USER, row, strict=True)) for row in rows]
     return found
 
 
@@ -206,19 +132,17 @@ def _write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> int:
     return count
 
 
-def _uses() -> list[HashUse]:
-    """The columns of what is taken along that name texts or files."""
-    load_packages()
-    return [use for kind in _KINDS for use in hash_uses(kind) if use.table in TABLES]
-
-
 def _needed(tx: Transaction, organization_id: str) -> dict[str, bool]:
     """The hashes of all texts (True) and files (False) that anything taken along names."""
+    contents: tuple[Content, ...] = ("text", "file")
     return {
-        row[0]: use.kind == "body"
-        for use in _uses()
+        row[0]: content == "text"
+        for content in contents
+        for table, column in content_columns(content)
+        if table.goes_along
         for row in tx.all(
-            f"SELECT DISTINCT {use.column} FROM {use.table} WHERE ({TABLES[use.table].where}) AND {use.named}",
+            f"SELECT DISTINCT {column.name} FROM {table.name}"
+            f" WHERE ({table.rows_of_organization}) AND {column.condition}",
             org=organization_id,
         )
     }
@@ -242,36 +166,50 @@ def is_organization(where: str) -> bool:
 
 
 def import_organization(
-    context: Context, folder: Path, progress: Callable[[int, int], None] = lambda done, total: None
+    context: Context, folder: Path, progress: Progress = lambda done, total: None
 ) -> Moved:
-    """Takes back what ``export_organization`` wrote, with all its ids; people are found again by their email.
+    """Takes back what ``export_organization`` wrote, with all its ids. Whoever has an account here with somebody's
+    address is that person; everybody else gets a new account, without a password.
 
-    Raises BadRequest for a folder that is damaged or was changed, and where the organization is there already.
+    Raises BadRequest for a folder that is damaged or was changed, that names anything which is not its own, or that
+    brings an id which is taken here. ``progress`` is told of texts, files and spaces.
     """
+    load_packages()
     about = _read_about(folder)
-    rows = {table: _read_rows(folder / "rows" / f"{table}.jsonl") for table in (*TABLES, "users")}
+    with context.db.read() as tx:
+        schemas = read_schema(context.db, tx)
+        if tx.one("SELECT 1 FROM organizations WHERE id = :id", id=about.organization):
+            raise BadRequest(f"The organization {about.organization!r} is there already.")
+    order = ["users", *(name for name in schemas if TABLES[name].goes_along)]
+    rows = {name: read_lines(folder / "rows" / f"{name}.jsonl") for name in order}
+    for line in rows["scim_resources"]:
+        if line.row.get("kind") == "user":
+            line.row.setdefault("user_id", line.row.get("id"))  # as older versions had it
+    check_rows(rows, schemas, about.organization)
+    check_states(rows)
     have = _hashes(folder)
-    texts, files = _named(rows)
+    texts, files = _named(rows, "text"), _named(rows, "file")
     if missing := sorted((texts | files) - have.keys()):
         raise BadRequest(
             f"{folder}: {len(missing)} texts or files are not as they were exported; the first one has the"
             f" SHA-256 {missing[0]}"
         )
-    total, done = len(texts) + len(files), 0
-    for digest in sorted(files):
-        store_file(context, have[digest].read_bytes())
-        done += 1
-        progress(done, total)
-    ordered = sorted(texts)
-    for start in range(0, len(ordered), _BATCH):
-        batch = ordered[start : start + _BATCH]
+    spaces = [line.row["id"] for line in rows["spaces"]]
+    total = len(texts) + len(files) + len(spaces)
+    try:
+        _store(context, have, texts, files, lambda done: progress(done, total))
         with context.db.write() as tx:
-            put_bodies(tx, [have[digest].read_bytes().decode() for digest in batch])
-        done += len(batch)
+            count = _write(context, tx, schemas, rows, about.organization)
+    except BadRequest:
+        with context.db.write() as tx:
+            _release(tx, "text", texts)
+            _release(tx, "file", files)
+        raise
+    hosts = app_hosts(context.settings.url)
+    for done, space_id in enumerate(spaces, len(texts) + len(files) + 1):
+        rebuild_derived(context.db, space_id, hosts)
         progress(done, total)
-    with context.db.write() as tx:
-        count = _write(context, tx, about, rows)
-    return Moved(about.organization, about.title, len(rows["spaces"]), total, count)
+    return Moved(about.organization, about.title, len(spaces), len(texts) + len(files), count)
 
 
 def _read_about(folder: Path) -> _About:
@@ -284,19 +222,6 @@ def _read_about(folder: Path) -> _About:
     return about
 
 
-def _read_rows(path: Path) -> list[dict[str, Any]]:
-    if not path.exists():
-        return []
-    found = []
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                found.append(msgspec.json.decode(line, type=dict[str, str | int | float | None]))
-            except msgspec.MsgspecError as error:
-                raise BadRequest(f"{path}:{number}: {error}") from None
-    return found
-
-
 def _hashes(folder: Path) -> dict[str, Path]:
     found = {}
     for part in ("spaces", "history"):
@@ -307,80 +232,134 @@ def _hashes(folder: Path) -> dict[str, Path]:
     return found
 
 
-def _named(rows: dict[str, list[dict[str, Any]]]) -> tuple[set[str], set[str]]:
-    """The texts and the files that rows name."""
-    found: dict[str, set[str]] = {kind: set() for kind in _KINDS}
-    for use in _uses():
-        found[use.kind].update(
-            row[use.column]
-            for row in rows[use.table]
-            if row.get(use.column) and (not use.kinds or row.get("kind") in use.kinds)
-        )
-    return found["body"], found["file"]
+def _named(rows: Rows, content: Content) -> set[str]:
+    """The texts or the files that rows name."""
+    return {
+        digest
+        for table, column in content_columns(content)
+        for line in rows.get(table.name, [])
+        for digest in column.read(line.row)
+    }
 
 
-def _write(context: Context, tx: Transaction, about: _About, rows: dict[str, list[dict[str, Any]]]) -> int:
-    hosts = app_hosts(context.settings.url)
-    if tx.one("SELECT 1 FROM organizations WHERE id = :id", id=about.organization):
-        raise BadRequest(f"The organization {about.organization!r} is there already.")
-    for name in ("organizations", "sites"):
-        for row in rows[name]:
-            host = row.get("hostname")
-            if host and tx.one(f"SELECT 1 FROM {name} WHERE hostname = :host", host=host):
-                raise BadRequest(f"{name}: the name {host!r} is taken here.")
-    tables = list_tables(context.db, tx)
-    people, made = _find_people(tx, tables["users"], rows["users"])
+def _store(
+    context: Context, have: dict[str, Path], texts: set[str], files: set[str], progress: Callable[[int], None]
+) -> None:
+    done = 0
+    for digest in sorted(files):
+        store_file(context, _bytes(have[digest], MAX_FILE))
+        done += 1
+        progress(done)
+    ordered = sorted(texts)
+    for start in range(0, len(ordered), _BATCH):
+        batch = [_text(have[digest]) for digest in ordered[start : start + _BATCH]]
+        with context.db.write() as tx:
+            put_bodies(tx, batch)
+        done += len(batch)
+        progress(done)
+
+
+def _bytes(path: Path, most: int) -> bytes:
+    if path.stat().st_size > most:
+        raise BadRequest(f"{path}: larger than {most} bytes")
+    return path.read_bytes()
+
+
+def _text(path: Path) -> str:
+    try:
+        return _bytes(path, _LONGEST_TEXT).decode()
+    except UnicodeDecodeError as error:
+        raise BadRequest(f"{path}: {error}") from None
+
+
+def _release(tx: Transaction, content: Content, hashes: set[str]) -> None:
+    """Notes what was stored for an archive that was refused: nothing may name it."""
+    given = msgspec.json.encode([[digest] for digest in sorted(hashes)]).decode()
+    release(tx, content, f"SELECT hash FROM {tx.given('hashes', 'hash')} AS given_hashes", hashes=given)
+
+
+def _write(
+    context: Context, tx: Transaction, schemas: dict[str, Schema], rows: Rows, organization_id: str
+) -> int:
+    people, made = _find_people(tx, schemas["users"], rows)
+    for line in rows["node_keys"]:
+        _check_keys(tx, line)
     count = len(rows["users"])
-    for name, taken in TABLES.items():
-        table = tables[name]
-        for row in rows[name]:
-            if unknown := sorted(row.keys() - set(table.columns)):
-                raise BadRequest(f"{name}.{unknown[0]}: this was exported by a newer Octavo.")
-            if name == "scim_resources" and row.get("kind") == "user":
-                row.setdefault("user_id", row["id"])  # as older versions had it
-            for column in taken.users:
-                row[column] = people.get(row.get(column), row.get(column))
+    for name, lines in rows.items():
+        if name == "users":
+            continue
+        persons = [column for column in naming_columns(TABLES[name], schemas[name]) if column.is_person]
+        where = {id(line.row): line for line in lines}
+        for row in parents_first(schemas[name], (line.row for line in lines)):
+            line = where[id(row)]
+            for column in persons:
+                column.rename(row, people.__getitem__)
             if name == "members":
                 # Who had an account here has accepted nothing: an archive gives nobody's provider power over them.
                 row["accepted"] = int(bool(row.get("accepted")) and row["user_id"] in made)
-        # A copy of a space that is here already has the same keys of nodes.
-        count += insert_rows(tx, table, parents_first(table, rows[name]), known=name == "node_keys")
-    for user_id in sorted(made & {row["user_id"] for row in rows["members"]}):
+            _refuse_taken(tx, line)
+            try:
+                is_new = insert_new(tx, schemas[name], row)
+            except context.db.row_errors as error:
+                raise BadRequest(f"{line.path}:{line.number}: {str(error).splitlines()[0]}") from None
+            if not is_new and name != "node_keys":
+                key = ", ".join(schemas[name].key)
+                raise line.refuse(
+                    key, "this, or something else in the row that must be unique, is taken here"
+                )
+        count += len(lines)
+    for user_id in sorted(made & {line.row["user_id"] for line in rows["members"]}):
         # As if the organization's directory had made the account: its identity provider may vouch for it.
-        tx.run("UPDATE users SET managed_by = :org WHERE id = :id", org=about.organization, id=user_id)
-    for row in rows["spaces"]:
-        follow(tx, row["id"], hosts)
+        tx.run("UPDATE users SET managed_by = :org WHERE id = :id", org=organization_id, id=user_id)
     return count
 
 
-def _find_people(
-    tx: Transaction, table: Table, users: list[dict[str, Any]]
-) -> tuple[dict[Any, str], set[str]]:
-    """The id of each person here: of whoever has that email, else a new account, without a password; and the ids of
-    those new accounts."""
-    found: dict[Any, str] = {}
+def _check_keys(tx: Transaction, line: Line) -> None:
+    """A copy of a space that is here has the same keys of nodes; others would change what is here."""
+    given = {name: line.row[name] for name in ("owner_id", "body")}
+    here = tx.value("SELECT keys FROM node_keys WHERE owner_id = :owner_id AND body = :body", **given)
+    if here is None:
+        in_use = tx.one(
+            "SELECT 1 FROM page_versions WHERE body = :body AND page_id = :owner_id", **given
+        ) or tx.one("SELECT 1 FROM item_versions WHERE content = :body AND item_id = :owner_id", **given)
+        here = "{}" if in_use else line.row["keys"]
+    if msgspec.json.decode(here) != msgspec.json.decode(line.row["keys"]):
+        raise line.refuse("keys", "the same text has other keys in a space that is here")
+
+
+def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str, str], set[str]]:
+    """The id of each person here: of whoever has that address, else a new account, without a password. And the
+    ids of the new accounts."""
+    found: dict[str, str] = {}
     made: set[str] = set()
-    for row in users:
-        row = {name: row.get(name) for name in _USER}
-        here = tx.value("SELECT id FROM users WHERE email = :email", email=row["email"])
+    for line in rows["users"]:
+        here = tx.one("SELECT id, kind FROM users WHERE email = :email", email=line.row["email"])
         if here is None:
-            if tx.one("SELECT 1 FROM users WHERE id = :id", id=row["id"]):
-                raise BadRequest(
-                    f"users: the account {row['id']!r} has another email here than {row['email']!r}."
-                )
-            insert_rows(tx, table, [row])
-            made.add(row["id"])
-        found[row["id"]] = here or row["id"]
+            if not insert_new(tx, schema, line.row):
+                raise line.refuse("id", f"the account {line.row['id']!r} has another address here")
+            made.add(line.row["id"])
+        elif here[1] != line.row.get("kind", "person"):
+            raise line.refuse("kind", f"{line.row['email']!r} is a {here[1]} here")
+        found[line.row["id"]] = here[0] if here else line.row["id"]
     return found, made
 
 
-def follow(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> None:
-    """Lets everything that follows main (search, references) see the space's content as new. ``hosts``: the addresses
-    of this installation."""
-    base = main_state(tx, space_id)
-    kinds = ("file", "reusable-content", "variable", "source")
-    items = [item for kind in kinds for item in list_items(tx, base, kind)]  # type: ignore[arg-type]
-    changes = Changes({page.id: page for page in list_pages(tx, base)}, {item.id: item for item in items})
-    # As if it came over nothing: so whoever refers here from elsewhere is looked at again, too.
-    nothing = replace(base, layers=tuple(replace(layer, sequence=0) for layer in base.layers))
-    apply_followers(tx, space_id, prepare_main(tx, nothing, changes, hosts))
+def _refuse_taken(tx: Transaction, line: Line) -> None:
+    """Rights that were given here to an id, or at it, must not become those of what an archive brings under it."""
+    for table, column in _RIGHTS.get(line.path.stem, ()):
+        if tx.one(f"SELECT 1 FROM {table} WHERE {column}", id=line.row["id"]) is not None:
+            raise line.refuse("id", f"{line.row['id']!r} is named in {table} here")
+
+
+_RIGHTS = {
+    "spaces": (
+        ("grants", "object_type = 'space' AND object_id = :id"),
+        ("invite_links", "target_type = 'space' AND target_id = :id"),
+    ),
+    "collections": (
+        ("grants", "object_type = 'collection' AND object_id = :id"),
+        ("invite_links", "target_type = 'collection' AND target_id = :id"),
+    ),
+    "teams": (("grants", "subject_type = 'team' AND subject_id = :id"),),
+    "saml_providers": (("external_identities", "provider = :id"),),
+}

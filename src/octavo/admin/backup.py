@@ -18,7 +18,7 @@ from typing import IO, Any
 import msgspec
 from msgspec import Struct
 
-from ..content import get_body
+from ..content import check_derived, get_body
 from ..core.links import app_hosts
 from ..errors import BadRequest, NotFound, Unavailable
 from ..installation import SIGNING, known_keys, load_packages, open_sealer
@@ -26,30 +26,26 @@ from ..kit import databases
 from ..kit.context import Context
 from ..kit.db import Database, Transaction
 from ..kit.files import FileStore, open_store
-from ..kit.migrations import load_migrations, migrate
+from ..kit.migrations import Migration, load_migrations, migrate
 from ..kit.private_files import make_private_folder
-from ..kit.signing import Signer
-from ..kit.tables import (
+from ..kit.rows import (
     BATCH,
     RowDict,
-    Table,
+    Schema,
     insert_rows,
-    list_tables,
     parents_first,
     read_rows,
+    read_schema,
     set_counters,
 )
+from ..kit.signing import Signer
+from ..kit.tables import TABLES, Content, content_columns, find_wrong
 from ..settings import Settings
-from ..spaces import LeftoverKind, hash_uses
-from .archives import follow
+from .reindexing import Progress, reindex
 
 FORMAT = "octavo-backup"
 VERSION = 1
 _MANIFEST = "manifest.json"
-_DERIVED = frozenset(
-    """search_pages search_sections search_words search_index content_references reference_questions
-    migrations""".split()
-)
 
 
 class _Part(Struct):
@@ -96,13 +92,16 @@ def back_up(context: Context, target: Path) -> Outcome:
 
 
 def _write(context: Context, archive: zipfile.ZipFile) -> Outcome:
+    load_packages()
     with context.db.read() as tx:
-        tables = list_tables(context.db, tx)
+        tables = read_schema(context.db, tx)
         numbers = [row[0] for row in tx.all("SELECT number FROM migrations ORDER BY number")]
         parts = {
-            name: _write_table(archive, tx, table) for name, table in tables.items() if name not in _DERIVED
+            name: _write_table(archive, tx, table)
+            for name, table in tables.items()
+            if not TABLES[name].derived
         }
-        wanted = sorted(_named(tx, tables, "file"))
+        wanted = sorted(_named(tx, "file"))
     missing = [digest for digest in wanted if not _write_file(context.files, archive, digest)]
     found = len(wanted) - len(missing)
     manifest = _Manifest(FORMAT, VERSION, context.db.engine, numbers, parts, found, missing)
@@ -110,7 +109,7 @@ def _write(context: Context, archive: zipfile.ZipFile) -> Outcome:
     return Outcome(sum(part.count for part in parts.values()), found, missing)
 
 
-def _write_table(archive: zipfile.ZipFile, tx: Transaction, table: Table) -> _Part:
+def _write_table(archive: zipfile.ZipFile, tx: Transaction, table: Schema) -> _Part:
     digest, count = hashlib.sha256(), 0
     with archive.open(f"rows/{table.name}.jsonl", "w", force_zip64=True) as out:
         for row in read_rows(tx, table):
@@ -121,14 +120,12 @@ def _write_table(archive: zipfile.ZipFile, tx: Transaction, table: Table) -> _Pa
     return _Part(count, digest.hexdigest())
 
 
-def _named(tx: Transaction, tables: dict[str, Table], kind: LeftoverKind) -> set[str]:
+def _named(tx: Transaction, content: Content) -> set[str]:
     """The hashes of all texts or files that any row names."""
-    load_packages()
     return {
         row[0]
-        for use in hash_uses(kind)
-        if use.table in tables
-        for row in tx.all(f"SELECT DISTINCT {use.column} FROM {use.table} WHERE {use.named}")
+        for table, column in content_columns(content)
+        for row in tx.all(f"SELECT DISTINCT {column.name} FROM {table.name} WHERE {column.condition}")
     }
 
 
@@ -148,12 +145,14 @@ def _write_file(files: FileStore, archive: zipfile.ZipFile, digest: str) -> bool
 # --- taking back --------------------------------------------------------------------------------------
 
 
-def restore(settings: Settings, source: Path) -> Outcome:
+def restore(settings: Settings, source: Path, progress: Progress = lambda done, total: None) -> Outcome:
     """Takes a backup back into an installation without anything in it, on whichever engine.
 
-    The schema is brought to where the backup stood, filled in one transaction, then brought up to date.
-    Raises BadRequest for a backup that is damaged or too new, Unavailable.
+    The schema is brought to where the backup stood, filled in one transaction, and brought up to date; then what is
+    derived is made anew. ``progress`` is told of files and spaces. Raises BadRequest for a backup that is damaged,
+    too old or too new, Unavailable.
     """
+    load_packages()
     make_private_folder(settings.data_folder)
     with _opened(source) as archive:
         manifest = _read_manifest(archive)
@@ -161,22 +160,28 @@ def restore(settings: Settings, source: Path) -> Outcome:
         if findings:
             raise BadRequest(f"{source}: {findings[0]}")
         known = load_migrations("octavo.migrations")
-        if unknown := sorted(set(manifest.migrations) - {migration.number for migration in known}):
-            raise BadRequest(f"{source}: was made by a newer Octavo (migration {unknown[0]})")
+        _require_known(source, set(manifest.migrations), known)
         _require_key(settings, archive)
         database = databases.open_database(settings.database, settings.threads)
         try:
             migrate(database, [each for each in known if each.number in manifest.migrations])
             store = open_store(settings.files, Signer(bytes(32)))
             _require_empty(database)
-            for name in archive.namelist():
-                if name.startswith("files/"):
-                    with archive.open(name) as stream:
-                        store.put(stream)
+            names = [name for name in archive.namelist() if name.startswith("files/")]
+            spaces = manifest.tables["spaces"].count
+            for done, name in enumerate(names, 1):
+                with archive.open(name) as stream:
+                    store.put(stream)
+                progress(done, len(names) + spaces)
             with database.write() as tx:
-                rows = _fill(database, tx, archive, manifest, app_hosts(settings.url))
+                rows = _fill(database, tx, archive, manifest)
             migrate(database, known)
             open_sealer(settings, database)
+            reindex(
+                database,
+                app_hosts(settings.url),
+                progress=lambda done, total: progress(len(names) + done, len(names) + total),
+            )
         finally:
             database.close()
     return Outcome(rows, manifest.files, manifest.missing)
@@ -199,6 +204,17 @@ def _read_manifest(archive: zipfile.ZipFile) -> _Manifest:
     return manifest
 
 
+def _require_known(source: Path, numbers: set[int], known: list[Migration]) -> None:
+    for migration in known:
+        if migration.upgrade is not None and numbers <= migration.upgrade.replaces:
+            raise BadRequest(
+                f"{source}: was made by an older Octavo than this one takes back: restore it with"
+                f" {migration.upgrade.first}, upgrade that installation, and back it up again"
+            )
+    if unknown := sorted(numbers - {migration.number for migration in known}):
+        raise BadRequest(f"{source}: was made by a newer Octavo (migration {unknown[-1]})")
+
+
 def _require_key(settings: Settings, archive: zipfile.ZipFile) -> None:
     """Raises Unavailable unless the key is known that the backup's secrets are sealed with."""
     with archive.open("rows/secrets.jsonl") as lines:
@@ -214,14 +230,8 @@ def _require_empty(database: Database) -> None:
             raise BadRequest("this installation holds something: restore into an empty one")
 
 
-def _fill(
-    database: Database,
-    tx: Transaction,
-    archive: zipfile.ZipFile,
-    manifest: _Manifest,
-    hosts: tuple[str, ...],
-) -> int:
-    tables = list_tables(database, tx)
+def _fill(database: Database, tx: Transaction, archive: zipfile.ZipFile, manifest: _Manifest) -> int:
+    tables = read_schema(database, tx)
     count = 0
     for name, table in tables.items():
         if name in manifest.tables:
@@ -230,12 +240,10 @@ def _fill(
             with archive.open(f"rows/{name}.jsonl") as lines:
                 count += insert_rows(tx, table, parents_first(table, _rows(lines, table)))
     set_counters(database, tx, tables.values())
-    for (space_id,) in tx.all("SELECT id FROM spaces ORDER BY id"):
-        follow(tx, space_id, hosts)
     return count
 
 
-def _rows(lines: IO[bytes], table: Table) -> Iterator[RowDict]:
+def _rows(lines: IO[bytes], table: Schema) -> Iterator[RowDict]:
     for line in lines:
         row: dict[str, Any] = msgspec.json.decode(line)
         for column in table.binary:
@@ -281,20 +289,27 @@ def _digest(archive: zipfile.ZipFile, name: str) -> str | None:
 
 
 def verify_installation(context: Context) -> list[str]:
-    """What is wrong with an installation: texts and files that are gone or differ from their hash, and rows that
-    name what is not there."""
+    """What is wrong with an installation: texts and files that are gone or differ from their hash, rows that name
+    what is not there, kept counts that are wrong, and derived tables that are not what the content says."""
+    load_packages()
     findings: list[str] = []
     with context.db.read() as tx:
-        tables = list_tables(context.db, tx)
+        tables = read_schema(context.db, tx)
         there: set[str] = set()
         for row in read_rows(tx, tables["bodies"]):
             there.add(row["hash"])
             if not _is_sound_text(tx, row["hash"]):
                 findings.append(f"text {row['hash']} is damaged")
-        findings += [f"text {gone} is gone" for gone in sorted(_named(tx, tables, "body") - there)]
-        files = sorted(_named(tx, tables, "file"))
-        for what, query in _REFERENCES.items():
+        findings += [f"text {gone} is gone" for gone in sorted(_named(tx, "text") - there)]
+        files = sorted(_named(tx, "file"))
+        for what, query in _STATES.items():
             findings += [f"{what}: {row[0]}" for row in tx.all(f"{query} LIMIT {BATCH}")]
+        findings += find_wrong(tx, BATCH)
+        if not findings:
+            # What is derived from damaged content says nothing.
+            hosts = app_hosts(context.settings.url)
+            for (space_id,) in tx.all("SELECT id FROM spaces ORDER BY id"):
+                findings += [f"space {space_id}: {what}" for what in check_derived(tx, space_id, hosts)]
     for digest in files:
         try:
             found = hashlib.sha256()
@@ -317,20 +332,18 @@ def _is_sound_text(tx: Transaction, digest: str) -> bool:
         return False
 
 
-_REFERENCES = {
-    "space without its main branch": (
-        "SELECT s.id FROM spaces s LEFT JOIN branches l ON l.id = s.main_branch AND l.revision = s.main_revision"
-        " WHERE l.id IS NULL"
+_STATES = {
+    "space whose main revision is not the head of its main branch": (
+        "SELECT s.id FROM spaces s LEFT JOIN branches b ON b.id = s.main_branch AND b.revision = s.main_revision"
+        " WHERE b.id IS NULL"
     ),
     "branch without its latest revision": (
-        "SELECT l.id FROM branches l LEFT JOIN revisions r ON r.id = l.revision AND r.branch_id = l.id"
-        " AND r.sequence = l.sequence WHERE r.id IS NULL"
-    ),
-    "change request without its branch": (
-        "SELECT c.id FROM change_requests c LEFT JOIN branches l ON l.id = c.branch_id WHERE l.id IS NULL"
+        "SELECT b.id FROM branches b LEFT JOIN revisions r ON r.id = b.revision AND r.branch_id = b.id"
+        " AND r.sequence = b.sequence WHERE r.id IS NULL"
     ),
     "page with two texts at once": (
         "SELECT a.page_id FROM page_versions a JOIN page_versions b ON b.branch_id = a.branch_id"
         " AND b.page_id = a.page_id AND b.from_seq > a.from_seq AND b.from_seq < a.to_seq"
     ),
 }
+"""What must not be, beyond a row that names what is not there."""

@@ -1,22 +1,21 @@
 """Change requests: editing content together, reviewing, merging, undoing."""
 
 from ..pages import explain_merges
-from ..spaces import follow_transfers
+from . import tables as tables
 from .content_wire import DocumentInput
 from .copying import Material, adopt, slots
 from .entering import ChangeAccess, change_access, enter_change
 from .merging import Result, merge, update
 from .reviewing import ReviewComments, comment_reviews
 from .saving import create, edit_change, edit_live, edit_main, require_editable, require_live, revise_change
-from .store import ChangeRow, add_contribution, find_change, get_change, lock_change, withdraw_requests
+from .store import ChangeRow, add_contribution, find_change, get_change, lock_change
 from .wire import ChangeRequest, present_change
 
 explain_merges(lambda call, tx, change_id: present_change(call, tx, get_change(tx, change_id)))
-follow_transfers(withdraw_requests)
 
 __all__ = [
     "ChangeAccess", "ChangeRequest", "ChangeRow", "DocumentInput", "Material", "Result", "ReviewComments",
     "add_contribution", "adopt", "change_access", "comment_reviews", "create", "edit_change", "edit_live",
     "edit_main", "enter_change", "find_change", "get_change", "lock_change", "merge", "present_change",
-    "require_editable", "require_live", "revise_change", "slots", "update", "withdraw_requests",
+    "require_editable", "require_live", "revise_change", "slots", "tables", "update",
 ]  # fmt: skip

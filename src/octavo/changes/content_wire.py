@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from ..pages import File
+from ..core.document.page import MAX_DESCRIPTION
+from ..pages import File, VariableName
 from .wire import ChangeRequest
 
 PageTitle = Annotated[str, Meta(min_length=1, max_length=500)]
@@ -33,7 +34,7 @@ class PageFields(Struct, rename="camel"):
     slug: Slug | UnsetType = UNSET
     emoji: Short | None | UnsetType = UNSET
     icon: Short | None | UnsetType = UNSET
-    description: Annotated[str, Meta(max_length=1000)] | None | UnsetType = UNSET
+    description: Annotated[str, Meta(max_length=MAX_DESCRIPTION)] | None | UnsetType = UNSET
     hidden: bool | UnsetType = UNSET
     no_index: bool | UnsetType = UNSET
     no_robots_index: bool | UnsetType = UNSET
@@ -147,7 +148,6 @@ class DeleteReusableContent(
     reusable_content: str
 
 
-VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=100)]
 VariableValue = Annotated[str, Meta(max_length=256)] | bool | int | float | None
 
 

@@ -15,8 +15,9 @@ from msgspec.structs import replace
 
 from ..content import Changes, Item, State
 from ..core.document import Document, Reference, read, references, rewrite, split_page, write
+from ..core.free_names import free_name
 from ..core.links import relative_href
-from ..core.pages import Page, free_slug, rank_between, slugify
+from ..core.pages import Page, ranks_between, slugify
 from ..errors import BadRequest, NotFound
 from ..kit import ids
 from ..kit.clock import now
@@ -96,8 +97,9 @@ class _Adopting:
         if into is not None and editor.page(into).kind not in ("document", "group"):
             raise BadRequest(f"page: {into!r} can have no pages below it.")
         roots = editor.children(into)
-        last = roots[-1].rank if roots else None
-        taken = [page.slug for page in roots]
+        tops = sum(page.parent is None for page in self.material.pages)
+        places = iter(ranks_between(roots[-1].rank if roots else None, None, tops))
+        taken = {page.slug for page in roots}
         pages: dict[str, Page | None] = {}
         for page in self.material.pages:
             new = replace(
@@ -111,11 +113,10 @@ class _Adopting:
                 updated_at=moment,
             )
             if page.parent is None:
-                last = rank_between(last, None)
                 # The home page elsewhere is a page like others here.
                 slug = slugify(page.title) if page.slug == "readme" and taken else page.slug
-                new = replace(new, rank=last, slug=free_slug(slug, taken))
-                taken.append(new.slug)
+                new = replace(new, rank=next(places), slug=free_name(slug, taken.__contains__))
+                taken.add(new.slug)
             pages[new.id] = new
         changes = Changes(pages, {item.id: item for item in self._items(moment)})
         return Edited(changes, list(editor.texts.values()), [], [], [])

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from bisect import insort
+from bisect import bisect_left, insort
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
@@ -49,9 +50,11 @@ from ..core.document import (
     write,
 )
 from ..core.expressions import ExpressionError, parse
+from ..core.free_names import free_name
 from ..core.import_plan import head_fields
 from ..core.links import relative_href, space_href
-from ..core.pages import Page, free_slug, rank_between, ranks, slugify
+from ..core.pages import Page, rank_between, ranks, slugify
+from ..core.paths import made_path
 from ..core.space_config import CONFIG_PATH, read_config
 from ..errors import BadRequest, Conflict, NotFound, OctavoError
 from ..kit import ids
@@ -134,6 +137,10 @@ _BY_REF = re.compile(r"\./([A-Za-z0-9_-]{1,100})\.md(#.*)?", re.DOTALL)
 _BY_ID = re.compile(r"/(pages|files)/([A-Za-z0-9_-]{1,100})(#.*)?", re.DOTALL)
 
 
+_LONGEST_RANK = 60
+"""Putting pages in front of each other again and again makes ranks long; at this length they are given anew."""
+
+
 def _place(page: Page) -> tuple[str, str]:
     return page.rank, page.id
 
@@ -159,6 +166,9 @@ class Editor:
         self.given: dict[str, Document | None] = {}
         """Pages and reusable contents whose document this batch gives; with keys when it came as nodes."""
         self._children: dict[str | None, list[Page]] = {}
+        self._by_slug: defaultdict[tuple[str | None, str], set[str]] = defaultdict(set)
+        self._by_path: defaultdict[str, set[str]] = defaultdict(set)
+        """Where the changed pages and items stand now, by id."""
         self._root: str | None = None
         self.resolver = resolver or state_resolver(tx, state, (), Nobody())
 
@@ -245,17 +255,30 @@ class Editor:
     def set_page(self, page_id: str, page: Page | None) -> None:
         old = self.find(page_id)
         self.before.setdefault(page_id, old)
-        if old is not None and old.parent in self._children:
-            siblings = self._children[old.parent]
-            siblings[:] = [sibling for sibling in siblings if sibling.id != page_id]
+        if old is not None:
+            self._by_slug[old.parent, old.slug].discard(page_id)
+            self._by_path[old.file_path or ""].discard(page_id)
+            if old.parent in self._children:
+                del self._children[old.parent][self._index(old)]
         self.pages[page_id] = page
-        if page is not None and page.parent in self._children:
-            insort(self._children[page.parent], page, key=_place)
+        if page is not None:
+            self._by_slug[page.parent, page.slug].add(page_id)
+            self._by_path[page.file_path or ""].add(page_id)
+            if page.parent in self._children:
+                insort(self._children[page.parent], page, key=_place)
+
+    def _index(self, page: Page) -> int:
+        """Where a page stands among its siblings."""
+        return bisect_left(self.children(page.parent), _place(page), key=_place)
 
     def set_item(self, item_id: str, item: Item | None) -> None:
         if item_id not in self.items:
             self.before[item_id] = find_items(self.tx, self.state, [item_id]).get(item_id)
+        elif (old := self.items[item_id]) is not None:
+            self._by_path[old.path or ""].discard(item_id)
         self.items[item_id] = item
+        if item is not None:
+            self._by_path[item.path or ""].add(item_id)
 
     def text(self, digest: str | None) -> str:
         if digest is None:
@@ -392,7 +415,9 @@ class Editor:
         restored = replace(restored, slug=self._free_slug(restored))
         path = restored.file_path
         if path is not None and (page is None or page.file_path != path) and self.path_taken(path):
-            path = page.file_path if page is not None and page.file_path else self._free_path("", path)
+            folder, name = posixpath.split(path)
+            here = page.file_path if page is not None else None
+            path = here or self._free_path(f"{folder}/" if folder else "", name)
         self.set_page(old.id, replace(restored, file_path=path))
 
     def _revert_blocks(self, page: Page, old: Page, keys: list[str]) -> None:
@@ -608,8 +633,7 @@ class Editor:
             return page
         siblings = self.children(into)
         if change.at is not UNSET and into == page.parent:
-            at = [sibling.id for sibling in siblings].index(page.id)
-            if at == min(change.at, len(siblings) - 1):
+            if self._index(page) == min(change.at, len(siblings) - 1):
                 return page
         return replace(page, parent=into, rank=self._rank(page.id, into, change.at))
 
@@ -632,17 +656,25 @@ class Editor:
 
     def _rank(self, page_id: str, parent: str | None, at: Any) -> str:
         """A rank for the place ``at`` among the other children (UNSET: behind them)."""
-        others = [page for page in self.children(parent) if page.id != page_id]
-        place = len(others) if at is UNSET else min(at, len(others))
-        low = others[place - 1].rank if place else None
-        high = others[place].rank if place < len(others) else None
-        if low is not None and high is not None and low >= high:
-            # Equal ranks leave no room between them: all get new ones.
-            fresh = ranks(len(others) + 1)
-            for sibling, rank in zip(others, fresh[:place] + fresh[place + 1 :], strict=True):
-                self.set_page(sibling.id, replace(sibling, rank=rank))
-            return fresh[place]
-        return rank_between(low, high)
+        siblings, page = self.children(parent), self.find(page_id)
+        own = self._index(page) if page is not None and page.parent == parent else len(siblings)
+        count = len(siblings) - (own < len(siblings))
+        place = count if at is UNSET else min(at, count)
+
+        def rank_at(number: int) -> str | None:
+            return siblings[number + (number >= own)].rank if 0 <= number < count else None
+
+        low, high = rank_at(place - 1), rank_at(place)
+        if low is None or high is None or low < high:
+            rank = rank_between(low, high)
+            if len(rank) <= _LONGEST_RANK:
+                return rank
+        # Equal ranks leave no room between them, and long ones cost too much: all get new ones.
+        fresh = ranks(count + 1)
+        others = [sibling for sibling in siblings if sibling.id != page_id]
+        for sibling, rank in zip(others, fresh[:place] + fresh[place + 1 :], strict=True):
+            self.set_page(sibling.id, replace(sibling, rank=rank))
+        return fresh[place]
 
     def _set_slug(self, page: Page, change: PageFields, old: Page) -> None:
         """Keeps the page, its slug as asked, following the title, or as it was."""
@@ -665,22 +697,13 @@ class Editor:
         return change.slug
 
     def _slug_taken(self, page: Page, slug: str) -> bool:
-        if page.parent in self._children:
-            return any(other.slug == slug and other.id != page.id for other in self._children[page.parent])
-        return any(
-            other is not None and other.slug == slug and other.parent == page.parent and other.id != page.id
-            for other in self.pages.values()
-        ) or any(
+        return bool(self._by_slug[page.parent, slug] - {page.id}) or any(
             other.id not in self.pages and other.id != page.id
             for other in list_by_slug(self.tx, self.state, page.parent, slug)
         )
 
     def _free_slug(self, page: Page) -> str:
-        if not self._slug_taken(page, page.slug):
-            return page.slug
-        return free_slug(
-            page.slug, [other.slug for other in self.children(page.parent) if other.id != page.id]
-        )
+        return free_name(page.slug, lambda slug: self._slug_taken(page, slug))
 
     def _folder(self, parent: Page | None) -> str:
         """Where the files of a page's children go."""
@@ -694,17 +717,13 @@ class Editor:
         return f"{folder}/" if folder else ""
 
     def _free_path(self, folder: str, name: str, *, first: bool = False) -> str:
-        stem, ending = posixpath.splitext(folder + name)
-        number, path = 0, stem + ending
-        while (posixpath.basename(path).lower() in _OWN_NAMES and not first) or self.path_taken(path):
-            number += 1
-            path = f"{stem}-{number}{ending}"
-        return path
+        def is_taken(path: str) -> bool:
+            return (posixpath.basename(path).lower() in _OWN_NAMES and not first) or self.path_taken(path)
+
+        return made_path(folder, name, is_taken, self.root)
 
     def path_taken(self, path: str) -> bool:
-        if any(page is not None and page.file_path == path for page in self.pages.values()):
-            return True
-        if any(item is not None and item.path == path for item in self.items.values()):
+        if self._by_path[path]:
             return True
         page = find_page_by_file(self.tx, self.state, path)
         item = find_item_by_path(self.tx, self.state, path)

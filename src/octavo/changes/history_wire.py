@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..access import User, present_people
-from ..content import RevisionRow
+from ..content import RevisionRow, RevisionType
 from ..kit.clock import iso
 from ..kit.db import Transaction
 from ..kit.operation import Call
@@ -32,7 +32,7 @@ class RollbackAnswer(Struct, rename="camel"):
 class RevisionItem(Struct, rename="camel"):
     id: str
     parents: list[str]
-    type: Literal["edits", "merge", "rollback", "update", "computed"]
+    type: RevisionType
     created_at: str
     urls: ChangeRequestUrls
     object: Literal["revision-summary"] = "revision-summary"

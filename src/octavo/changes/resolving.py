@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from ..content import Item, put_bodies
+from ..content import Item
 from ..core.document import with_head
 from ..core.merge import Choice, Conflict, chosen, resolve, resolve_field
 from ..core.pages import Layout, Page
@@ -38,8 +38,7 @@ def settle(context: Context, access: ChangeAccess, key: str, choice: Choice) -> 
             others = _Settling(editor, wanted, choice).settle(others)
             edited = editor.finish()
         with context.db.write() as tx:
-            put_bodies(tx, edited.bodies)
-            return write_edit(tx, access, change, edited, others).revision_id
+            return write_edit(context, tx, access, change, edited, others).revision_id
 
     return again(attempt)
 

@@ -41,7 +41,7 @@ def revert(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow:
             main, done = main_state(tx, space.space_id), _done(tx, space, revision_id)
             merged = undone(tx, undoing(tx, done, main), done, main)
         with context.db.write() as tx:
-            return _open_change(tx, space, main, merged, revision_id)
+            return _open_change(tx, space, main, merged, revision_id, context.settings.page_size)
 
     return again(attempt)
 
@@ -65,6 +65,7 @@ def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> Rollbac
                 main,
                 merged.changes,
                 prepared,
+                context.settings.page_size,
                 type="rollback",
                 author=space.user_id,
                 parents=[revision_id],
@@ -85,7 +86,7 @@ def _done(tx: Transaction, space: SpaceAccess, revision_id: str) -> State:
 
 
 def _open_change(
-    tx: Transaction, space: SpaceAccess, main: State, merged: Merged, revision_id: str
+    tx: Transaction, space: SpaceAccess, main: State, merged: Merged, revision_id: str, page_size: int
 ) -> ChangeRow:
     if main_state(tx, space.space_id).layers != main.layers:
         raise BranchMoved
@@ -101,6 +102,7 @@ def _open_change(
         tx,
         branch,
         merged.changes,
+        page_size,
         type="rollback",
         author=space.user_id,
         parents=[revision_id],

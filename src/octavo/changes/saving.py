@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from ..access import Actor, SpaceAccess
 from ..content import (
@@ -27,13 +27,13 @@ from ..content import (
 )
 from ..core import merge as merging
 from ..core.links import app_hosts
-from ..errors import Conflict, Forbidden
+from ..errors import Conflict, Forbidden, TooLarge
 from ..kit.context import Context
 from ..kit.db import RetryTransaction, Transaction
 from ..kit.outbox import emit
 from ..references import Member, Resolver, state_resolver
 from . import store
-from .content_wire import ContentChange
+from .content_wire import ContentChange, DocumentInput
 from .editing import Edited, edit
 from .entering import ChangeAccess
 from .store import ChangeRow, encode_conflicts
@@ -110,6 +110,7 @@ Make = Callable[[Transaction, State, State | None], Edited]
 def edit_change(context: Context, access: ChangeAccess, changes: Sequence[ContentChange]) -> EditedChange:
     """Applies a batch to a change request, as one revision of it. Nothing is written when nothing differs."""
     _require_open(context, access)
+    _require_sizes(context, changes)
     uploads = store_uploads(context, changes)
 
     def make(tx: Transaction, state: State, started: State | None) -> Edited:
@@ -145,11 +146,25 @@ def revise_change(
         if not edited.changes:
             return EditedChange(change.state, edited)
         with context.db.write() as tx:
-            made = write_edit(tx, access, change, edited, _still_open(change, edited))
+            made = write_edit(context, tx, access, change, edited, _still_open(change, edited))
             also(tx, made)
             return EditedChange(made, edited)
 
     return again(attempt)
+
+
+def _require_sizes(context: Context, changes: Sequence[ContentChange]) -> None:
+    """Raises TooLarge for Markdown that no page may have, before anybody reads it. What comes as nodes is measured
+    when it is written."""
+    most = context.settings.page_size
+    for number, change in enumerate(changes):
+        given = getattr(change, "document", None)
+        if isinstance(given, DocumentInput) and given.markdown is not UNSET:
+            size = len(given.markdown.encode("utf-8", "replace"))
+            if size > most:
+                raise TooLarge(
+                    f"changes[{number}].document.markdown: {size} bytes; a page may have at most {most}"
+                )
 
 
 def _require_open(context: Context, access: ChangeAccess) -> None:
@@ -158,13 +173,23 @@ def _require_open(context: Context, access: ChangeAccess) -> None:
 
 
 def write_edit(
-    tx: Transaction, access: ChangeAccess, seen: ChangeRow, edited: Edited, conflicts: list[merging.Conflict]
+    context: Context,
+    tx: Transaction,
+    access: ChangeAccess,
+    seen: ChangeRow,
+    edited: Edited,
+    conflicts: list[merging.Conflict],
 ) -> State:
     """The next revision of a change request, with the conflicts that are still open."""
     change = held(tx, seen)
     put_bodies(tx, edited.bodies)
     made = commit(
-        tx, seen.state, edited.changes, author=access.user_id, conflicts=encode_conflicts(conflicts)
+        tx,
+        seen.state,
+        edited.changes,
+        context.settings.page_size,
+        author=access.user_id,
+        conflicts=encode_conflicts(conflicts),
     )
     put_keys(tx, edited.keys)
     store.set_fields(tx, change, edits=change.edits + 1)
@@ -183,6 +208,7 @@ def _still_open(change: ChangeRow, edited: Edited) -> list[merging.Conflict]:
 def edit_main(context: Context, space: SpaceAccess, changes: Sequence[ContentChange]) -> EditedChange:
     """Applies a batch to main itself, where the space is edited live. Raises Forbidden where it is locked."""
     require_live(space)
+    _require_sizes(context, changes)
     uploads = store_uploads(context, changes)
 
     def make(tx: Transaction, state: State, started: State | None) -> Edited:
@@ -203,7 +229,9 @@ def edit_live(context: Context, space: SpaceAccess, make: Make, also: Also = _no
             return EditedChange(main, edited)
         prepared = prepare(context, main, edited.changes, edited.bodies)
         with context.db.write() as tx:
-            made = revise_main(tx, main, edited.changes, prepared, author=space.user_id)
+            made = revise_main(
+                tx, main, edited.changes, prepared, context.settings.page_size, author=space.user_id
+            )
             put_keys(tx, edited.keys)
             if tx.value("SELECT edit_mode FROM spaces WHERE id = :id", id=space.space_id) == "locked":
                 _refuse_locked()
@@ -224,7 +252,7 @@ def _refuse_locked() -> None:
 
 
 def prepare(context: Context, main: State, changes: Changes, bodies: list[str]) -> list[Any]:
-    """What followers of main need for these changes of its head. New texts are stored first, for they read them;
+    """What is derived from main needs for these changes of its head. New texts are stored first, for they read them;
     nothing names a text before the revision does."""
     if bodies:
         with context.db.write() as tx:

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from msgspec import Struct
 
 from ..content import MAX_FILE, dimensions, store_file
 from ..errors import BadRequest, TooLarge
 from ..kit.context import Context
-from ..kit.fetch import Fetcher, FetchError, Limits
+from ..kit.fetch import Allowance, Fetcher, FetchError, Limits
 from ..kit.files import detect_type
 from .content_wire import ContentChange, FileInput, InsertFiles, UpdateFile
 
 MAX_INLINE = 1024 * 1024
-_LIMITS = Limits(size=MAX_FILE, seconds=60)
+"""Bytes of a file in the request itself."""
+MAX_FILES = 100
+"""Files of a batch."""
+MAX_URLS = 20
+"""Files of a batch that are fetched."""
+FETCH_SECONDS = 20.0
+"""For all that a batch fetches: the request waits for it, and whoever sent it waits for the answer."""
+FETCH_SIZE = MAX_FILE
+"""Bytes of all that a batch fetches."""
+_AT_ONCE = 5
 
 
 class Upload(Struct, frozen=True):
@@ -29,20 +40,32 @@ class Upload(Struct, frozen=True):
 
 def store_uploads(context: Context, changes: Iterable[ContentChange]) -> list[Upload]:
     """The bytes of all files of a batch, in order. Raises BadRequest, TooLarge."""
-    found = []
+    wanted = [(given, f"changes[{number}]: {given.name}") for number, given in _inputs(changes)]
+    if len(wanted) > MAX_FILES:
+        raise BadRequest(f"changes: {len(wanted)} files; a batch may bring at most {MAX_FILES}")
+    urls = sum(given.url is not None for given, _ in wanted)
+    if urls > MAX_URLS:
+        raise BadRequest(f"changes: {urls} files by url; a batch may have at most {MAX_URLS} fetched")
+    # What is wrong with the others is said before anything is fetched.
+    inline = [_inline(given, place) if given.url is None else None for given, place in wanted]
+    fetched = iter(
+        _fetch_all(context, [(given.url, place) for given, place in wanted if given.url is not None])
+    )
+    return [
+        _store(context, given, next(fetched) if data is None else data)
+        for (given, _), data in zip(wanted, inline, strict=True)
+    ]
+
+
+def _inputs(changes: Iterable[ContentChange]) -> Iterator[tuple[int, FileInput]]:
     for number, change in enumerate(changes):
-        inputs: list[FileInput] = []
         if isinstance(change, InsertFiles):
-            inputs = change.files
+            yield from ((number, given) for given in change.files)
         elif isinstance(change, UpdateFile) and change.content is not None:
-            inputs = [change.content]
-        for given in inputs:
-            found.append(_store(context, given, f"changes[{number}]: {given.name}"))
-    return found
+            yield number, change.content
 
 
-def _store(context: Context, given: FileInput, place: str) -> Upload:
-    data = _fetched(context, given.url, place) if given.url is not None else _inline(given, place)
+def _store(context: Context, given: FileInput, data: bytes) -> Upload:
     blob = store_file(context, data)
     size = dimensions(data)
     told = detect_type(data[:64], given.name)
@@ -68,9 +91,28 @@ def _inline(given: FileInput, place: str) -> bytes:
     return data
 
 
-def _fetched(context: Context, url: str, place: str) -> bytes:
+def _fetch_all(context: Context, addresses: list[tuple[str, str]]) -> list[bytes]:
+    """The bytes at these addresses, each with what it is called in a message. The first that fails ends it."""
+    if not addresses:
+        return []
+    fetcher, together = Fetcher(context.settings.allow_private_fetch), Allowance(FETCH_SIZE)
+    deadline = time.monotonic() + FETCH_SECONDS
+    pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="octavo-fetch")
     try:
-        answer = Fetcher(context.settings.allow_private_fetch).fetch(url, limits=_LIMITS)
+        waiting = [pool.submit(_fetched, fetcher, url, place, together, deadline) for url, place in addresses]
+        for done in as_completed(waiting):
+            done.result()
+        return [fetch.result() for fetch in waiting]
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _fetched(fetcher: Fetcher, url: str, place: str, together: Allowance, deadline: float) -> bytes:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise BadRequest(f"{place}: url: the files did not come within {FETCH_SECONDS:g} seconds")
+    try:
+        answer = fetcher.fetch(url, limits=Limits(size=MAX_FILE, seconds=left, together=together))
     except FetchError as error:
         raise BadRequest(f"{place}: url: {error.message}") from None
     if answer.status != 200:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..access import SPACE, Can, SpaceAccess, at_least, enter_space
-from ..changes import enter_change
+from ..access import SPACE, Actor, Can, SpaceAccess, at_least, enter_space, space_access
+from ..changes import ChangeRow, enter_change
+from ..kit.db import Transaction
 from ..kit.operation import Call, enters
 
 
@@ -58,3 +59,8 @@ def enter_space_discussion(call: Call, needs: Can, space_id: str) -> Discussion:
 def enter_change_discussion(call: Call, needs: Can, space_id: str, change_request_id: str) -> Discussion:
     change = enter_change(call, needs, space_id, change_request_id)
     return Discussion(change.space, change.change_id)
+
+
+def discussion_of(tx: Transaction, actor: Actor, change: ChangeRow) -> Discussion:
+    """That of a change request. Raises NotFound for who does not see its space."""
+    return Discussion(space_access(tx, actor, Can.VIEW, change.space_id), change.id)

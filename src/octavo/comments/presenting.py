@@ -13,12 +13,11 @@ from ..kit.operation import Call
 from . import store
 from .bodies import shown_document
 from .entering import Discussion
-from .store import Commenter, CommentRow, Reaction, Replier
+from .store import CommentRow, Reaction, Replier
 from .targets import Where, locate
 from .wire import (
     Comment,
     CommentBody,
-    CommenterMember,
     CommentPermissions,
     CommentReply,
     CommentUrls,
@@ -132,24 +131,6 @@ def present_replies(
             body=_present_body(row, format),
             urls=CommentUrls(call.url(f"{discussion.path}/{row.parent_id}/replies/{row.id}")),
             permissions=page.present_permissions(row),
-        )
-        for row in rows
-    ]
-
-
-def present_commenters(call: Call, tx: Transaction, rows: Sequence[Commenter]) -> list[CommenterMember]:
-    people = present_people(call, tx, [row.user_id for row in rows])
-    return [
-        CommenterMember(
-            id=row.user_id,
-            role=row.role,
-            user=people[row.user_id],
-            disabled=bool(row.disabled),
-            joined_at=iso(row.joined_at),
-            sso=bool(row.sso),
-            spaces=row.spaces,
-            teams=row.teams,
-            last_seen_at=iso(row.last_seen_at) if row.last_seen_at else UNSET,
         )
         for row in rows
     ]

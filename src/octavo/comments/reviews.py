@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..access import Can, require_actor, space_access
+from ..access import require_actor
 from ..changes import ChangeRow, ReviewComments, comment_reviews
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from . import store
-from .entering import Discussion
+from .entering import discussion_of
 from .posting import post_review
 from .presenting import present_comments
 from .wire import Comment, Format
 
 
-def _discussion(call: Call, tx: Transaction, change: ChangeRow) -> Discussion:
-    return Discussion(space_access(tx, require_actor(call), Can.VIEW, change.space_id), change.id)
-
-
 def _post(call: Call, tx: Transaction, change: ChangeRow, review_id: str, body: dict[str, Any]) -> None:
-    post_review(tx, _discussion(call, tx, change), change, review_id, body)
+    post_review(tx, discussion_of(tx, require_actor(call), change), change, review_id, body)
 
 
 def _show(
     call: Call, tx: Transaction, change: ChangeRow, review_ids: list[str], format: Format
 ) -> dict[str, Comment]:
     rows = store.list_review_comments(tx, change.id, review_ids)
-    shown = present_comments(call, tx, _discussion(call, tx, change), rows, format)
+    shown = present_comments(call, tx, discussion_of(tx, require_actor(call), change), rows, format)
     return {row.review_id: comment for row, comment in zip(rows, shown, strict=True) if row.review_id}
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from ..access import Can
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery, Slice, present_slice
+from ..orgs import Member, list_members_by_id, present_member
 from . import posting, store
 from .entering import Discussion
-from .presenting import present_commenters, present_comments, present_replies
+from .presenting import present_comments, present_replies
 from .store import CommentFilter
 from .wire import (
     Comment,
-    CommenterMember,
     CommentReply,
     CommentsQuery,
     Format,
@@ -262,20 +262,18 @@ def delete_reply(call: Call, discussion: Discussion, comment_id: str, comment_re
 # --- who takes part -----------------------------------------------------------------------------------
 
 
-@operation(
-    "listCommentersInSpace", "GET", f"{_SPACE}/commenters", needs=Can.VIEW, returns=Listing[CommenterMember]
-)
+@operation("listCommentersInSpace", "GET", f"{_SPACE}/commenters", needs=Can.VIEW, returns=Listing[Member])
 @operation(
     "listCommentersInChangeRequest",
     "GET",
     f"{_CHANGE}/commenters",
     needs=Can.VIEW,
-    returns=Listing[CommenterMember],
+    returns=Listing[Member],
     errors=(404,),
 )
-def list_commenters(call: Call, discussion: Discussion, query: PageQuery) -> Listing[CommenterMember]:
+def list_commenters(call: Call, discussion: Discussion, query: PageQuery) -> Listing[Member]:
     """The members of the organization who commented or replied in a space or change request."""
     with call.db.read() as tx:
         found = store.list_commenters(tx, discussion, query.limit, query.page)
-        shown = present_commenters(call, tx, found.rows)
-    return present_slice(Slice(shown, found.count, found.next_token), lambda member: member)
+        members = list_members_by_id(tx, discussion.organization_id, list(found.rows))
+    return present_slice(found, lambda user_id: present_member(call, members[user_id]))

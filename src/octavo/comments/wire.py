@@ -104,19 +104,6 @@ class Comment(Struct, rename="camel", kw_only=True):
     object: Literal["comment"] = "comment"
 
 
-class CommenterMember(Struct, rename="camel"):
-    id: str
-    role: str | None
-    user: User
-    disabled: bool
-    joined_at: str
-    sso: bool
-    spaces: int
-    teams: int
-    object: Literal["member"] = "member"
-    last_seen_at: str | UnsetType = UNSET
-
-
 # --- requests -----------------------------------------------------------------------------------------
 
 

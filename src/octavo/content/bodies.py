@@ -8,9 +8,10 @@ from collections.abc import Iterable
 
 from ..core.document import Document, read, split_page
 from ..kit.db import Transaction
-from ..spaces import keep
+from ..spaces import retain
 
 _SMALL = 512
+_BATCH = 500
 _PLAIN, _ZLIB = b"\x00", b"\x01"
 
 
@@ -31,14 +32,14 @@ def unpack(data: bytes) -> str:
 def put_bodies(tx: Transaction, texts: Iterable[str]) -> list[str]:
     """Stores sources that are not there yet; their hashes, in order."""
     sources = [(body_hash(text), text) for text in texts]
-    keep(tx, "body", [digest for digest, _ in sources])
+    retain(tx, "text", [digest for digest, _ in sources])
     for digest, text in sources:
         if tx.one("SELECT 1 FROM bodies WHERE hash = :hash", hash=digest) is None:
             tx.run(
                 """INSERT INTO bodies (hash, size, data) VALUES (:hash, :size, :data)
                    ON CONFLICT (hash) DO NOTHING""",
                 hash=digest,
-                size=len(text),
+                size=len(text.encode()),
                 data=pack(text),
             )
     return [digest for digest, _ in sources]
@@ -47,6 +48,20 @@ def put_bodies(tx: Transaction, texts: Iterable[str]) -> list[str]:
 def read_source(tx: Transaction, body: str | None) -> Document:
     """The document of a page file, as written."""
     return read(split_page(get_body(tx, body))[2]) if body else Document(nodes=[], gaps=[""])
+
+
+def list_oversized(tx: Transaction, digests: Iterable[str], most: int) -> list[tuple[str, int]]:
+    """Those of these sources that have more than so many bytes: hash and bytes."""
+    wanted = list(digests)
+    found: list[tuple[str, int]] = []
+    for start in range(0, len(wanted), _BATCH):
+        rows = tx.all(
+            "SELECT hash, size FROM bodies WHERE hash IN :digests AND size > :most",
+            digests=wanted[start : start + _BATCH],
+            most=most,
+        )
+        found += [(row[0], row[1]) for row in rows]
+    return found
 
 
 def get_body(tx: Transaction, digest: str) -> str:

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from ..access import Actor
 from ..core.document import Document, from_json, with_head, write
-from ..core.pages import Page, free_slug
+from ..core.free_names import free_name
+from ..core.pages import Page
 from ..errors import BadRequest
 from ..kit.cache import ByteCache
 from ..kit.db import Transaction
@@ -160,7 +161,7 @@ def _place(found: _Found, taken: set[str]) -> list[Page]:
         # Behind all that begins with the source's rank and before whatever follows it: no rank has this sign.
         parent, slug, rank = page.parent, page.slug, f"{n:06d}"
         if parent is None:
-            parent, slug, rank = source.parent, free_slug(slug, taken), f"{source.rank}!{rank}"
+            parent, slug, rank = source.parent, free_name(slug, taken.__contains__), f"{source.rank}!{rank}"
             taken.add(slug)
         pages.append(
             replace(

@@ -8,7 +8,7 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.files import Blob, FileGrant
 from ..kit.operation import Call
-from ..spaces import is_left, keep
+from ..spaces import is_released, retain
 from .store import Item
 
 PURPOSE = "content"
@@ -34,11 +34,11 @@ def signed_url(call: Call, grant: FileGrant) -> str:
 
 
 def store_file(context: Context, data: bytes) -> Blob:
-    """Stores the bytes of a file. They stay, though no row may name them yet and another space just left them."""
+    """Stores the bytes of a file. They stay, though no row may name them yet and another space just released them."""
     digest = hashlib.sha256(data).hexdigest()
     with context.db.read() as tx:
-        left = is_left(tx, "file", digest)
-    if left:
+        released = is_released(tx, "file", digest)
+    if released:
         with context.db.write() as tx:
-            keep(tx, "file", [digest])
+            retain(tx, "file", [digest])
     return context.files.put(data)

@@ -1,4 +1,4 @@
-"""Making a revision of main: its rows, what follows main, and the one event that tells of it."""
+"""Making a revision of main: its rows, what is derived from it, and the one event that tells of it."""
 
 from __future__ import annotations
 
@@ -7,20 +7,30 @@ from typing import Any
 from ..kit.db import Transaction
 from ..kit.outbox import emit
 from . import store
-from .following import apply_followers, prepare_followers
+from .deriving import apply_derived, prepare_derived
+from .limits import require_limits
 from .store import Changes, State
 
 
+def commit(tx: Transaction, state: State, changes: Changes, page_size: int, **about: Any) -> State:
+    """The next revision of the state's upper branch; ``about`` as for ``store.commit``. ``page_size`` is the setting.
+    Raises BranchMoved, and BadRequest or TooLarge where the space would hold more than it may."""
+    require_limits(tx, state, changes, page_size)
+    return store.commit(tx, state, changes, **about)
+
+
 def prepare_main(tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...]) -> list[Any]:
-    """What ``revise_main`` needs of the followers of main, read outside the write. New texts must be stored.
+    """What ``revise_main`` needs of what is derived from main, read outside the write. New texts must be stored.
     ``hosts``: the addresses of this installation (``core.links.app_hosts``)."""
-    return prepare_followers(tx, state, changes, hosts)
+    return prepare_derived(tx, state, changes, hosts)
 
 
-def revise_main(tx: Transaction, state: State, changes: Changes, prepared: list[Any], **about: Any) -> State:
-    """The next revision of main, ``base`` being its head; ``about`` as for ``store.commit``. Raises BranchMoved."""
-    made = store.commit(tx, state, changes, **about)
-    apply_followers(tx, state.space_id, prepared)
+def revise_main(
+    tx: Transaction, state: State, changes: Changes, prepared: list[Any], page_size: int, **about: Any
+) -> State:
+    """The next revision of main, whose head the state is; the rest as for ``commit``."""
+    made = commit(tx, state, changes, page_size, **about)
+    apply_derived(tx, state.space_id, prepared)
     emit(
         tx,
         "space_content_updated",

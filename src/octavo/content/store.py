@@ -1,4 +1,4 @@
-"""Lines, revisions and what they hold: page versions and item versions.
+"""Branches, revisions and what they hold: page versions and item versions.
 
 A ``State`` names one immutable state as a stack of layers, each a branch at a sequence. Main is one layer; a
 change request is its own branch laid over main where it stands. Reading looks through the stack from the top.
@@ -8,10 +8,10 @@ Writing is ``commit``: rows for what changed and nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, get_args
+from typing import Any, Literal, get_args, get_type_hints
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, defstruct
 
 from ..core.pages import Cover, Layout, Page
 from ..errors import NotFound
@@ -22,6 +22,8 @@ from ..kit.pagination import Slice, decode_token, slice_rows
 
 FOREVER = 2**62
 """``to_seq`` of what is still valid."""
+
+RevisionType = Literal["edits", "merge", "rollback", "update", "computed"]
 
 ItemKind = Literal["file", "reusable-content", "variable", "source"]
 ITEM_KINDS: tuple[ItemKind, ...] = get_args(ItemKind)
@@ -222,6 +224,11 @@ _COLUMNS = frozenset(
 )
 _NOTHING_RARE = ("{}", '{"layout":{}}')
 _RARE = tuple(name for name in Page.__struct_fields__ if name not in _COLUMNS)
+_HINTS = get_type_hints(Page)
+PageFields = defstruct(
+    "PageFields", [(name, _HINTS[name], None) for name in _RARE], forbid_unknown_fields=True
+)
+"""The shape of the column ``page_versions.fields``, to check what others wrote."""
 
 
 def _page(row: tuple[Any, ...]) -> Page:
@@ -415,6 +422,42 @@ def list_ancestors(tx: Transaction, state: State, page: Page) -> list[Page]:
     return chain[::-1]
 
 
+class ItemFields(Struct, forbid_unknown_fields=True):
+    """The shape of the column ``item_versions.fields``."""
+
+    content_type: str | None = None
+    width: int | None = None
+    height: int | None = None
+
+
+def count_pages(tx: Transaction, state: State) -> int:
+    return _count(tx, state, "page_versions", "page_id", "1 = 1")
+
+
+def _count(tx: Transaction, state: State, table: str, key: str, where: str, **parameters: Any) -> int:
+    """How many rows the state has for which ``where`` holds."""
+    top, *below = state.layers
+    live = "p.branch_id = :branch AND +p.from_seq <= :seq AND p.to_seq > :seq AND p.deleted = 0"
+    count: int = tx.value(
+        f"SELECT count(*) FROM {table} p WHERE {live} AND {where}",
+        branch=top.branch_id,
+        seq=top.sequence,
+        **parameters,
+    )
+    for layer in below:
+        count += tx.value(
+            f"""SELECT count(*) FROM {table} p WHERE {live} AND {where} AND NOT EXISTS (
+                  SELECT 1 FROM {table} u WHERE u.branch_id = :top AND u.{key} = p.{key}
+                  AND +u.from_seq <= :top_seq AND +u.to_seq > :top_seq)""",
+            branch=layer.branch_id,
+            seq=layer.sequence,
+            top=top.branch_id,
+            top_seq=top.sequence,
+            **parameters,
+        )
+    return count
+
+
 # --- items --------------------------------------------------------------------------------------------
 
 _ITEM = "p.item_id, p.kind, p.name, p.path, p.content, p.size, p.fields, p.created_at, p.deleted"
@@ -487,10 +530,11 @@ def list_items(tx: Transaction, state: State, kind: ItemKind) -> list[Item]:
     return sorted((_item(row) for row in tx.all(sql, kind=kind, **parameters)), key=lambda item: item.id)
 
 
-def space_variables(tx: Transaction, state: State) -> dict[str, Any]:
-    """The variables of the space, by name."""
-    found = list_items(tx, state, "variable")
-    return {item.name: msgspec.json.decode(item.content or "null") for item in found}
+def list_variables(tx: Transaction, state: State) -> dict[str, Any]:
+    """The values of the space's variables, by name."""
+    return {
+        item.name: msgspec.json.decode(item.content or "null") for item in list_items(tx, state, "variable")
+    }
 
 
 def list_items_page(
@@ -507,6 +551,10 @@ def list_items_page(
     )
     count = tx.value(f"SELECT count(*) FROM ({sql}) AS items", kind=kind, **parameters)
     return slice_rows([_item(row) for row in rows], limit, count, lambda item: (item.id,))
+
+
+def count_items(tx: Transaction, state: State, kind: ItemKind) -> int:
+    return _count(tx, state, "item_versions", "item_id", "p.kind = :kind", kind=kind)
 
 
 # --- documents ----------------------------------------------------------------------------------------
@@ -679,7 +727,7 @@ def _page_row(branch: str, sequence: int, page_id: str, page: Page | None, momen
 def _item_row(branch: str, sequence: int, item_id: str, item: Item | None, moment: int) -> dict[str, Any]:
     fields = {}
     if item is not None:
-        for name in ("content_type", "width", "height"):
+        for name in ItemFields.__struct_fields__:
             if (value := getattr(item, name)) is not None:
                 fields[name] = value
     return {

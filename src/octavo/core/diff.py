@@ -12,9 +12,10 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from .alignment import align
 from .document.page import split_page
 from .pages import Page
-from .pieces import align, match, split
+from .pieces import match, split
 
 
 class FieldChange(Struct, frozen=True):

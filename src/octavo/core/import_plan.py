@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Protocol
 from urllib.parse import quote
 
 from msgspec import Struct, field
 
-from .document import PageHead, read, references, split_page
+from .document import PageHead, read, references, split_page, unpaired_tags
+from .free_names import free_name
 from .links import include_path
-from .pages import Page, PageKind, free_slug, ranks, slugify
+from .pages import Page, PageKind, ranks, slugify
 from .problems import Problem
 from .space_config import (
     CONFIG_PATH,
@@ -89,9 +91,9 @@ class ImportPlan(Struct, kw_only=True):
 
 
 class PageText(Struct, kw_only=True):
-    """A planned page with what its file says: ``text`` is the whole file, ``None`` if there is none or it is
-    not UTF-8 (then ``keep_as_file`` is set and the bytes should be kept). ``title`` is what SUMMARY.md says, else
-    the leading heading, else made of the file's name."""
+    """A planned page with what its file says: ``text`` is the whole file, ``None`` if there is none, it is
+    not UTF-8 or too large (then ``keep_as_file`` is set and the bytes should be kept). ``title`` is what SUMMARY.md
+    says, else the leading heading, else made of the file's name."""
 
     planned: PlannedPage
     place: int
@@ -106,22 +108,28 @@ def plan_import(files: Files) -> ImportPlan:
     return _Planner(files, paths).plan()
 
 
-def read_pages(plan: ImportPlan, files: Files) -> Iterator[PageText]:
+def read_pages(plan: ImportPlan, files: Files, page_size: int | None = None) -> Iterator[PageText]:
     """Every page in order, its file read when its turn comes; problems are added to the plan."""
     for place, planned in enumerate(plan.pages):
         page = PageText(planned=planned, place=place, title=planned.title, link_title=planned.link_title)
         if planned.file_path is not None and not planned.missing:
-            page.text = read_text(plan, files, planned.file_path)
+            page.text = read_text(plan, files, planned.file_path, page_size)
             page.keep_as_file = page.text is None
             if page.text and not planned.titled:
                 page.title = leading_title(page.text) or planned.title
         yield page
 
 
-def read_text(plan: ImportPlan, files: Files, path: str) -> str | None:
-    """The text of a Markdown file, with its BOM and line ends; ``None`` and a problem if it is not UTF-8."""
+def read_text(plan: ImportPlan, files: Files, path: str, page_size: int | None) -> str | None:
+    """The text of a Markdown file, with its BOM and line ends; ``None`` and a problem if it is not UTF-8, or has more
+    than ``page_size`` bytes."""
+    data = files.read(path)
+    if page_size is not None and len(data) > page_size:
+        message = f"a page may have at most {page_size} bytes; kept as a file"
+        plan.problems.append(Problem(path, 0, "page_too_large", message))
+        return None
     try:
-        return files.read(path).decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         message = f"not UTF-8 (byte {error.start}); kept as a file"
         plan.problems.append(Problem(path, 0, "invalid_utf8", message))
@@ -129,21 +137,44 @@ def read_text(plan: ImportPlan, files: Files, path: str) -> str | None:
 
 
 _INCLUDE = re.compile(r"""\{%-?\s*include\s+["']([^"'\n]+)["']""")
+_SPACE_LINK = re.compile(r"https?://([^/\s:]+)(?::\d+)?/(?:o/[^/\s]+/)?s/([A-Za-z0-9_-]{1,64})")
 
 
-def note_missing_includes(plan: ImportPlan, path: str, text: str) -> None:
-    """Adds a problem for each include in a file whose reusable content is not in the source."""
-    known = set(plan.includes)
-    missing = [match for match in _INCLUDE.finditer(text) if include_path(match[1], path) not in known]
-    if not missing:
-        return
-    # In a listing it is an example.
-    meant = {r.ref.get("url") for r in references(read(split_page(text)[2])) if r.type == "reusable-content"}
-    for match in missing:
-        if match[1] in meant:
-            line = text.count("\n", 0, match.start()) + 1
-            message = f"{match[1]} does not exist; nothing is shown in its place"
-            plan.problems.append(Problem(path, line, "missing_include", message))
+class TextCheck:
+    """Adds problems to a plan for what its files say and nothing can be made of: tags without an end, links to spaces
+    that are none here, and includes that are not in the source.
+
+    ``is_space``: whether a space of this id may be linked to; ``hosts``: those whose addresses mean content.
+    """
+
+    def __init__(self, plan: ImportPlan, is_space: Callable[[str], bool], hosts: tuple[str, ...]) -> None:
+        self._plan = plan
+        self._is_space = cache(is_space)
+        self._hosts = hosts
+        self._includes = set(plan.includes)
+
+    def check(self, path: str, text: str) -> None:
+        """Looks at the whole text of one Markdown file."""
+        front, heading, body = split_page(text)
+        before = (front + heading).count("\n") + 1
+        for line, tag in unpaired_tags(body):
+            message = f"{tag[1:]} ends here but was not begun" if tag[0] == "/" else f"{tag} is never closed"
+            self._add(path, before + line, "unclosed_tag", message)
+        for match in _SPACE_LINK.finditer(text):
+            if match[1].lower() in self._hosts and not self._is_space(match[2]):
+                message = f"the space {match[2]} is not known here; the link leads where it is written"
+                self._add(path, text.count("\n", 0, match.start()) + 1, "unknown_space", message)
+        missing = [m for m in _INCLUDE.finditer(text) if include_path(m[1], path) not in self._includes]
+        # In a listing it is an example.
+        meant = references(read(body)) if missing else []
+        written = {found.ref.get("url") for found in meant if found.type == "reusable-content"}
+        for match in missing:
+            if match[1] in written:
+                message = f"{match[1]} does not exist; nothing is shown in its place"
+                self._add(path, text.count("\n", 0, match.start()) + 1, "missing_include", message)
+
+    def _add(self, path: str, line: int, kind: str, message: str) -> None:
+        self._plan.problems.append(Problem(path, line, kind, message))
 
 
 def page_of(read: PageText, ids: Sequence[str], file_ids: Mapping[str, str]) -> Page:
@@ -298,7 +329,7 @@ class _Planner:
             page = self.page(entry, parent)
             page.rank = rank
             if page.kind != "link":
-                page.slug = free_slug(page.slug, taken)
+                page.slug = free_name(page.slug, taken.__contains__)
                 taken.add(page.slug)
             above = self.pages[parent].path if parent is not None else ""
             page.path = f"{above}/{page.slug}".strip("/")

@@ -8,7 +8,6 @@ paths becomes a ``Note``.
 
 from __future__ import annotations
 
-import posixpath
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -19,8 +18,10 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from .free_names import free_name
 from .merge_text import TextConflict, TextMerge, merge_page_text, resolve_text
 from .pages import Page, rank_between
+from .paths import numbered_path
 
 Side = Literal["ours", "theirs"]
 T = TypeVar("T", bound=Struct)
@@ -183,11 +184,8 @@ class _Merge:
         base, ours, theirs = (msgspec.json.decode(msgspec.json.encode(value)) for value in three)
         sides = sorted(msgspec.json.encode(value) for value in (ours, theirs))
         told = msgspec.json.encode([kind, target, id, more.get("field"), base]) + b"".join(sides)
-        key = digest = blake2b(told, digest_size=8).hexdigest()
-        number = 1
-        while key in self.keys:
-            number += 1
-            key = f"{digest}-{number}"
+        digest = blake2b(told, digest_size=8).hexdigest()
+        key = free_name(digest, self.keys.__contains__, lambda number: f"{digest}-{number + 1}")
         self.keys.add(key)
         self.out.conflicts.append(
             Conflict(key=key, kind=kind, target=target, id=id, base=base, ours=ours, theirs=theirs, **more)
@@ -451,7 +449,7 @@ class _Merge:
         for page in new:
             if not page.slug:
                 continue
-            slug = _free(page.slug, "{}-{}", partial(taken, page.parent))
+            slug = free_name(page.slug, partial(taken, page.parent))
             seats.add((page.parent, slug))
             if slug != page.slug:
                 self.pages[page.id] = replace(page, slug=slug)
@@ -540,7 +538,7 @@ class _Merge:
         for id, item in sorted(self.out.items.items()):
             if item is None or item.kind != "variable" or self._as_ours(id, "name"):
                 continue
-            name = _free(item.name, "{}_{}", seats.__contains__)
+            name = free_name(item.name, seats.__contains__, f"{item.name}_{{}}".format)
             seats.add(name)
             if name != item.name:
                 self.out.items[id] = replace(item, name=name)
@@ -578,21 +576,11 @@ class _Merge:
         def taken(candidate: str) -> bool:
             return candidate in seats or (candidate not in old and self.tree.path_taken(candidate))
 
-        stem, ending = posixpath.splitext(path)
-        free = _free(stem, "{}-{}", lambda found: taken(found + ending)) + ending
+        free = free_name(path, taken, lambda number: numbered_path(path, number))
         seats.add(free)
         if free != path:
             into[entry.id] = replace(entry, **{field: free})
             self._note("path", target, entry.id, path, free)
-
-
-def _free(wanted: str, form: str, taken: Callable[[str], bool]) -> str:
-    """``wanted``, or with the first free number in it."""
-    free, number = wanted, 0
-    while taken(free):
-        number += 1
-        free = form.format(wanted, number)
-    return free
 
 
 def _states(

@@ -14,8 +14,9 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from .alignment import align
 from .document.page import split_page
-from .pieces import Cut, Match, align, cells, inner, match, split
+from .pieces import Cut, Match, cells, inner, match, split
 
 T = TypeVar("T")
 

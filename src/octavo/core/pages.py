@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -84,17 +83,6 @@ def slugify(title: str) -> str:
     return slug or "page"
 
 
-def free_slug(wanted: str, taken: Iterable[str]) -> str:
-    """``wanted``, or with the first free number behind it among its siblings."""
-    used = set(taken)
-    if wanted not in used:
-        return wanted
-    number = 1
-    while f"{wanted}-{number}" in used:
-        number += 1
-    return f"{wanted}-{number}"
-
-
 # Ranks are strings of these digits read as fractions in base 62; there is always room between two of them.
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
@@ -122,6 +110,20 @@ def rank_between(low: str | None, high: str | None) -> str:
             out.append(_DIGITS[a])
             high = ""
         i += 1
+
+
+def ranks_between(low: str | None, high: str | None, count: int) -> list[str]:
+    """``count`` ranks in order between two. They grow with the logarithm of the number: one behind the other each
+    would be longer than the one before."""
+    found = [""] * count
+    runs = [(0, count, low, high)]
+    while runs:
+        start, end, above, below = runs.pop()
+        if start < end:
+            middle = (start + end) // 2
+            found[middle] = rank = rank_between(above, below)
+            runs += [(start, middle, above, rank), (middle + 1, end, rank, below)]
+    return found
 
 
 def ranks(count: int) -> list[str]:

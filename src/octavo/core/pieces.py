@@ -8,12 +8,13 @@ piece is the larger one, so no block of a document is ever cut in two.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Hashable, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Sequence
 
 from msgspec import Struct
+
+from .alignment import align
 
 
 class Cut(Struct):
@@ -76,9 +77,8 @@ class _Lines:
         opened: list[tuple[str, int]] = []
         counts: Counter[str] = Counter()
         fence, since = "", 0
-        comment = -1
         skip_until = 0
-        math_closes = True
+        math_closes = comments_close = True
 
         def close(name: str, line: int) -> None:
             if not counts[name]:
@@ -122,7 +122,10 @@ class _Lines:
             else:
                 for element in _ELEMENTS.finditer(event[0], event.start("html") - event.start()):
                     if element[0] == "<!--":
+                        if not comments_close:
+                            continue
                         comment = self.text.find("-->", event.start() + element.end())
+                        comments_close = comment >= 0
                         if comment >= event.end():
                             spans[line] = self._line_at(comment)
                             skip_until = comment
@@ -346,63 +349,6 @@ def kind_of(piece: str) -> str:
     if _MARKER.match(line):
         return "list"
     return {"|": "table", ">": "quote"}.get(line[:1], "text")
-
-
-_QUADRATIC_MAX = 20_000
-"""Runs whose lengths multiply to more than this are aligned by what is unique in them only."""
-
-
-def align(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int]]:
-    """Pairs of equal elements in order: what two versions share. Near linear for any input."""
-    pairs: list[tuple[int, int]] = []
-    runs = [(0, len(a), 0, len(b))]
-    while runs:
-        a0, a1, b0, b1 = runs.pop()
-        while a0 < a1 and b0 < b1 and a[a0] == b[b0]:
-            pairs.append((a0, b0))
-            a0, b0 = a0 + 1, b0 + 1
-        while a0 < a1 and b0 < b1 and a[a1 - 1] == b[b1 - 1]:
-            a1, b1 = a1 - 1, b1 - 1
-            pairs.append((a1, b1))
-        if a0 == a1 or b0 == b1:
-            continue
-        anchors = _anchors(a, b, (a0, a1, b0, b1))
-        if anchors:
-            for (i, j), (k, m) in zip([(a0 - 1, b0 - 1), *anchors], [*anchors, (a1, b1)], strict=True):
-                runs.append((i + 1, k, j + 1, m))
-            pairs.extend(anchors)
-        elif (a1 - a0) * (b1 - b0) <= _QUADRATIC_MAX:
-            matcher = SequenceMatcher(None, a[a0:a1], b[b0:b1], autojunk=False)
-            for i, j, size in matcher.get_matching_blocks():
-                pairs.extend((a0 + i + n, b0 + j + n) for n in range(size))
-    return sorted(pairs)
-
-
-def _anchors(
-    a: Sequence[Hashable], b: Sequence[Hashable], run: tuple[int, int, int, int]
-) -> list[tuple[int, int]]:
-    """The longest ordered list of elements that each side has exactly once."""
-    a0, a1, b0, b1 = run
-    count_a, count_b = Counter(a[a0:a1]), Counter(b[b0:b1])
-    place = {b[j]: j for j in range(b0, b1) if count_b[b[j]] == 1}
-    common = [(i, place[a[i]]) for i in range(a0, a1) if count_a[a[i]] == 1 and a[i] in place]
-    tails: list[int] = []
-    ends: list[int] = []
-    before: list[int] = []
-    for n, (_, j) in enumerate(common):
-        at = bisect_left(tails, j)
-        before.append(ends[at - 1] if at else -1)
-        if at == len(tails):
-            tails.append(j)
-            ends.append(n)
-        else:
-            tails[at], ends[at] = j, n
-    chain: list[tuple[int, int]] = []
-    n = ends[-1] if ends else -1
-    while n >= 0:
-        chain.append(common[n])
-        n = before[n]
-    return chain[::-1]
 
 
 class Match(Struct):

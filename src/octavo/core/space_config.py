@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from .problems import Problem
-from .summary import SUMMARY_PATH, entry_path
+from .summary import INVISIBLE, SUMMARY_PATH, entry_path
 from .yaml_text import YamlError, YamlText, read_yaml
 
 CONFIG_PATH = ".gitbook.yaml"
@@ -16,6 +16,7 @@ VARIABLES_PATH = ".gitbook/vars.yaml"
 TAGS_PATH = ".gitbook/tags.yaml"
 INCLUDES_FOLDER = ".gitbook/includes/"
 
+_KEYS = ("root", "structure", "redirects")
 _VARIABLE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}\Z")
 MAX_VARIABLE = 256
 
@@ -41,7 +42,8 @@ class Tag(Struct, frozen=True, omit_defaults=True):
 def read_config(text: str, path: str = CONFIG_PATH) -> Config:
     """Reads any text; what is wrong with it is in ``problems``, and the defaults stand in its place."""
     config = Config()
-    found = _read_map(text, path, config.problems)
+    # Signs that nobody sees come along when such a file is copied from a page.
+    found = _read_map(INVISIBLE.sub("", text), path, config.problems)
     value = found.value if found else {}
 
     def complain(code: str, message: str, *way: str | int) -> None:
@@ -56,6 +58,9 @@ def read_config(text: str, path: str = CONFIG_PATH) -> Config:
             return default
         return inside
 
+    for key in value:
+        if key not in _KEYS:
+            complain("unknown_key", f"`{key}` means nothing here", key)
     root = path_of(value.get("root"), "", "root").strip("/")
     config.root = f"{root}/" if root else ""
     structure = value.get("structure")

@@ -9,13 +9,13 @@ import html
 import posixpath
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from difflib import SequenceMatcher
 from typing import Any, Literal
 from urllib.parse import quote, unquote
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from .alignment import align
 from .problems import Problem
 from .yaml_text import YamlError, read_yaml, write_yaml
 
@@ -66,27 +66,33 @@ def walk_entries(entries: Iterable[SummaryEntry]) -> Iterator[SummaryEntry]:
 
 # Reading
 
-_INVISIBLE = re.compile("[\u200b\u2060\ufeff]")
+INVISIBLE = re.compile("[\u200b\u2060\ufeff]")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f\ud800-\udfff]")
 _RULE = re.compile(r"\s*([-*_])(?:[ \t]*\1){2,}[ \t]*$")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
 _ITEM = re.compile(r"([ \t]*)([*+-]|\d{1,9}[.)])(?:([ \t]+)(.*))?$", re.DOTALL)
 _FENCE = re.compile(r"(`{3,}|~{3,})[^`]*$")
-_PIN = re.compile(r"\s*<a\s+[^<>]*?(?:id|name)=\"([^\"<>]*)\"[^<>]*>\s*</a>", re.IGNORECASE)
+_PIN = re.compile(r"(?<!\s)\s*<a\s+[^<>]*?(?:id|name)=\"([^\"<>]*)\"[^<>]*>\s*</a>", re.IGNORECASE)
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _LINK_TITLE = re.compile(
-    r"[ \t]+(?:\"((?:\\.|[^\"\\])*)\"|'((?:\\.|[^'\\])*)'|\(((?:\\.|[^()\\])*)\))[ \t]*\)", re.DOTALL
+    r"(?<![ \t])[ \t]+(?:\"((?:\\.|[^\"\\])*)\"|'((?:\\.|[^'\\])*)'|\(((?:\\.|[^()\\])*)\))[ \t]*\)",
+    re.DOTALL,
 )
 _POINTED = re.compile(r"<((?:\\.|[^\\<>])*)>")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CJK = "\u1100-\u11ff\u2e80-\u303f\u3041-\u9fff\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff01-\uffee"
 # A letter beside stars makes them text, unless it is of a script that puts no spaces between words.
-_EMPHASIS = re.compile(
-    rf"(?:(?<![\\\w*])|(?<=[{_CJK}]))(\*\*\*|\*\*|\*)(?=[^\s*])(.+?)(?<=[^\s*\\])\1(?:(?![\w*])|(?=[{_CJK}]))"
-    r"|(?<![\\\w])(__|_)(?=[^\s_])(.+?)(?<=[^\s_\\])\3(?!\w)"
-    r"|(?<!\\)(~~)(?=\S)(.+?)(?<=[^\s\\])\5|(?<!\\)(`+)(.+?)(?<!`)\7(?!`)"
+_OPENS = re.compile(
+    rf"(?:(?<![\\\w*])|(?<=[{_CJK}]))\*{{1,3}}+(?=[^\s*])"
+    r"|(?<![\\\w])_{1,2}+(?=[^\s_])|(?<!\\)~~(?=\S)|(?<![\\`])`++"
 )
+_CLOSES = {
+    "*": rf"(?<=[^\s*\\])%s(?:(?![\w*])|(?=[{_CJK}]))",
+    "_": r"(?<=[^\s_\\])%s(?!\w)",
+    "~": r"(?<=[^\s\\])%s",
+    "`": r"(?<!`)%s(?!`)",
+}
 _FRONT_MATTER_LINE = re.compile(r"\s*$|\s*#|[\w.-]+[ \t]*:(\s|$)|[ \t]+\S")
 
 
@@ -102,7 +108,7 @@ class _Reader:
         if len(text) > MAX_CHARACTERS:
             self.problem(0, "too_large", f"only the first {MAX_CHARACTERS} characters are read")
             text = text[:MAX_CHARACTERS]
-        self.lines = [_INVISIBLE.sub("", line) for line in re.split(r"\r\n|\r|\n", text)]
+        self.lines = [INVISIBLE.sub("", line) for line in re.split(r"\r\n|\r|\n", text)]
         self.at = 0
         self.titled = False
         # Where the search for the end of a comment or block failed before, so that it is not made again.
@@ -300,11 +306,11 @@ def _width(indent: str) -> int:
 
 
 def _clean(text: str) -> str:
-    return " ".join(_CONTROL.sub("", _INVISIBLE.sub("", text)).split())
+    return " ".join(_CONTROL.sub("", INVISIBLE.sub("", text)).split())
 
 
 def _tidy(target: str) -> str:
-    return re.sub(r"[\t\n\v\f\r]", "", _CONTROL.sub("", _INVISIBLE.sub("", target)))
+    return re.sub(r"[\t\n\v\f\r]", "", _CONTROL.sub("", INVISIBLE.sub("", target)))
 
 
 def _without_closing_hashes(text: str) -> str:
@@ -319,12 +325,20 @@ def plain_title(markdown: str) -> str:
 
 
 def _plain(text: str, depth: int = 0) -> str:
-    out, at = [], 0
-    if depth < 8:
-        for match in _EMPHASIS.finditer(text):
-            out.append(_unescape(text[at : match.start()]))
-            out.append(match[8].strip() if match[7] else _plain(match[2] or match[4] or match[6], depth + 1))
-            at = match.end()
+    out, at, start = [], 0, 0
+    unclosed: set[str] = set()  # No closing sign from some place on means none from any later one.
+    while depth < 8 and (opening := _OPENS.search(text, start)):
+        mark, start = opening[0], opening.end()
+        if mark in unclosed:
+            continue
+        closing = re.compile(_CLOSES[mark[0]] % re.escape(mark)).search(text, start + 1)
+        if closing is None:
+            unclosed.add(mark)
+            continue
+        inside = text[start : closing.start()]
+        out.append(_unescape(text[at : opening.start()]))
+        out.append(inside.strip() if mark[0] == "`" else _plain(inside, depth + 1))
+        at = start = closing.end()
     out.append(_unescape(text[at:]))
     return "".join(out)
 
@@ -508,20 +522,20 @@ class _Changed:
 
     def into(self, wanted: list[SummaryEntry]) -> str:
         rows = list(_rows(wanted))
-        matcher = SequenceMatcher(
-            None, [row.key() for row in self.rows], [row.key() for row in rows], autojunk=False
-        )
-        for what, first, behind, start, stop in matcher.get_opcodes():
-            if what == "equal":
-                for n in range(first, behind):
-                    self.keep(n)
-                continue
+        first = start = 0
+        for behind, stop in [
+            *align([row.key() for row in self.rows], [row.key() for row in rows]),
+            (len(self.rows), len(rows)),
+        ]:
             for n in range(first, behind):
                 self.note(n)
             for row in rows[start:stop]:
                 self.put(row)
             for n in range(first, behind):
                 self.leave_out(n)
+            if behind < len(self.rows):
+                self.keep(behind)
+            first, start = behind + 1, stop + 1
         return "".join([*self.out, *self.kept])
 
     def keep(self, n: int) -> None:
@@ -543,8 +557,8 @@ class _Changed:
     def leave_out(self, n: int) -> None:
         behind = self.lines[self.ends[n] : self.begins[n + 1]]
         if self.kept and not self.kept[-1].strip():
-            while behind and not behind[0].strip():
-                behind = behind[1:]
+            filled = next((n for n, line in enumerate(behind) if line.strip()), len(behind))
+            behind = behind[filled:]
         self.kept += behind
 
     def put(self, row: _Row) -> None:

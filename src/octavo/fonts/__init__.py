@@ -1,5 +1,7 @@
 """Fonts of an organization, made of uploaded files."""
 
-from ..spaces import uses_hashes
+from . import tables as tables
 
-uses_hashes("file", "font_faces", "hash")
+__all__ = [
+    "tables",
+]  # fmt: skip

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from ..access import Can, OrgAccess, audit
+from ..access import Can, OrgAccess
 from ..errors import PreconditionFailed
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery, present_slice
-from . import creating, store, wire
+from . import editing, store, wire
 
 operation = Area("fonts").operation
 
 _FONTS = "/orgs/{organizationId}/fonts"
 _FONT = _FONTS + "/{fontId}"
-
-
-def _state(font: store.FontRow) -> dict[str, object]:
-    return {"fontFamily": font.family, "weights": [face.weight for face in font.faces]}
 
 
 @operation("listCustomFonts", "GET", _FONTS, needs=Can.VIEW, returns=Listing[wire.Font], errors=(404,))
@@ -41,16 +37,14 @@ def create_font(call: Call, org: OrgAccess, body: wire.CreateFont) -> wire.Font:
     if len(weights) < len(body.font_faces):
         raise PreconditionFailed("fontFaces: a weight comes once")
     with call.db.write() as tx:
-        font = creating.create(tx, call.context.files, org, body.font_family, weights)
-        audit(tx, call, "font.created", org.organization_id, ("font", font.id), after=_state(font))
-        return wire.present_font(call, org, font)
+        return wire.present_font(call, org, editing.create(tx, call, org, body.font_family, weights))
 
 
 @operation("getCustomFont", "GET", _FONT, needs=Can.VIEW, returns=wire.Font, errors=(404,))
 def get_font(call: Call, org: OrgAccess, font_id: str) -> wire.Font:
     """One font."""
     with call.db.read() as tx:
-        return wire.present_font(call, org, creating.get_font(tx, org.organization_id, font_id))
+        return wire.present_font(call, org, editing.get_font(tx, org.organization_id, font_id))
 
 
 @operation(
@@ -64,24 +58,14 @@ def get_font(call: Call, org: OrgAccess, font_id: str) -> wire.Font:
 )
 def update_font(call: Call, org: OrgAccess, font_id: str, body: wire.UpdateFont) -> wire.Font:
     """Renames a font, adds or replaces weights; `storageKey` null removes one. 412 without the weight 400."""
+    weights = {face.weight: face.storage_key for face in body.font_faces}
     with call.db.write() as tx:
-        before = creating.get_font(tx, org.organization_id, font_id)
-        weights = {face.weight: face.storage_key for face in body.font_faces}
-        after = creating.change(tx, call.context.files, org, before, body.font_family, weights)
-        if after != before:
-            target = ("font", font_id)
-            was, is_now = _state(before), _state(after)
-            audit(tx, call, "font.updated", org.organization_id, target, before=was, after=is_now)
-        return wire.present_font(call, org, after)
+        font = editing.change(tx, call, org, font_id, body.font_family, weights)
+        return wire.present_font(call, org, font)
 
 
 @operation("deleteCustomFont", "DELETE", _FONT, needs=Can.CREATE_CONTENT, returns=Deletion)
 def delete_font(call: Call, org: OrgAccess, font_id: str) -> bool:
     """Removes a font with its files."""
     with call.db.write() as tx:
-        found = store.find_font(tx, org.organization_id, font_id)
-        if found is None:
-            return False
-        store.delete_font(tx, found.id)
-        audit(tx, call, "font.removed", org.organization_id, ("font", font_id), before=_state(found))
-    return True
+        return editing.delete(tx, call, org, font_id)

@@ -11,7 +11,7 @@ from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.pagination import Slice, decode_token, slice_rows
-from ..spaces import leave
+from ..spaces import release
 
 
 class Face(Struct, frozen=True):
@@ -89,10 +89,10 @@ def put_face(tx: Transaction, font_id: str, face: Face) -> None:
 
 def remove_face(tx: Transaction, font_id: str, weight: int) -> None:
     where = f"font_id = :font AND weight = {weight:d}"
-    leave(tx, "file", f"SELECT hash FROM font_faces WHERE {where}", font=font_id)
+    release(tx, "file", f"SELECT hash FROM font_faces WHERE {where}", font=font_id)
     tx.run(f"DELETE FROM font_faces WHERE {where}", font=font_id)
 
 
 def delete_font(tx: Transaction, font_id: str) -> None:
-    leave(tx, "file", "SELECT hash FROM font_faces WHERE font_id = :font", font=font_id)
+    release(tx, "file", "SELECT hash FROM font_faces WHERE font_id = :font", font=font_id)
     tx.run("DELETE FROM fonts WHERE id = :id", id=font_id)

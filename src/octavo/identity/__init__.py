@@ -1,5 +1,6 @@
 """Sign-in: accounts, sessions, factors, OpenID Connect, SAML."""
 
+from . import tables as tables
 from .arrival import meet_directory
 from .linked_accounts import is_made_by
 from .passwords import hash_password, require_good, set_password
@@ -18,5 +19,5 @@ __all__ = [
     "SignedInResult", "begin_session", "disable_member", "end_session", "hash_password", "is_made_by",
     "list_active_providers", "list_sessions", "list_tokens", "meet_directory", "present_new_session",
     "remove_member", "require_another_admin", "require_good", "revoke_token", "set_password", "sign_in",
-    "user_agent", "verify_address",
+    "tables", "user_agent", "verify_address",
 ]  # fmt: skip

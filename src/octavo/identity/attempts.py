@@ -6,11 +6,11 @@ counter of an account; so tries from a device that its owner has signed in from 
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections.abc import Mapping
 
 from ..errors import TooManyRequests
+from ..kit.allowances import count_more, key_of
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.signing import Signer
@@ -24,10 +24,6 @@ _DEVICE_LIFETIME = 365 * 24 * 3_600_000
 _DEVICE = "device"
 
 
-def _key(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def counters(
     kind: str, account: str, address: str, *, per_account: int = PER_ACCOUNT, device: str | None = None
 ) -> dict[str, int]:
@@ -36,22 +32,22 @@ def counters(
     ``device``: what ``read_device`` gave; None: a device that nobody is known to have signed in from.
     """
     if device is not None:
-        return {_key(kind, "device", device): PER_DEVICE}
+        return {key_of(kind, "device", device): PER_DEVICE}
     return {
-        _key(kind, "both", account, address): PER_ACCOUNT_AND_ADDRESS,
-        _key(kind, "account", account): per_account,
+        key_of(kind, "both", account, address): PER_ACCOUNT_AND_ADDRESS,
+        key_of(kind, "account", account): per_account,
         **client_counter(kind, address),
     }
 
 
 def client_counter(kind: str, address: str, limit: int | None = None) -> dict[str, int]:
     """The counter of one client address alone."""
-    return {_key(kind, "address", address): PER_ADDRESS if limit is None else limit}
+    return {key_of(kind, "address", address): PER_ADDRESS if limit is None else limit}
 
 
 def account_counter(kind: str, account: str, limit: int) -> dict[str, int]:
     """The counter of one account alone, whoever asks."""
-    return {_key(kind, "account", account): limit}
+    return {key_of(kind, "account", account): limit}
 
 
 def take(tx: Transaction, keys: Mapping[str, int]) -> None:
@@ -67,17 +63,7 @@ def take(tx: Transaction, keys: Mapping[str, int]) -> None:
 
 def count(tx: Transaction, keys: Mapping[str, int]) -> bool:
     """Counts a try; False when one of the counters is used up in this window."""
-    window = now() // WINDOW * WINDOW
-    for key in sorted(keys):
-        used = tx.value(
-            """INSERT INTO attempts (key, window_start, count) VALUES (:key, :window, 1)
-               ON CONFLICT (key, window_start) DO UPDATE SET count = attempts.count + 1 RETURNING count""",
-            key=key,
-            window=window,
-        )
-        if used > keys[key]:
-            return False
-    return True
+    return all(count_more(tx, key, WINDOW) <= keys[key] for key in sorted(keys))
 
 
 def give_back(tx: Transaction, keys: Mapping[str, int]) -> None:
@@ -94,7 +80,7 @@ def give_back(tx: Transaction, keys: Mapping[str, int]) -> None:
 
 def make_device(signer: Signer, account: str) -> str:
     """What proves later that somebody has signed in to the account from the device that keeps it."""
-    payload = f"{secrets.token_hex(16)} {_key(_DEVICE, account)}"
+    payload = f"{secrets.token_hex(16)} {key_of(_DEVICE, account)}"
     return signer.sign(_DEVICE, payload, now() + _DEVICE_LIFETIME)
 
 
@@ -104,4 +90,4 @@ def read_device(signer: Signer, device: str | None, account: str) -> str | None:
     if payload is None:
         return None
     id, _, known = payload.partition(" ")
-    return id if known == _key(_DEVICE, account) else None
+    return id if known == key_of(_DEVICE, account) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..errors import Conflict
 from ..kit.clock import now
 from ..kit.db import Transaction
+from ..kit.tables import end_membership
 
 
 def require_another_admin(tx: Transaction, organization_id: str, user_id: str) -> None:
@@ -74,8 +75,9 @@ def disable_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
 
 
 def remove_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
-    """Ends a membership and what hangs on it: places in teams, grants, what a directory and identity providers
-    call them, sessions, tokens. False when there was none. Raises Conflict for the last administrator."""
+    """Ends a membership and what hangs on it: what tables declare as such (places in teams, grants, what a directory
+    and identity providers call them), sessions, tokens. False when there was none. Raises Conflict for the last
+    administrator."""
     require_another_admin(tx, organization_id, user_id)
     row = tx.one(
         "DELETE FROM members WHERE organization_id = :org AND user_id = :user RETURNING accepted",
@@ -84,29 +86,6 @@ def remove_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
     )
     if row is None:
         return False
-    tx.run(
-        """DELETE FROM team_members WHERE user_id = :user
-           AND team_id IN (SELECT id FROM teams WHERE organization_id = :org)""",
-        user=user_id,
-        org=organization_id,
-    )
-    for table, kind in (("spaces", "space"), ("collections", "collection")):
-        tx.run(
-            f"""DELETE FROM grants WHERE subject_type = 'user' AND subject_id = :user AND object_type = '{kind}'
-                AND object_id IN (SELECT id FROM {table} WHERE organization_id = :org)""",
-            user=user_id,
-            org=organization_id,
-        )
-    tx.run(
-        "DELETE FROM scim_resources WHERE organization_id = :org AND user_id = :user",
-        org=organization_id,
-        user=user_id,
-    )
-    tx.run(
-        """DELETE FROM external_identities WHERE user_id = :user
-           AND provider IN (SELECT id FROM saml_providers WHERE organization_id = :org)""",
-        user=user_id,
-        org=organization_id,
-    )
+    end_membership(tx, organization_id, user_id)
     _end_in_organization(tx, organization_id, user_id, accepted=bool(row[0]))
     return True

@@ -187,7 +187,6 @@ def sign_out(call: Call, caller: SignedIn) -> Reply:
     needs=PUBLIC,
     status=303,
     errors=(502, 503),
-    heavy=True,
     extension=True,
 )
 def start_oidc(call: Call, query: oidc.StartQuery) -> Reply:
@@ -210,7 +209,6 @@ def start_oidc(call: Call, query: oidc.StartQuery) -> Reply:
     needs=PUBLIC,
     status=303,
     errors=(401, 502, 503),
-    heavy=True,
     extension=True,
 )
 def finish_oidc(call: Call, query: oidc.CallbackQuery) -> Reply:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from ..access import SESSION_IDLE, audit_person, find_user
 from ..errors import Unauthorized, Unavailable
 from ..kit import jobs, mail
+from ..kit.allowances import DAY
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -210,7 +211,7 @@ def forget_expired(context: Context) -> None:
                idle=moment - SESSION_IDLE)  # fmt: skip
         tx.run("DELETE FROM one_time_secrets WHERE expires_at < :now", now=moment)
         tx.run("DELETE FROM saml_assertions WHERE expires_at < :now", now=moment)
-        tx.run("DELETE FROM attempts WHERE window_start < :before", before=moment - attempts.WINDOW)
+        tx.run("DELETE FROM attempts WHERE window_start < :before", before=moment - DAY)
 
 
 jobs.schedule("forgetExpiredSignIns", _SWEEP_EVERY, "forgetExpiredSignIns")

@@ -27,6 +27,7 @@ from ..access import (
 from ..errors import Conflict, NotFound
 from ..identity import hash_password, meet_directory, require_good, set_password, verify_address
 from ..kit import jobs, mail
+from ..kit.allowances import spend
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -45,7 +46,11 @@ def invite(
     sso: bool,
     invited_by: str,
 ) -> InvitedUsers:
-    """Adds those with an account, invites the others. ``people``: addresses with the role for each."""
+    """Adds those with an account, invites the others. ``people``: addresses with the role for each. Raises
+    TooManyRequests past what ``invited_by`` may invite, or an address may be sent, within a day."""
+    most = call.settings.invitations_per_day
+    message = f"emails: more than the {most} addresses that one person may invite within a day."
+    spend(tx, "invitations", invited_by, most, message, len(people))
     answer = InvitedUsers(users=[], invited=0, failed_sso_emails=[])
     mailing = bool(call.settings.smtp_url)
     links: list[InvitationLink] = []
@@ -71,7 +76,8 @@ def invite(
                 hash=hash_token(secret) if secret else None,
             )
             if mailing:
-                jobs.enqueue(tx, "mailInvitation", invitation_id=invitation_id)
+                mail.allow(tx, call.settings, email)
+                jobs.enqueue(tx, "mailInvitation", organization=organization_id, invitation_id=invitation_id)
             else:
                 links.append(InvitationLink(email, _url(call.context, organization_id, secret)))
             state = {"email": email, "role": role}
@@ -146,7 +152,8 @@ def invite_account(
         tx, organization_id, email, role, sso=False, invited_by=invited_by, hash=None, standing=True
     )
     if call.settings.smtp_url:
-        jobs.enqueue(tx, "mailInvitation", invitation_id=invitation_id)
+        mail.allow(tx, call.settings, email)
+        jobs.enqueue(tx, "mailInvitation", organization=organization_id, invitation_id=invitation_id)
     state = {"email": email, "role": role}
     audit(tx, call, "invitation.created", organization_id, ("invitation", invitation_id), after=state)
 

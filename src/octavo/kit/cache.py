@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from .db import Database
 
 T = TypeVar("T")
+_ABSENT: Any = object()
 
 
 class ByteCache(Generic[T]):
@@ -27,11 +28,11 @@ class ByteCache(Generic[T]):
     def __len__(self) -> int:
         return len(self._entries)
 
-    def get(self, key: Hashable) -> T | None:
+    def get(self, key: Hashable, default: T | None = None) -> T | None:
         with self._lock:
             entry = self._entries.get(key)
             if entry is None:
-                return None
+                return default
             self._entries.move_to_end(key)
             return entry[0]
 
@@ -52,33 +53,45 @@ class ByteCache(Generic[T]):
 class FreshCache(Generic[T]):
     """Values read from the database, each valid until anybody commits anything.
 
+    ``cost`` says what a value takes of ``capacity``, or None for one that is not kept; without it, each takes one.
     Never ask inside a write transaction: what it sees may yet be rolled back.
     """
 
-    def __init__(self, database: Database, entries: int = 10_000) -> None:
+    def __init__(
+        self, database: Database, capacity: int, cost: Callable[[T], int | None] = lambda value: 1
+    ) -> None:
         self._database = database
-        self._entries = entries
+        self._capacity = capacity
+        self._cost = cost
         self._lock = threading.Lock()
         self._generation: int | None = None
-        self._values: OrderedDict[Hashable, T] = OrderedDict()
+        self._values: ByteCache[T] = ByteCache(capacity)
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """The kept value, or that of ``make()``, which reads the database; None is a value too."""
         generation = self._database.generation()
         if generation is None:
             return make()
+        values = self._at(generation)
+        found = values.get(key, _ABSENT) if values is not None else _ABSENT
+        if found is not _ABSENT:
+            return cast(T, found)
+        value = make()
+        cost = self._cost(value)
+        # Older than the cache: an open read with an earlier snapshot, whose values are its own.
+        if cost is not None and (values := self._at(generation)) is not None:
+            values.put(key, value, cost)
+        return value
+
+    def find(self, key: Hashable) -> T | None:
+        """The kept value, or None."""
+        generation = self._database.generation()
+        values = self._at(generation) if generation is not None else None
+        return values.get(key) if values is not None else None
+
+    def _at(self, generation: int) -> ByteCache[T] | None:
+        """The values of a generation; None for one that has passed."""
         with self._lock:
             if self._generation is None or generation > self._generation:
-                self._values.clear()
-                self._generation = generation
-            if generation == self._generation and key in self._values:
-                self._values.move_to_end(key)
-                return self._values[key]
-        value = make()
-        with self._lock:
-            # Older than the cache: an open read with an earlier snapshot, whose values are its own.
-            if generation == self._generation:
-                self._values[key] = value
-                if len(self._values) > self._entries:
-                    self._values.popitem(last=False)
-        return value
+                self._values, self._generation = ByteCache(self._capacity), generation
+            return self._values if generation == self._generation else None

@@ -38,6 +38,10 @@ class RetryTransaction(Exception):
     """The engine gave way to another transaction (a deadlock, a serialization failure): run it again."""
 
 
+class LockTimeout(Exception):
+    """Another transaction kept a lock for longer than a migration waits for it."""
+
+
 class Cursor(Protocol):
     """What the cursors of both drivers have."""
 
@@ -75,6 +79,10 @@ class Transaction:
         return self._execute(*_spread(sql, parameters)).rowcount
 
     def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
+        raise NotImplementedError
+
+    def script(self, sql: str) -> None:
+        """Runs several statements without parameters, each ending with a line (for migrations)."""
         raise NotImplementedError
 
     def after_commit(self, effect: Callable[[], None]) -> None:
@@ -125,6 +133,8 @@ class Database:
     """One database; safe to share between threads."""
 
     engine: Engine
+    row_errors: tuple[type[Exception], ...]
+    """What the engine raises for a row that it cannot hold, or that breaks a rule of the schema."""
 
     def read(self) -> AbstractContextManager[Transaction]:
         """A read transaction: one snapshot. Inside another read of the same thread it joins that one."""
@@ -145,8 +155,11 @@ class Database:
         """
         raise NotImplementedError
 
-    def script(self, sql: str) -> None:
-        """Runs several statements in one write transaction (for migrations)."""
+    def migration(self) -> AbstractContextManager[Transaction]:
+        """A write transaction that may change the schema. Other processes' migrations wait until it ends.
+
+        Raises LockTimeout when something else holds what it needs for too long.
+        """
         raise NotImplementedError
 
     def close(self) -> None:
@@ -181,9 +194,20 @@ class _SqliteTransaction(Transaction):
     def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
         self._connection.executemany(sql, rows)
 
+    def script(self, sql: str) -> None:
+        # Not executescript(), which would commit what the transaction has done so far.
+        statement = ""
+        for line in sql.splitlines(keepends=True):
+            statement += line
+            if sqlite3.complete_statement(statement):
+                self._connection.execute(statement)
+                statement = ""
+        self._connection.execute(statement)
+
 
 class SqliteDatabase(Database):
     engine: Engine = "sqlite"
+    row_errors = (sqlite3.IntegrityError, sqlite3.DataError, OverflowError)
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -275,14 +299,17 @@ class SqliteDatabase(Database):
         with self._watcher_lock:
             return int(self._watcher.execute("PRAGMA data_version").fetchone()[0])
 
-    def script(self, sql: str) -> None:
-        with self._write_lock:
-            try:
-                self._writer.executescript(f"BEGIN IMMEDIATE;\n{sql}\nCOMMIT;")
-            except BaseException:
-                if self._writer.in_transaction:
-                    self._writer.execute("ROLLBACK")
+    @contextmanager
+    def migration(self) -> Iterator[Transaction]:
+        try:
+            # One process writes at a time; the others wait for as long as busy_timeout says.
+            with self.write() as tx:
+                yield tx
+        except OutOfReach as error:
+            code = getattr(error.__cause__, "sqlite_errorcode", 0)
+            if code & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise
+            raise LockTimeout(str(error.__cause__)) from error
 
     def close(self) -> None:
         with self._write_lock:

@@ -2,7 +2,8 @@
 
 A host name is resolved once, every address it has must be public, and the connection goes to one of those very
 addresses: what a name server answers a moment later does not matter. Each redirect is checked anew. One
-deadline holds for the whole fetch, redirects and slow headers included.
+deadline holds for the whole fetch, slow name servers, redirects and slow headers included; in a job it is no later
+than the job's.
 """
 
 from __future__ import annotations
@@ -11,16 +12,19 @@ import ipaddress
 import re
 import socket
 import ssl
+import threading
 import time
 import zlib
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import certifi
 from msgspec import Struct
 
 from ..errors import OctavoError
+from . import deadlines
 
 if TYPE_CHECKING:
     import httpx
@@ -36,6 +40,8 @@ _HARMLESS_HEADERS = frozenset({"accept", "accept-language", "content-type", "use
 _TUNNELS = tuple(
     map(ipaddress.IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32"))
 )
+_lookups = threading.BoundedSemaphore(64)
+"""Names that are looked up at a time; a name server that does not answer takes no more threads than these."""
 _GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
 
 
@@ -45,12 +51,29 @@ class FetchError(OctavoError):
     status = 502
 
 
+class Allowance:
+    """Bytes that several fetches may take together; safe to share between threads."""
+
+    def __init__(self, size: int) -> None:
+        self._size = self._left = size
+        self._lock = threading.Lock()
+
+    def take(self, count: int) -> None:
+        """Raises FetchError when there are not so many left."""
+        with self._lock:
+            self._left -= count
+            if self._left < 0:
+                raise FetchError(f"the answers together are larger than {self._size} bytes")
+
+
 class Limits(Struct, frozen=True, kw_only=True):
-    """``size`` bytes of body after decompression, ``seconds`` for everything together."""
+    """``size`` bytes of body after decompression, and of ``together`` those that other fetches leave; ``seconds`` for
+    everything together."""
 
     size: int = 10 * 1024 * 1024
     seconds: float = 20
     redirects: int = 5
+    together: Allowance | None = None
 
 
 _LIMITS = Limits()
@@ -85,7 +108,7 @@ class Fetcher:
     def __init__(self, allowed: str = "") -> None:
         self._allowed = {entry.strip().lower() for entry in allowed.split(",") if entry.strip()}
 
-    def check_url(self, url: str) -> Target:
+    def check_url(self, url: str, seconds: float = _LIMITS.seconds) -> Target:
         """Resolves and checks, without connecting: for other clients, such as git. Raises FetchError."""
         import httpx
 
@@ -103,7 +126,7 @@ class Fetcher:
         trusted = f"{host}:{port}" in self._allowed or f"{name}:{port}" in self._allowed
         if not trusted:
             _refuse_odd_numbers(name)
-        addresses = _resolve(name, port)
+        addresses = _resolve(name, port, deadlines.remaining(seconds))
         if not trusted and not all(map(_is_public, addresses)):
             raise FetchError(f"{host}: a host in a private network is refused")
         return Target(str(parsed), scheme, name, port, addresses)
@@ -119,9 +142,10 @@ class Fetcher:
         """The answer, whatever its status. Raises FetchError."""
         import httpx
 
-        deadline = time.monotonic() + limits.seconds
+        deadlines.check()
+        deadline = time.monotonic() + deadlines.remaining(limits.seconds)
         sent = {k: v for k, v in (headers or {}).items() if k.lower() not in _OWN_HEADERS}
-        target = self.check_url(url)
+        target = self.check_url(url, deadline - time.monotonic())
         for _ in range(limits.redirects + 1):
             answer = self._fetch_once(
                 target, method=method, headers=sent, body=body, limits=limits, deadline=deadline
@@ -133,7 +157,7 @@ class Fetcher:
                 joined = str(httpx.URL(target.url).join(location))
             except httpx.InvalidURL:
                 raise FetchError(f"{target.host}: redirects to an invalid URL") from None
-            following = self.check_url(joined)
+            following = self.check_url(joined, deadline - time.monotonic())
             if (following.scheme, following.host, following.port) != (
                 target.scheme,
                 target.host,
@@ -180,6 +204,8 @@ class Fetcher:
                 data = bytearray()
                 for chunk in _decoded(response.iter_stream(), found.get("content-encoding", "identity")):
                     data += chunk
+                    if limits.together is not None:
+                        limits.together.take(len(chunk))
                     if len(data) > limits.size:
                         raise FetchError(f"{target.host}: the answer is larger than {limits.size} bytes")
                 return Fetched(target.url, response.status, found, bytes(data))
@@ -206,12 +232,30 @@ def _refuse_odd_numbers(host: str) -> None:
             raise FetchError(f"{host}: a host in this form is refused") from None
 
 
-def _resolve(host: str, port: int) -> tuple[str, ...]:
+def _resolve(host: str, port: int, seconds: float) -> tuple[str, ...]:
+    """The addresses of a host. Nothing can stop a look-up: one that takes too long is left to its own thread."""
+    late = FetchError(f"{host}: the host name was not resolved in time")
+    until = time.monotonic() + seconds
+    if not _lookups.acquire(timeout=max(seconds, 0)):
+        raise late
+    found: Future[list[Any]] = Future()
+
+    def look_up() -> None:
+        try:
+            found.set_result(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except BaseException as error:
+            found.set_exception(error)
+        finally:
+            _lookups.release()
+
+    threading.Thread(target=look_up, name="octavo-resolve", daemon=True).start()
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        entries = found.result(max(until - time.monotonic(), 0))
+    except TimeoutError:
+        raise late from None
     except (OSError, UnicodeError):
         raise FetchError(f"{host}: the host name cannot be resolved") from None
-    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 def _is_public(text: str) -> bool:

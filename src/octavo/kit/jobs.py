@@ -3,84 +3,111 @@
 A job is a row: written with its cause, leased by one worker at a time, gone when done. It runs at least once,
 so handlers are idempotent; one that writes to the same database calls ``finish(tx)`` in that transaction and
 its effect happens exactly once. A failed job waits longer each time and is parked after its last attempt.
+
+States: ``later`` (its time has not come), ``ready``, ``running`` (under a lease), ``parked`` (failed for good).
+``worker.py`` runs them, and shares its threads fairly between kinds and organizations.
 """
 
 from __future__ import annotations
 
-import random
 import threading
-import traceback
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 from weakref import WeakSet
 
 import msgspec
-import structlog
+from msgspec import Struct
 
 from ..errors import NotFound
 from .clock import now
 from .db import Database, Transaction
 from .ids import new_id
+from .tables import Table, declare
 
-log = structlog.get_logger()
+declare(*(Table(name=name, stays="the installation's own") for name in ("jobs", "schedules")))
 
 F = TypeVar("F", bound=Callable[..., None])
 
-FIRST_RETRY = 5_000  # milliseconds, doubled with every further attempt
-LONGEST_RETRY = 3_600_000
 ATTEMPTS = 10
+SECONDS = 60.0
+"""How long a job may run unless its kind says otherwise. A kind that may run longer is a long one."""
+
+State = Literal["waiting", "running", "parked"]
+STATES: dict[State, tuple[str, ...]] = {
+    "parked": ("parked",),
+    "running": ("running",),
+    "waiting": ("ready", "later"),
+}
+"""As people see them, in the order in which they want to: the states of rows that each stands for."""
 
 
-class _Kind(NamedTuple):
+class Kind(NamedTuple):
+    """What jobs of a kind do, how often they are attempted, and how many seconds one attempt may take."""
+
     run: Callable[..., None]
     attempts: int
+    seconds: float
+
+    @property
+    def is_long(self) -> bool:
+        return self.seconds > SECONDS
 
 
-class _Schedule(NamedTuple):
+class Schedule(NamedTuple):
+    """A job of ``kind`` every so many milliseconds."""
+
     every: int
     kind: str
 
 
-class Job(NamedTuple):
-    """A leased job; ``attempts`` counts the one that begins."""
+class JobRow(NamedTuple):
+    """``organization_id`` is empty for the installation's own; moments are milliseconds; ``error`` is that of the
+    last attempt, and ends with what went wrong."""
 
     id: str
     kind: str
-    payload: str
-    attempts: int
-
-
-class ParkedJob(NamedTuple):
-    """A job that failed for good; ``error`` ends with what went wrong last."""
-
-    id: str
-    kind: str
+    organization_id: str
+    state: State
     payload: dict[str, Any]
     attempts: int
-    error: str
     created_at: int
+    run_at: int
+    lease_until: int | None
+    error: str | None
+
+
+class JobCount(Struct, frozen=True):
+    """How many jobs of a kind are in a state; ``oldest``: when the first of them was due, in milliseconds."""
+
+    kind: str
+    state: State
+    count: int
+    oldest: int
 
 
 class LeaseLost(Exception):
     """Another worker has taken the job over: this run must leave no trace."""
 
 
-_kinds: dict[str, _Kind] = {}
-_schedules: dict[str, _Schedule] = {}
-_feeders: list[Callable[[Database], bool]] = []
-_workers: WeakSet[Worker] = WeakSet()
-_running: ContextVar[tuple[str, str] | None] = ContextVar("octavo_job", default=None)
+kinds: dict[str, Kind] = {}
+schedules: dict[str, Schedule] = {}
+feeders: list[Callable[[Database], bool]] = []
+running: ContextVar[tuple[str, str] | None] = ContextVar("octavo_job", default=None)
+"""The job of this thread, and the lease it runs under."""
+_bells: WeakSet[threading.Event] = WeakSet()
 
 
-def job(kind: str, attempts: int = ATTEMPTS) -> Callable[[F], F]:
-    """Registers ``function(context, **payload)`` as what jobs of this kind do."""
+def job(kind: str, *, attempts: int = ATTEMPTS, seconds: float = SECONDS) -> Callable[[F], F]:
+    """Registers ``function(context, **payload)`` as what jobs of this kind do.
+
+    After ``seconds`` an attempt has failed: ``deadlines`` say so to the function, which checks them in its loops.
+    """
 
     def register(function: F) -> F:
-        if kind in _kinds:
+        if kind in kinds:
             raise ValueError(f"two handlers of the job kind {kind!r}")
-        _kinds[kind] = _Kind(function, attempts)
+        kinds[kind] = Kind(function, attempts, seconds)
         return function
 
     return register
@@ -88,32 +115,43 @@ def job(kind: str, attempts: int = ATTEMPTS) -> Callable[[F], F]:
 
 def schedule(name: str, every: float, kind: str) -> None:
     """A job of ``kind`` without payload every so many seconds, once for all workers together."""
-    _schedules[name] = _Schedule(int(every * 1000), kind)
+    schedules[name] = Schedule(int(every * 1000), kind)
 
 
 def feeder(function: Callable[[Database], bool]) -> Callable[[Database], bool]:
     """Registers what every worker calls before it looks for jobs; True asks to be called again at once."""
-    _feeders.append(function)
+    feeders.append(function)
     return function
 
 
 def enqueue(
-    tx: Transaction, kind: str, *, key: str | None = None, run_at: int | None = None, **payload: Any
+    tx: Transaction,
+    kind: str,
+    *,
+    organization: str | None = None,
+    key: str | None = None,
+    run_at: int | None = None,
+    **payload: Any,
 ) -> None:
     """Adds a job to the transaction; workers of this process wake once it commits.
 
-    ``key``: a job of that key that still waits for its first run makes a second one needless. ``run_at`` is in
-    milliseconds. The payload is ids and a version number, as JSON.
+    ``organization``: for whom it is done; organizations take turns. ``key``: a job of that key that still waits for
+    its first run makes a second one needless. ``run_at`` is in milliseconds. The payload is ids and a version
+    number, as JSON.
     """
     moment = now()
+    due = moment if run_at is None else run_at
     tx.run(
-        "INSERT INTO jobs (id, kind, payload, unique_key, run_at, created_at)"
-        " VALUES (:id, :kind, :payload, :key, :run_at, :now) ON CONFLICT (unique_key) DO NOTHING",
+        "INSERT INTO jobs (id, kind, organization_id, state, payload, unique_key, run_at, created_at)"
+        " VALUES (:id, :kind, :organization, :state, :payload, :key, :run_at, :now)"
+        " ON CONFLICT (unique_key) DO NOTHING",
         id=new_id(),
         kind=kind,
+        organization=organization or "",
+        state="ready" if due <= moment else "later",
         payload=msgspec.json.encode(payload).decode(),
         key=key,
-        run_at=moment if run_at is None else run_at,
+        run_at=due,
         now=moment,
     )
     tx.after_commit(wake)
@@ -125,217 +163,91 @@ def finish(tx: Transaction) -> None:
     Raises LeaseLost, for the transaction to roll back, when another worker has the job by now. Outside a job
     it does nothing, so that handlers can be called directly.
     """
-    running = _running.get()
-    if running is not None and not _delete(tx, *running):
-        raise LeaseLost(running[0])
+    current = running.get()
+    if current is not None and not delete(tx, *current):
+        raise LeaseLost(current[0])
+
+
+def delete(tx: Transaction, job_id: str, lease: str) -> bool:
+    """Deletes a job that runs under a lease; False when it no longer does."""
+    return bool(tx.run("DELETE FROM jobs WHERE id = :id AND lease = :lease", id=job_id, lease=lease))
 
 
 def wake() -> None:
     """Makes the workers of this process look for jobs now."""
-    for worker in list(_workers):
-        worker._wake.set()
+    for bell in list(_bells):
+        bell.set()
 
 
-def list_parked(tx: Transaction, limit: int = 100) -> list[ParkedJob]:
-    """The latest first."""
-    rows = tx.all(
-        "SELECT id, kind, payload, attempts, error, created_at FROM jobs WHERE parked = 1"
-        " ORDER BY id DESC LIMIT :limit",
-        limit=limit,
-    )
-    return [ParkedJob(row[0], row[1], msgspec.json.decode(row[2]), *row[3:]) for row in rows]
+def listen(bell: threading.Event) -> None:
+    """``wake`` sets this event from now on, for as long as somebody holds it."""
+    _bells.add(bell)
 
 
-def retry_parked(tx: Transaction, job_id: str) -> None:
-    """Gives a parked job all its attempts again. Raises NotFound."""
-    if not tx.run(
-        "UPDATE jobs SET parked = 0, attempts = 0, run_at = :now WHERE id = :id AND parked = 1",
-        id=job_id,
-        now=now(),
-    ):
-        raise NotFound("parked job not found")
-    tx.after_commit(wake)
+# --- looking at them ------------------------------------------------------------------------------------
+
+_ROW = "id, kind, organization_id, state, payload, attempts, created_at, run_at, lease_until, error"
+_SHOWN: dict[str, State] = {state: shown for shown, states in STATES.items() for state in states}
 
 
-class Worker:
-    """Runs jobs in threads. ``context`` is handed to every handler as its first argument.
-
-    A lease lasts ``lease`` seconds and is renewed while the job runs, so a job of a killed worker is taken over
-    that long after its last renewal. Jobs of other processes are found within ``poll`` seconds.
-    """
-
-    def __init__(
-        self, database: Database, context: Any, *, threads: int = 4, lease: float = 60, poll: float = 1
-    ) -> None:
-        self._database = database
-        self._context = context
-        self._threads = threads
-        self._lease = int(lease * 1000)
-        self._poll = poll
-        self._id = new_id()
-        self._wake = threading.Event()
-        self._lock = threading.Lock()
-        self._active: set[str] = set()
-        _workers.add(self)
-
-    def run_forever(self, stop: threading.Event) -> None:
-        """Until ``stop`` is set (``wake()`` makes it noticed at once); what runs then is finished."""
-        done = threading.Event()
-        heart = threading.Thread(target=self._beat, args=(done,), name="octavo-lease", daemon=True)
-        heart.start()
-        try:
-            with ThreadPoolExecutor(self._threads, thread_name_prefix="octavo-job") as pool:
-                while not stop.is_set():
-                    self._wake.clear()
-                    try:
-                        more = self._feed()
-                        for found in self._claim(self._threads - len(self._active)):
-                            pool.submit(self._run_and_wake, found)
-                    except Exception:
-                        # The database may be away for a while; a worker outlives that.
-                        log.exception("jobs cannot be fetched")
-                        more = False
-                    if not more:
-                        self._wake.wait(self._poll)
-        finally:
-            done.set()
-            heart.join()
-
-    def run_pending(self) -> int:
-        """Runs all that is due in this thread, jobs caused on the way included; how many ran."""
-        count = 0
-        while True:
-            more = self._feed()
-            found = self._claim(1)
-            for each in found:
-                self._run(each)
-                count += 1
-            if not found and not more:
-                return count
-
-    def _feed(self) -> bool:
-        self._enqueue_scheduled()
-        return any([feed(self._database) for feed in _feeders])
-
-    def _enqueue_scheduled(self) -> None:
-        moment = now()
-        with self._database.read() as tx:
-            known: dict[str, int] = dict(tx.all("SELECT name, next_at FROM schedules"))
-        if all(known.get(name, 0) > moment for name in _schedules):
-            return
-        with self._database.write() as tx:
-            for name, (every, kind) in sorted(_schedules.items()):
-                tx.run(
-                    "INSERT INTO schedules (name, next_at) VALUES (:n, 0) ON CONFLICT (name) DO NOTHING",
-                    n=name,
-                )
-                if tx.run(
-                    "UPDATE schedules SET next_at = :next WHERE name = :name AND next_at <= :now",
-                    next=moment + every,
-                    name=name,
-                    now=moment,
-                ):
-                    enqueue(tx, kind, key=f"schedule:{name}")
-
-    def _claim(self, count: int) -> list[Job]:
-        """Leases up to ``count`` due jobs of the kinds this process knows."""
-        if count <= 0 or not _kinds:
-            return []
-        due = (
-            "SELECT id, kind, payload, attempts FROM jobs WHERE parked = 0 AND run_at <= :now"
-            " AND (lease_until IS NULL OR lease_until <= :now) AND kind IN :kinds"
-            " ORDER BY run_at, id LIMIT :count"
+def list_jobs(
+    tx: Transaction, *, state: State | None = None, kind: str | None = None, limit: int = 100
+) -> tuple[list[JobRow], int]:
+    """The newest first within a state, parked ones before running ones before waiting ones; and how many there are
+    in all."""
+    found: list[JobRow] = []
+    count = 0
+    for states in (STATES[state],) if state else STATES.values():
+        where = f"state IN :states{' AND kind = :kind' if kind else ''}"
+        given: dict[str, Any] = {"states": states, **({"kind": kind} if kind else {})}
+        count += tx.value(f"SELECT count(*) FROM jobs WHERE {where}", **given)
+        rows = tx.all(
+            f"SELECT {_ROW} FROM jobs WHERE {where} ORDER BY id DESC LIMIT :limit",
+            limit=limit - len(found),
+            **given,
         )
-        asked = {"now": now(), "kinds": sorted(_kinds), "count": count}
-        with self._database.read() as tx:
-            # An idle worker takes no lock.
-            if tx.one(due, **asked) is None:
-                return []
-        leased = []
-        with self._database.write() as tx:
-            for id, kind, payload, attempts in tx.all(due + tx.skip_locked, **asked):
-                if attempts >= _kinds[kind].attempts:
-                    # Its last run ended without a word: it takes its workers down with it.
-                    error = "the worker died or lost its lease during the last attempt"
-                    tx.run(
-                        "UPDATE jobs SET parked = 1, unique_key = NULL, lease_owner = NULL, lease_until = NULL,"
-                        " error = :error WHERE id = :id",
-                        id=id,
-                        error=error,
-                    )
-                    log.error("job parked", job=id, kind=kind, error=error)
-                    continue
-                tx.run(
-                    "UPDATE jobs SET attempts = attempts + 1, unique_key = NULL, lease_owner = :me,"
-                    " lease_until = :until WHERE id = :id",
-                    id=id,
-                    me=self._id,
-                    until=now() + self._lease,
-                )
-                leased.append(Job(id, kind, payload, attempts + 1))
-        with self._lock:
-            self._active.update(found.id for found in leased)
-        return leased
-
-    def _beat(self, done: threading.Event) -> None:
-        while not done.wait(self._lease / 3000):
-            with self._lock:
-                active = sorted(self._active)
-            if not active:
-                continue
-            try:
-                with self._database.write() as tx:
-                    tx.run(
-                        "UPDATE jobs SET lease_until = :until WHERE lease_owner = :me AND id IN :ids",
-                        until=now() + self._lease,
-                        me=self._id,
-                        ids=active,
-                    )
-            except Exception:
-                log.exception("leases cannot be renewed")
-
-    def _run_and_wake(self, found: Job) -> None:
-        try:
-            self._run(found)
-        except Exception:
-            # Not even the failure could be recorded: the lease runs out and the job runs again.
-            log.exception("job left to its lease", job=found.id, kind=found.kind)
-        self._wake.set()
-
-    def _run(self, found: Job) -> None:
-        kind = _kinds[found.kind]
-        token = _running.set((found.id, self._id))
-        try:
-            with structlog.contextvars.bound_contextvars(job=found.id, kind=found.kind):
-                try:
-                    kind.run(self._context, **msgspec.json.decode(found.payload))
-                except LeaseLost:
-                    log.warning("job taken over by another worker")
-                except Exception as error:
-                    self._fail(found, kind, error)
-                else:
-                    with self._database.write() as tx:
-                        _delete(tx, found.id, self._id)
-        finally:
-            _running.reset(token)
-            with self._lock:
-                self._active.discard(found.id)
-
-    def _fail(self, found: Job, kind: _Kind, error: Exception) -> None:
-        last = found.attempts >= kind.attempts
-        delay = min(FIRST_RETRY * 2 ** (found.attempts - 1), LONGEST_RETRY)
-        with self._database.write() as tx:
-            tx.run(
-                "UPDATE jobs SET parked = :parked, run_at = :run_at, error = :error, lease_owner = NULL,"
-                " lease_until = NULL WHERE id = :id AND lease_owner = :me",
-                parked=int(last),
-                run_at=now() + int(delay * random.uniform(0.5, 1)),  # noqa: S311 - spreads, hides nothing
-                error="".join(traceback.format_exception(error))[-8000:],
-                id=found.id,
-                me=self._id,
-            )
-        log.error("job parked" if last else "job failed", attempt=found.attempts, exc_info=error)
+        found += map(_job, rows)
+    return found, count
 
 
-def _delete(tx: Transaction, job_id: str, owner: str) -> bool:
-    return bool(tx.run("DELETE FROM jobs WHERE id = :id AND lease_owner = :me", id=job_id, me=owner))
+def get_job(tx: Transaction, job_id: str) -> JobRow:
+    """Raises NotFound."""
+    row = tx.one(f"SELECT {_ROW} FROM jobs WHERE id = :id", id=job_id)
+    if row is None:
+        raise NotFound(f"There is no job {job_id!r}: one that is done is gone.")
+    return _job(row)
+
+
+def count_jobs(tx: Transaction) -> list[JobCount]:
+    """By kind and state; those whose time has not come do not count as waiting."""
+    rows = tx.all(
+        "SELECT kind, state, count(*), min(run_at) FROM jobs WHERE state <> 'later' GROUP BY kind, state"
+    )
+    return [JobCount(kind, _SHOWN[state], count, oldest) for kind, state, count, oldest in rows]
+
+
+def retry_parked(tx: Transaction, job_ids: Sequence[str] | None = None, *, kind: str | None = None) -> int:
+    """Gives parked jobs all their attempts again; how many. Without ids: all of them, or all of a kind.
+
+    Raises NotFound for an id that is no parked job's.
+    """
+    conditions = ["state = 'parked'"]
+    if job_ids is not None:
+        conditions.append("id IN :ids")
+    if kind is not None:
+        conditions.append("kind = :kind")
+    count = tx.run(
+        f"UPDATE jobs SET state = 'ready', attempts = 0, run_at = :now WHERE {' AND '.join(conditions)}",
+        now=now(),
+        ids=job_ids or (),
+        kind=kind,
+    )
+    if job_ids is not None and count < len(set(job_ids)):
+        raise NotFound("Not every one of these is a parked job: nothing was changed.")
+    tx.after_commit(wake)
+    return count
+
+
+def _job(row: tuple[Any, ...]) -> JobRow:
+    found = JobRow(*row)
+    return found._replace(state=_SHOWN[found.state], payload=msgspec.json.decode(row[4]))

@@ -138,6 +138,8 @@ def configure(
     # These tell of every request they make, with its whole URL.
     for noisy in ("httpx", "httpcore"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
+    # Whoever sends what is no HTTP would fill the log.
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
 
 
 @contextmanager

@@ -8,8 +8,18 @@ from email.message import EmailMessage
 from urllib.parse import unquote, urlsplit
 
 from ..errors import Unavailable
+from ..settings import Settings
+from .allowances import spend
+from .db import Transaction
 
 _SECONDS = 30
+
+
+def allow(tx: Transaction, settings: Settings, address: str) -> None:
+    """Counts a mail that is to be sent to the address. Raises TooManyRequests past what it may be sent within a day."""
+    most = settings.mails_per_day
+    message = f"{address}: more than the {most} mails that one address is sent within a day."
+    spend(tx, "mails", address.strip().lower(), most, message)
 
 
 def send(smtp_url: str, *, sender: str, to: str, subject: str, text: str) -> None:

@@ -1,38 +1,141 @@
-"""Metrics of this process in the Prometheus text format."""
+"""Metrics in the Prometheus text format, of one process or of several workers together."""
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
+import os
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from . import jobs, outbox
+from .clock import now
+from .db import Database
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""Environment variable naming the folder where workers keep their counts, so that each answers for all. The client
+library looks at it once, when it is loaded."""
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
+_PAGE = resource.getpagesize()
 
 
 class Metrics:
     """One for a process; safe to share between threads."""
 
     def __init__(self) -> None:
-        self._registry = CollectorRegistry()
-        ProcessCollector(registry=self._registry)
+        self._queues: _Queues | None = None
+        registry = self._registry = CollectorRegistry()
         self._requests = Counter(
-            "octavo_requests", "Requests answered", ("operation", "status"), registry=self._registry
+            "octavo_requests", "Requests answered", ("operation", "status"), registry=registry
         )
         self._seconds = Histogram(
-            "octavo_request_seconds",
-            "Time to an answer",
-            ("operation",),
-            buckets=_BUCKETS,
-            registry=self._registry,
+            "octavo_request_seconds", "Time to an answer", ("operation",), buckets=_BUCKETS, registry=registry
+        )
+        self._cpu = Gauge(
+            "octavo_process_cpu_seconds",
+            "CPU time of a process",
+            registry=registry,
+            multiprocess_mode="liveall",
+        )
+        self._memory = Gauge(
+            "octavo_process_memory_bytes",
+            "Resident memory of a process",
+            registry=registry,
+            multiprocess_mode="liveall",
+        )
+        self._files = Gauge(
+            "octavo_process_open_files",
+            "Open files of a process",
+            registry=registry,
+            multiprocess_mode="liveall",
+        )
+        self._connections = Gauge(
+            "octavo_connections", "Open connections", registry=registry, multiprocess_mode="livesum"
+        )
+        self._ended = Counter(
+            "octavo_connections_ended",
+            "Connections ended early: dropped (idle, for a new one), refused (no room), slow, too_large, malformed",
+            ("reason",),
+            registry=registry,
+        )
+        self._restarts = Gauge(
+            "octavo_worker_restarts",
+            "How often a worker was started again after it died",
+            ("worker",),
+            registry=registry,
+            multiprocess_mode="max",
         )
 
     def meter(self, operation: str) -> RequestMeter:
         """What counts the requests of one operation."""
         return RequestMeter(self._requests, self._seconds, operation)
 
+    def watch(self, database: Database) -> None:
+        """Reports the jobs and events of the installation, as the database has them when it is asked."""
+        self._queues = _Queues(database)
+        self._registry.register(self._queues)
+
+    def count_ended(self, reason: str) -> None:
+        self._ended.labels(reason).inc()
+
+    def note_restarts(self, worker: int, restarts: int) -> None:
+        self._restarts.labels(str(worker)).set(restarts)
+
+    def observe_process(self, connections: int) -> None:
+        """Notes what this process uses just now."""
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        self._cpu.set(used.ru_utime + used.ru_stime)
+        self._connections.set(connections)
+        try:
+            self._memory.set(int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE)
+            self._files.set(len(os.listdir("/proc/self/fd")))
+        except OSError:  # not on Linux: the most it ever used, in kilobytes
+            self._memory.set(used.ru_maxrss * 1024)
+
     def text(self) -> bytes:
-        """The body of ``/metrics``."""
-        return generate_latest(self._registry)
+        """The body of ``/metrics``: of all workers, if there are several."""
+        registry = self._registry
+        if SHARED_FOLDER in os.environ:
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+            if self._queues is not None:
+                registry.register(self._queues)
+        return generate_latest(registry)
+
+
+class _Queues:
+    """What waits, runs and is parked: the same in whichever process it is asked for."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        with self._database.read() as tx:
+            counts = {(found.kind, found.state): found for found in jobs.count_jobs(tx)}
+            waiting = outbox.count_waiting(tx)
+        moment = now()
+        number = GaugeMetricFamily("octavo_jobs", "Jobs that are due", labels=("kind", "state"))
+        age = GaugeMetricFamily(
+            "octavo_jobs_oldest_seconds", "For how long the oldest job has been due", labels=("kind", "state")
+        )
+        for kind in sorted({*jobs.kinds, *(kind for kind, _ in counts)}):
+            for state in jobs.STATES:
+                found = counts.get((kind, state))
+                number.add_metric((kind, state), found.count if found else 0)
+                age.add_metric((kind, state), max(0, moment - found.oldest) / 1000 if found else 0)
+        yield number
+        yield age
+        events = GaugeMetricFamily(
+            "octavo_events_waiting", "Events a consumer has not passed yet", labels=("consumer",)
+        )
+        for consumer, count in sorted(waiting.items()):
+            events.add_metric((consumer,), count)
+        yield events
 
 
 class RequestMeter:

@@ -80,13 +80,17 @@ class Operation:
     path_parameters: dict[str, str]
     """Handler argument to path parameter."""
     errors: tuple[int, ...]
-    inline: bool
+    quick: bool
     body_limit: int
     extension: bool
     deprecated: bool
     source: str
     area: str
     query_lists: frozenset[str] = frozenset()
+
+    @property
+    def takes_json(self) -> bool:
+        return self.body not in (None, RawBody)
 
     @property
     def documentation(self) -> str:
@@ -102,7 +106,9 @@ TABLE: dict[str, Operation] = {}
 _ENTERS: dict[tuple[type | None, frozenset[str]], Enter] = {}
 _PROOFS: set[type] = set()
 
-DEFAULT_BODY_LIMIT = 10 * 1024 * 1024
+BODY_LIMIT = 10 * 1024 * 1024
+PUBLIC_BODY_LIMIT = 64 * 1024
+"""Bytes of the body of an operation that says no limit of its own; the second when anybody may call it."""
 
 
 class DeclarationError(Exception):
@@ -180,16 +186,18 @@ class Area(Struct, frozen=True):
         returns: Any = None,
         status: int | None = None,
         errors: tuple[int, ...] = (),
-        heavy: bool = False,
-        body_limit: int = DEFAULT_BODY_LIMIT,
+        quick: bool = False,
+        body_limit: int | None = None,
         extension: bool = False,
         deprecated: bool = False,
     ) -> Callable[[_H], _H]:
         """Declares the decorated function as an operation.
 
         ``returns``: the type of the answer, ``None`` for an empty one, ``Deletion`` for a DELETE. ``status``: of
-        success (default 200, 204 without an answer). ``heavy``: never answered on the event loop. ``extension``:
-        Octavo's own, not in the public API. Raises DeclarationError when something does not fit together.
+        success (default 200, 204 without an answer). ``body_limit``: bytes the body may have. ``quick``: reads
+        a few rows by their keys, however much there is, so that it may be answered on the event loop.
+        ``extension``: Octavo's own, not in the public API. Raises DeclarationError when something does not fit
+        together.
         """
 
         def declare(handler: _H) -> _H:
@@ -241,8 +249,8 @@ class Area(Struct, frozen=True):
                 query=query,
                 path_parameters=path_parameters,
                 errors=errors,
-                inline=method == "GET" and not heavy,
-                body_limit=body_limit,
+                quick=quick,
+                body_limit=body_limit or (PUBLIC_BODY_LIMIT if needs is PUBLIC else BODY_LIMIT),
                 extension=extension,
                 deprecated=deprecated,
                 source=f"src/octavo/{module.replace('.', '/')}.py:{code.co_firstlineno}",

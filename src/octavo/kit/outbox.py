@@ -2,7 +2,8 @@
 
 A handler runs in the transaction that moves its consumer's cursor, so what it writes (jobs, mostly) happens
 once for each event, in the order of their ids. An event whose handler fails does not hold up the others: it
-becomes a job, with that job's retries, and is parked where an operator sees it.
+becomes a job, with that job's retries, and is parked where an operator sees it. Events are kept for a while
+(the setting ``event_days``), and until every consumer has passed them.
 
 PostgreSQL gives out ids before transactions commit, so a lower id may appear after a higher one. Ids that
 follow each other without a gap are all there. Behind a gap stands a transaction that is still writing, or one
@@ -12,15 +13,19 @@ that rolled back; which of the two is known once every transaction that was writ
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import msgspec
 import structlog
 
-from . import jobs
+from . import deadlines, jobs
 from .clock import now
 from .context import Context
 from .db import Database, RetryTransaction, Transaction
+from .tables import Table, declare
+
+declare(*(Table(name=name, stays="the installation's own") for name in ("events", "event_cursors")))
 
 log = structlog.get_logger()
 
@@ -124,12 +129,37 @@ def consume(database: Database, name: str, handler: Handler, limit: int = 200) -
             failed.add(failure.event.id)
 
 
-def prune(tx: Transaction, before: int) -> int:
-    """Deletes events older than ``before`` (milliseconds) that every consumer has passed; how many."""
-    return tx.run(
-        "DELETE FROM events WHERE created_at < :before AND id <= (SELECT MIN(event_id) FROM event_cursors)",
-        before=before,
-    )
+def prune(tx: Transaction, before: int, limit: int = 500) -> int:
+    """Deletes events older than ``before`` (milliseconds) that every consumer has passed, at most ``limit``, the
+    oldest first; how many."""
+    passed = [_cursor(tx, name) or 0 for name in _consumers]
+    rows = tx.all("SELECT id, created_at FROM events ORDER BY id LIMIT :limit", limit=limit)
+    old = list(takewhile(lambda row: row[1] < before and all(row[0] <= cursor for cursor in passed), rows))
+    if old:
+        tx.run("DELETE FROM events WHERE id <= :last", last=old[-1][0])
+    return len(old)
+
+
+def count_waiting(tx: Transaction) -> dict[str, int]:
+    """How many events each consumer has not passed yet."""
+    return {
+        name: tx.value("SELECT count(*) FROM events WHERE id > :cursor", cursor=_cursor(tx, name) or 0)
+        for name in _consumers
+    }
+
+
+@jobs.job("pruneEvents", seconds=600)
+def prune_events(context: Context) -> None:
+    """Deletes events past the time they are kept for, in small transactions."""
+    before = now() - context.settings.event_days * 86_400_000
+    while True:
+        deadlines.check()
+        with context.db.write() as tx:
+            if not prune(tx, before):
+                return
+
+
+jobs.schedule("pruneEvents", 3600, "pruneEvents")
 
 
 def _hand_over(database: Database, name: str, handler: Handler, upto: int, failed: set[int]) -> int:
@@ -148,7 +178,10 @@ def _hand_over(database: Database, name: str, handler: Handler, upto: int, faile
         )
         for event in map(_event, rows):
             if event.id in failed:
-                jobs.enqueue(tx, "deliver-event", consumer=name, event=event._asdict())
+                organization = event.organization_id
+                jobs.enqueue(
+                    tx, "deliverEvent", organization=organization, consumer=name, event=event._asdict()
+                )
                 continue
             try:
                 handler(tx, event)
@@ -158,7 +191,7 @@ def _hand_over(database: Database, name: str, handler: Handler, upto: int, faile
         return len(rows)
 
 
-@jobs.job("deliver-event")
+@jobs.job("deliverEvent")
 def _deliver_again(context: Context, consumer: str, event: dict[str, Any]) -> None:
     with context.db.write() as tx:
         _consumers[consumer](tx, Event(**event))

@@ -14,8 +14,8 @@ from psycopg import sql as pg_sql
 from psycopg.types.numeric import IntDumper
 from psycopg_pool import ConnectionPool
 
-from ..errors import Unavailable
-from .db import Cursor, Database, Engine, RetryTransaction, Row, Transaction, out_of_reach
+from ..errors import OutOfReach, Unavailable
+from .db import Cursor, Database, Engine, LockTimeout, RetryTransaction, Row, Transaction, out_of_reach
 
 _PARAMETER = re.compile(r"'(?:[^']|'')*'|(?<![:\w]):([a-zA-Z_]\w*)|%")
 
@@ -56,16 +56,22 @@ class _PostgresTransaction(Transaction):
         with self._connection.cursor() as cursor:
             cursor.executemany(_to_postgres(sql), rows)
 
+    def script(self, sql: str) -> None:
+        self._connection.execute(pg_sql.SQL(sql))
+
 
 _RETRY = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
 _FAILURES = (psycopg.OperationalError, psycopg.InterfaceError)
 """The server is gone, full, or overloaded; nothing is wrong with the statement."""
 _CONNECT_SECONDS = 5
 _CHANNEL = "octavo_changed"
+_MIGRATION = 0x6F637461766F  # "octavo", as a number: the advisory lock of whoever migrates
+_LOCK_TIMEOUT = "5s"
 
 
 class PostgresDatabase(Database):
     engine: Engine = "postgresql"
+    row_errors = (psycopg.IntegrityError, psycopg.DataError, psycopg.errors.ProgramLimitExceeded)
 
     def __init__(self, url: str, size: int) -> None:
         self._url = url
@@ -151,8 +157,10 @@ class PostgresDatabase(Database):
 
     def generation(self) -> int | None:
         if self._listener is None:
-            self._listener = threading.Thread(target=self._listen, daemon=True, name="octavo-listen")
-            self._listener.start()
+            with self._generation_lock:
+                if self._listener is None:
+                    self._listener = threading.Thread(target=self._listen, daemon=True, name="octavo-listen")
+                    self._listener.start()
         if getattr(self._local, "read", None) is not None:
             begun_with: int | None = self._local.generation
             return begun_with
@@ -182,9 +190,19 @@ class PostgresDatabase(Database):
                 self._closing.wait(1)
         self._listening = False
 
-    def script(self, sql: str) -> None:
-        with self._pool.connection() as connection, connection.transaction():
-            connection.execute(pg_sql.SQL(sql))
+    @contextmanager
+    def migration(self) -> Iterator[Transaction]:
+        try:
+            with self.write() as tx:
+                # Without a limit: whoever migrates just now may take long.
+                tx.value("SELECT pg_advisory_xact_lock(:key)", key=_MIGRATION)
+                # With one: who waits for a table holds up everybody who wants it afterwards.
+                tx.run(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'")
+                yield tx
+        except OutOfReach as error:
+            if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
+                raise
+            raise LockTimeout(str(error.__cause__)) from error
 
     def close(self) -> None:
         self._closing.set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 
 from ..settings import Network
 
@@ -28,6 +28,22 @@ def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
         except ValueError:
             break
     return found
+
+
+def address_key(address: str) -> str:
+    """What limits count an address by: an IPv6 caller has a whole /64 network of them.
+
+    >>> address_key("2001:db8::1") == address_key("2001:db8::ffff:2")
+    True
+    >>> address_key("203.0.113.7")
+    '203.0.113.7'
+    """
+    if ":" not in address:
+        return address
+    try:
+        return str(ip_network((address, 64), strict=False))
+    except ValueError:
+        return address
 
 
 def _is_in(address: str, networks: list[Network]) -> bool:

@@ -14,6 +14,9 @@ from msgspec import Struct
 from .clock import now
 from .db import Transaction
 from .sealing import Sealer, sealed_column
+from .tables import Table, declare
+
+declare(Table(name="secrets", stays="secret"))
 
 VALUE = sealed_column("secrets", "value", "name")
 

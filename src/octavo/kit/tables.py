@@ -1,162 +1,261 @@
-"""Tables as such, for what takes rows from one installation to another: their names, columns, keys and rows.
+"""What each table is, said once by the package that owns it.
 
-Both engines say the same here. Names come from the database's own catalogue, never from outside.
+Backup, restore, archives of organizations, the removal of unused texts and files, the purging of spaces, the end of
+memberships, and the check of an installation all go by what is declared here. A test asks for every table, and for
+every column that holds a hash or the id of a person.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct
 
-from .db import Database, Transaction
+from .db import Transaction
 
-BATCH = 500
-RowDict = dict[str, Any]
+Content = Literal["text", "file"]
+"""What is kept once by its hash."""
+
+_SPACES_OF_ORGANIZATION = "(SELECT id FROM spaces WHERE organization_id = :org)"
 
 
-class Table(Struct, frozen=True):
-    """``key``: the columns of the primary key. ``binary``: columns of bytes. ``refers``: (column, other table)."""
+class Column(Struct, frozen=True):
+    """A column whose values name something else.
+
+    ``names``: ``text`` or ``file`` by its hash, or the ``TABLE.COLUMN`` that has the value (any one of several).
+    ``when``: another column and its values: it names that only in such rows. ``path``: the value is JSON, and the
+    names are found in it by these keys, through all lists; an empty one: it is a list of names.
+    """
 
     name: str
-    columns: tuple[str, ...]
-    key: tuple[str, ...]
-    binary: frozenset[str]
-    refers: tuple[tuple[str, str], ...]
+    names: tuple[str, ...]
+    when: tuple[str, tuple[str, ...]] | None = None
+    path: tuple[str, ...] | None = None
 
     @property
-    def parent(self) -> str | None:
-        """The column that refers to another row of the same table."""
-        return next((column for column, other in self.refers if other == self.name), None)
+    def condition(self) -> str:
+        """SQL: whether a row names something."""
+        found = f"{self.name} IS NOT NULL AND {self.name} <> ''"
+        if self.when is not None:
+            found += f" AND {self.when[0]} IN ({', '.join(_quoted(value) for value in self.when[1])})"
+        return found
 
+    @property
+    def is_person(self) -> bool:
+        return self.names in (("users.id",), ("members.user_id",))
 
-def list_tables(database: Database, tx: Transaction) -> dict[str, Table]:
-    """The tables by name, what others refer to before those; without virtual ones and what belongs to them."""
-    read = _sqlite_tables if database.engine == "sqlite" else _postgres_tables
-    found = {table.name: table for table in read(tx)}
-    ordered: dict[str, Table] = {}
+    def read(self, row: Mapping[str, Any]) -> list[str]:
+        """What a row names here. Raises ValueError for JSON of another shape."""
+        value = row.get(self.name)
+        if not value or (self.when is not None and row.get(self.when[0]) not in self.when[1]):
+            return []
+        if self.path is None:
+            return [value]
+        return [found for holder, key in _places(value, self.path) for found in [holder[key]]]
 
-    def put(table: Table) -> None:
-        if table.name not in ordered:
-            for _, other in table.refers:
-                if other != table.name:
-                    put(found[other])
-            ordered[table.name] = table
-
-    for name in sorted(found):
-        put(found[name])
-    return ordered
-
-
-def _sqlite_tables(tx: Transaction) -> Iterator[Table]:
-    names = tx.all(
-        """SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
-           AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY name"""
-    )
-    for (name,) in names:
-        columns = tx.all("SELECT name, type, pk FROM pragma_table_info(:t) ORDER BY cid", t=name)
-        refers = tx.all('SELECT "from", "table" FROM pragma_foreign_key_list(:t) ORDER BY id', t=name)
-        yield Table(
-            name,
-            tuple(row[0] for row in columns),
-            tuple(row[0] for row in sorted(columns, key=lambda row: row[2]) if row[2]),
-            frozenset(row[0] for row in columns if row[1] == "BLOB"),
-            tuple((row[0], row[1]) for row in refers),
-        )
-
-
-def _postgres_tables(tx: Transaction) -> Iterator[Table]:
-    names = tx.all("SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename")
-    for (name,) in names:
-        columns = tx.all(
-            """SELECT column_name, data_type FROM information_schema.columns
-               WHERE table_schema = current_schema() AND table_name = :t ORDER BY ordinal_position""",
-            t=name,
-        )
-        key = tx.all(
-            """SELECT a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey)
-               WHERE i.indrelid = quote_ident(:t)::regclass AND i.indisprimary
-               ORDER BY array_position(i.indkey::int2[], a.attnum)""",
-            t=name,
-        )
-        refers = tx.all(
-            """SELECT a.attname, c.confrelid::regclass::text FROM pg_constraint c
-               JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
-               WHERE c.conrelid = quote_ident(:t)::regclass AND c.contype = 'f' ORDER BY a.attname""",
-            t=name,
-        )
-        yield Table(
-            name,
-            tuple(row[0] for row in columns),
-            tuple(row[0] for row in key),
-            frozenset(row[0] for row in columns if row[1] == "bytea"),
-            tuple((row[0], row[1]) for row in refers),
-        )
-
-
-def read_rows(tx: Transaction, table: Table, where: str = "1 = 1", **given: Any) -> Iterator[RowDict]:
-    """Rows in the order of their primary key, a batch in memory at a time."""
-    columns, key = ", ".join(table.columns), ", ".join(table.key)
-    after = f"({key}) > ({', '.join(f':after_{name}' for name in table.key)})"
-    last: RowDict = {}
-    while True:
-        rows = tx.all(
-            f"SELECT {columns} FROM {table.name} WHERE ({where}){f' AND {after}' if last else ''}"
-            f" ORDER BY {key} LIMIT {BATCH}",
-            **given,
-            **last,
-        )
-        for row in rows:
-            yield dict(zip(table.columns, row, strict=True))
-        if len(rows) < BATCH:
+    def rename(self, row: dict[str, Any], new: Callable[[str], str]) -> None:
+        """Puts ``new(name)`` in the place of every name that a row has here."""
+        if not self.read(row):
             return
-        found = dict(zip(table.columns, rows[-1], strict=True))
-        last = {f"after_{name}": found[name] for name in table.key}
+        if self.path is None:
+            row[self.name] = new(row[self.name])
+            return
+        data: list[Any] = [msgspec.json.decode(row[self.name])]
+        for holder, key in list(_walk(data, 0, self.path)):
+            holder[key] = new(holder[key])
+        row[self.name] = msgspec.json.encode(data[0]).decode()
 
 
-def insert_rows(tx: Transaction, table: Table, rows: Iterable[RowDict], *, known: bool = False) -> int:
-    """Inserts rows that have columns of the table; those not named get their defaults. ``known``: rows whose key
-    is there already are left as they are."""
-    count = 0
-    there = " ON CONFLICT DO NOTHING" if known else ""
-    for row in rows:
-        names = [name for name in table.columns if name in row]
-        values = ", ".join(f":{name}" for name in names)
-        tx.run(
-            f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({values}){there}",
-            **{name: row[name] for name in names},
-        )
-        count += 1
-    return count
+class Count(Struct, frozen=True):
+    """A column that is kept equal to what ``query`` (of one value, for a row of ``table``) counts."""
+
+    table: str
+    column: str
+    query: str
 
 
-def parents_first(table: Table, rows: Iterable[RowDict]) -> Iterator[RowDict]:
-    """The same rows, each behind the one of its table that it refers to."""
-    parent = table.parent
-    if parent is None:
-        yield from rows
-        return
-    rows = list(rows)
-    there = {row["id"] for row in rows}
-    waiting: dict[str | None, list[RowDict]] = {}
-    for row in rows:
-        waiting.setdefault(row[parent] if row[parent] in there else None, []).append(row)
-    level = waiting.pop(None, [])
-    while level:
-        yield from level
-        level = [child for row in level for child in waiting.pop(row["id"], [])]
+class Table(Struct, frozen=True, kw_only=True):
+    """What a table is.
+
+    ``of_space``: SQL, which rows belong to spaces; ``{spaces}`` in it becomes a parenthesised list of spaces.
+    ``of_organization``: SQL, which rows belong to the organization ``:org``, where they do not by their spaces.
+    ``derived``: its rows are made from others, and made anew instead of backed up. ``stays``: why rows do not go
+    along when an organization is exported; empty: they do. ``columns``: those that name something which no foreign
+    key of the schema says. ``membership``: the column with the person whose rows end when they leave the
+    organization. ``values``: all values a column may have besides NULL. ``json``: columns of JSON, and the
+    type it decodes to. ``long``: columns of text of any length. ``secrets``: columns with hashes of secrets.
+    ``counts``: columns, of any table, that count rows of this one.
+    """
+
+    name: str
+    of_space: str = ""
+    of_organization: str = ""
+    derived: bool = False
+    stays: str = ""
+    columns: tuple[Column, ...] = ()
+    membership: str | None = None
+    values: Mapping[str, tuple[str, ...]] = {}
+    json: Mapping[str, Any] = {}
+    long: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    counts: tuple[Count, ...] = ()
+
+    @property
+    def rows_of_organization(self) -> str:
+        """SQL with ``:org``; empty where none belong to an organization."""
+        return self.of_organization or self.of_space.format(spaces=_SPACES_OF_ORGANIZATION)
+
+    @property
+    def rows_of_space(self) -> str:
+        """SQL with ``:space``; empty where none belong to a space."""
+        return self.of_space.format(spaces="(:space)")
+
+    @property
+    def goes_along(self) -> bool:
+        """Whether its rows are part of an exported organization."""
+        return not self.derived and not self.stays
 
 
-def set_counters(database: Database, tx: Transaction, tables: Iterable[Table]) -> None:
-    """Lets columns that count by themselves go on behind what was inserted."""
-    if database.engine == "sqlite":
-        return  # it looks itself
+TABLES: dict[str, Table] = {}
+"""Every table, once the packages are loaded."""
+
+
+def declare(*tables: Table) -> None:
     for table in tables:
-        if table.key == ("id",):
-            sequence = tx.value("SELECT pg_get_serial_sequence(:t, 'id')", t=table.name)
-            if sequence is not None:
-                tx.value(
-                    f"SELECT setval(CAST(:s AS regclass), greatest((SELECT max(id) FROM {table.name}), 1))",
-                    s=sequence,
-                )
+        if table.name in TABLES:
+            raise ValueError(f"the table {table.name!r} is declared twice")
+        if table.goes_along and not table.rows_of_organization:
+            raise ValueError(f"{table.name}: say which rows are an organization's, or why they stay")
+        TABLES[table.name] = table
+
+
+# --- columns --------------------------------------------------------------------------------------------
+
+
+def text(name: str, **when: tuple[str, ...]) -> Column:
+    """A column with the hash of a Markdown source; ``when``: only in rows where another column has these values.
+    It needs an index."""
+    return _column(name, ("text",), when)
+
+
+def file(name: str, **when: tuple[str, ...]) -> Column:
+    """A column with the hash of a file. It needs an index."""
+    return _column(name, ("file",), when)
+
+
+def person(name: str, path: tuple[str, ...] | None = None, **when: tuple[str, ...]) -> Column:
+    """A column with the id of somebody who has or had an account."""
+    return _column(name, ("users.id",), when, path)
+
+
+def member(name: str, **when: tuple[str, ...]) -> Column:
+    """A column with the id of a member of the organization: one by which they have a right."""
+    return _column(name, ("members.user_id",), when)
+
+
+def row(name: str, *names: str, path: tuple[str, ...] | None = None, **when: tuple[str, ...]) -> Column:
+    """A column with the id of a row of one of these tables, or with the value of ``TABLE.COLUMN``."""
+    return _column(name, tuple(name if "." in name else f"{name}.id" for name in names), when, path)
+
+
+def _column(
+    name: str,
+    names: tuple[str, ...],
+    when: Mapping[str, tuple[str, ...]],
+    path: tuple[str, ...] | None = None,
+) -> Column:
+    condition = next(iter(when.items()), None)
+    return Column(name, names, condition, path)
+
+
+def _quoted(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _places(value: str, path: tuple[str, ...]) -> Iterator[tuple[Any, Any]]:
+    try:
+        return iter(list(_walk([msgspec.json.decode(value)], 0, path)))
+    except msgspec.DecodeError as error:
+        raise ValueError(f"no JSON: {error}") from None
+
+
+def _walk(holder: Any, key: Any, path: tuple[str, ...]) -> Iterator[tuple[Any, Any]]:
+    """The places (container, key) of the strings at a path of keys, through all lists."""
+    value = holder[key]
+    if isinstance(value, list):
+        for index in range(len(value)):
+            yield from _walk(value, index, path)
+    elif path:
+        if isinstance(value, dict) and value.get(path[0]) is not None:
+            yield from _walk(value, path[0], path[1:])
+    elif isinstance(value, str):
+        yield holder, key
+    else:
+        raise ValueError(f"expected a string, got {type(value).__name__}")
+
+
+# --- what is read from the declarations -------------------------------------------------------------------
+
+
+def content_columns(content: Content) -> list[tuple[Table, Column]]:
+    """All columns that name texts, or files."""
+    return [
+        (table, column) for table in TABLES.values() for column in table.columns if column.names == (content,)
+    ]
+
+
+def end_membership(tx: Transaction, organization_id: str, user_id: str) -> None:
+    """Deletes everything that somebody has in an organization as its member."""
+    for table in TABLES.values():
+        if table.membership is None:
+            continue
+        named = next((column for column in table.columns if column.name == table.membership), None)
+        condition = f" AND {named.condition}" if named else ""
+        tx.run(
+            f"DELETE FROM {table.name} WHERE {table.membership} = :user{condition}"
+            f" AND ({table.rows_of_organization})",
+            user=user_id,
+            org=organization_id,
+        )
+
+
+def recount(tx: Transaction, organization_id: str | None = None) -> int:
+    """Sets right all columns that count; how many rows were wrong."""
+    wrong = 0
+    for count in (count for table in TABLES.values() for count in table.counts):
+        where = f" AND ({TABLES[count.table].rows_of_organization})" if organization_id else ""
+        wrong += tx.run(
+            f"UPDATE {count.table} SET {count.column} = ({count.query}) WHERE {count.column} <> ({count.query}){where}",
+            org=organization_id,
+        )
+    return wrong
+
+
+def find_wrong(tx: Transaction, limit: int) -> Iterator[str]:
+    """Rows that name what is not there, and columns that count wrongly; at most ``limit`` of each kind."""
+    for table in TABLES.values():
+        if table.derived:
+            continue
+        for column in table.columns:
+            if column.path is not None or column.names in (("text",), ("file",)):
+                continue
+            there = " OR ".join(
+                f"EXISTS (SELECT 1 FROM {other} o WHERE o.{key} = {table.name}.{column.name})"
+                for other, _, key in (name.partition(".") for name in column.names)
+            )
+            rows = tx.all(
+                f"SELECT {column.name} FROM {table.name} WHERE {column.condition} AND NOT ({there}) LIMIT {limit:d}"
+            )
+            what = " or ".join(name.partition(".")[0] for name in column.names)
+            yield from (f"{table.name}.{column.name}: {value} is not among {what}" for (value,) in rows)
+        for count in table.counts:
+            rows = tx.all(
+                f"SELECT id, {count.column}, ({count.query}) FROM {count.table}"
+                f" WHERE {count.column} <> ({count.query}) LIMIT {limit:d}"
+            )
+            yield from (
+                f"{count.table}.{count.column} of {id}: {kept} is kept, {counted} are counted"
+                for id, kept, counted in rows
+            )

@@ -1,11 +1,15 @@
 """Organizations."""
 
+from . import tables as tables
 from .creating import create_organization
+from .members.store import list_members_by_id
+from .members.wire import Member, present_member
 from .settings import require_merge_rules
 from .store import OrgRow, OrgSettings, find_organization_by_hostname, get_organization
 from .wire import MergeRule, Organization, present_organization
 
 __all__ = [
-    "MergeRule", "OrgRow", "OrgSettings", "Organization", "create_organization",
-    "find_organization_by_hostname", "get_organization", "present_organization", "require_merge_rules",
+    "Member", "MergeRule", "OrgRow", "OrgSettings", "Organization", "create_organization",
+    "find_organization_by_hostname", "get_organization", "list_members_by_id", "present_member",
+    "present_organization", "require_merge_rules", "tables",
 ]  # fmt: skip

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import partial
 
-from ..access import upsert_member
+from ..access import audit, upsert_member
+from ..core.free_names import free_name
 from ..kit.db import Transaction
+from ..kit.operation import Call
 from . import store
+from .settings import require_own_domains
+from .wire import CreateOrganization
 
 _HOSTNAME_MAX = 32
 _HOSTNAME_MIN = 3
@@ -24,16 +29,25 @@ def hostname_for(title: str) -> str:
     return label if len(label) >= _HOSTNAME_MIN else f"{label}-docs".lstrip("-")
 
 
+def create(tx: Transaction, call: Call, user_id: str, given: CreateOrganization) -> store.OrgRow:
+    """An organization that the caller administers. Raises Forbidden for domains that are not theirs."""
+    domains = require_own_domains(tx, user_id, given.email_domains)
+    org = create_organization(tx, user_id, given.title.strip(), domains)
+    audit(tx, call, "organization.created", org.id, ("organization", org.id), after={"title": org.title})
+    return org
+
+
 def create_organization(
     tx: Transaction, user_id: str, title: str, email_domains: list[str] | None = None
 ) -> store.OrgRow:
     """Makes an organization that the user administers; its hostname is made from the title and free."""
     wanted = hostname_for(title)
-    hostname, number = wanted, 1
-    while store.hostname_is_taken(tx, hostname):
-        number += 1
-        suffix = f"-{number}"
-        hostname = wanted[: _HOSTNAME_MAX - len(suffix)] + suffix
+
+    def numbered(number: int) -> str:
+        suffix = f"-{number + 1}"
+        return wanted[: _HOSTNAME_MAX - len(suffix)] + suffix
+
+    hostname = free_name(wanted, partial(store.hostname_is_taken, tx), numbered)
     org = store.insert_organization(tx, title, hostname, email_domains or [])
     upsert_member(tx, org.id, user_id, "admin", accepted=True)
     return org

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-from ..access import Can, OrgAccess, SignedIn, audit, find_user, has_verified_email, list_reached
+from ..access import Can, OrgAccess, SignedIn, list_reached
 from ..kit.operation import PUBLIC, Area, Call
 from ..kit.pagination import Listing, PageQuery, present_slice
-from . import joining, settings, store
-from .creating import create_organization as create
+from . import creating, joining, settings, store
 from .wire import (
     ApiInformation,
     CreateOrganization,
@@ -43,12 +42,7 @@ def list_organizations(call: Call, caller: SignedIn, query: PageQuery) -> Listin
 def create_organization(call: Call, caller: SignedIn, body: CreateOrganization) -> Organization:
     """A new organization, which the caller administers."""
     with call.db.write() as tx:
-        user = find_user(tx, caller.user_id)
-        assert user is not None
-        verified = has_verified_email(tx, user.id)
-        domains = settings.require_domains(user, verified, body.email_domains, [])
-        org = create(tx, caller.user_id, body.title.strip(), domains)
-        audit(tx, call, "organization.created", org.id, ("organization", org.id), after={"title": org.title})
+        org = creating.create(tx, call, caller.user_id, body)
     return present_organization(call, org, "admin")
 
 
@@ -58,6 +52,7 @@ def create_organization(call: Call, caller: SignedIn, body: CreateOrganization) 
     "/orgs/{organizationId}",
     needs=Can.VIEW,
     returns=Organization,
+    quick=True,
     errors=(404,),
 )
 def get_organization(call: Call, org: OrgAccess) -> Organization:
@@ -80,15 +75,7 @@ def update_organization(call: Call, org: OrgAccess, body: UpdateOrganization) ->
     A domain is added to `emailDomains` by somebody whose own verified address is in it.
     """
     with call.db.write() as tx:
-        before = store.get_organization(tx, org.organization_id)
-        user = find_user(tx, org.user_id)
-        assert user is not None
-        settings.update(tx, user, has_verified_email(tx, org.user_id), before, body)
-        after = store.get_organization(tx, org.organization_id)
-        was, is_now = settings.difference(before, after)
-        if is_now:
-            target = ("organization", after.id)
-            audit(tx, call, "organization.updated", after.id, target, before=was, after=is_now)
+        after = settings.update(tx, call, org, body)
     return present_organization(call, after, org.role)
 
 

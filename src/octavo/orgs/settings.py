@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from ..access import UserRow, require_members
+from ..access import OrgAccess, UserRow, audit, find_user, has_verified_email, require_members
 from ..core.expressions import ExpressionError, parse
 from ..errors import BadRequest, Forbidden, NotFound
 from ..identity import list_active_providers
 from ..kit.db import Transaction
+from ..kit.operation import Call
 from . import store
 from .wire import MergeRule, UpdateOrganization
 
@@ -44,10 +45,28 @@ def require_domains(user: UserRow, verified: bool, wanted: Sequence[str], known:
     return domains
 
 
-def update(
-    tx: Transaction, user: UserRow, verified: bool, org: store.OrgRow, body: UpdateOrganization
-) -> None:
+def require_own_domains(
+    tx: Transaction, user_id: str, wanted: Sequence[str], known: Sequence[str] = ()
+) -> list[str]:
+    """As ``require_domains``, for a user."""
+    user = find_user(tx, user_id)
+    assert user is not None
+    return require_domains(user, has_verified_email(tx, user_id), wanted, known)
+
+
+def update(tx: Transaction, call: Call, access: OrgAccess, body: UpdateOrganization) -> store.OrgRow:
     """Changes what the body holds. Raises BadRequest, Forbidden, and NotFound for things of others."""
+    before = store.get_organization(tx, access.organization_id)
+    _update(tx, access.user_id, before, body)
+    after = store.get_organization(tx, access.organization_id)
+    was, is_now = _difference(before, after)
+    if is_now:
+        target = ("organization", after.id)
+        audit(tx, call, "organization.updated", after.id, target, before=was, after=is_now)
+    return after
+
+
+def _update(tx: Transaction, user_id: str, org: store.OrgRow, body: UpdateOrganization) -> None:
     if body.hostname is not UNSET and body.hostname != org.hostname:
         if store.hostname_is_taken(tx, body.hostname):
             raise BadRequest("hostname: taken")
@@ -67,7 +86,7 @@ def update(
     if body.default_role is not UNSET:
         columns["default_role"] = body.default_role
     if body.email_domains is not UNSET:
-        domains = require_domains(user, verified, body.email_domains, org.email_domains)
+        domains = require_own_domains(tx, user_id, body.email_domains, org.email_domains)
         columns["email_domains"] = msgspec.json.encode(domains).decode()
     kept = {
         name: msgspec.to_builtins(value)
@@ -81,7 +100,7 @@ def update(
         store.update_organization(tx, org.id, columns)
 
 
-def difference(before: store.OrgRow, after: store.OrgRow) -> tuple[dict[str, Any], dict[str, Any]]:
+def _difference(before: store.OrgRow, after: store.OrgRow) -> tuple[dict[str, Any], dict[str, Any]]:
     """The settings that differ, as they were and as they are."""
     was, is_now = _flat(before), _flat(after)
     names = [name for name in was if was[name] != is_now[name]]

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw
 
-from ..content import State, get_body, keyed_document, space_variables
+from ..content import State, get_body, keyed_document, list_variables
 from ..core.document import Document, evaluate_document, read, split_page, to_json, write
 from ..core.expressions import Shown
 from ..kit.cache import ByteCache
@@ -28,7 +28,7 @@ Evaluated = Literal["true", "false", "deterministic-only"]
 
 def shown_on(tx: Transaction, state: State, page_variables: dict[str, Any]) -> Shown:
     """What expressions on a page give to a visitor who has proved nothing."""
-    return Shown(space_variables(tx, state), page_variables)
+    return Shown(list_variables(tx, state), page_variables)
 
 
 def evaluated_document(

@@ -29,8 +29,8 @@ from ..content import (
     list_items_page,
     list_pages,
     list_subtree,
+    list_variables,
     markdown_page,
-    space_variables,
 )
 from ..core.document import Document, to_json
 from ..core.links import app_hosts
@@ -179,7 +179,7 @@ class Reader:
         return present_page(self._app, page, "/".join(p.slug for p in [*above, page]), [], self._cover)
 
     def variables(self) -> dict[str, Any]:
-        return space_variables(self._tx, self._state)
+        return list_variables(self._tx, self._state)
 
     def page_by_path(self, path: str, query: PageContentQuery) -> RevisionPage:
         page = find_page_by_path(self._tx, self._state, path)

@@ -259,7 +259,6 @@ def get_document(call: Call, space: SpaceAccess, document_id: str, query: Schema
     needs=Can.VIEW,
     returns=Embed,
     errors=(400,),
-    heavy=True,
 )
 def get_embed(call: Call, space: SpaceAccess, query: EmbedQuery) -> Embed:
     """What an address shows when it is embedded; one that cannot be reached is a plain link."""
@@ -280,7 +279,6 @@ def _asker(space: SpaceAccess) -> Asker:
     needs=Can.VIEW,
     returns=Raw,
     errors=(400,),
-    heavy=True,
 )
 def get_computed_document(call: Call, space: SpaceAccess, query: SchemaQuery, body: ComputeContent) -> Raw:
     """The document that a source gives now. The same source, seed and state of what it depends on always give the
@@ -296,7 +294,6 @@ def get_computed_document(call: Call, space: SpaceAccess, query: SchemaQuery, bo
     needs=Can.VIEW,
     returns=ComputedRevision,
     errors=(400,),
-    heavy=True,
 )
 def get_computed_revision(call: Call, space: SpaceAccess, body: ComputeContent) -> ComputedRevision:
     """The pages, files and reusable contents that a source gives now; the seed decides their ids."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from ..access import User
-from ..content import Item, RevisionRow, Source
+from ..content import Item, RevisionRow, RevisionType, Source
 from ..core.pages import Cover, Layout, Page
 from ..kit.clock import iso
 from ..kit.operation import Call
@@ -317,13 +317,12 @@ class Revision(Struct, rename="camel"):
     variables: dict[str, Any]
     created_at: str
     urls: RevisionUrls
-    type: Literal["edits", "merge", "rollback", "update", "computed"]
+    type: RevisionType
     object: Literal["revision"] = "revision"
     git: dict[str, Any] | UnsetType = UNSET
     merged_from: Any | UnsetType = UNSET
 
 
-Variable = str | int | float | bool
 VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=100)]
 
 ResolveCover = Callable[[Page, str], dict[str, Any]]

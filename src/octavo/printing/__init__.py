@@ -1,11 +1,9 @@
 """Prints: pages, spaces and change requests as PDF."""
 
-from ..spaces import uses_hashes
+from . import tables as tables
 from .links import PATH as PRINT_PATH
 from .links import Opened, open_print
 
-uses_hashes("file", "prints", "file")
-
 __all__ = [
-    "Opened", "PRINT_PATH", "open_print",
+    "Opened", "PRINT_PATH", "open_print", "tables",
 ]  # fmt: skip

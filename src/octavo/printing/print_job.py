@@ -13,10 +13,11 @@ import structlog
 
 from ..content import revision_state, store_file
 from ..errors import NotFound
-from ..kit import jobs
+from ..kit import deadlines, jobs
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
+from ..spaces import get_space
 from . import store
 from .inputs import gather
 from .order import Order, Result
@@ -41,11 +42,12 @@ def order_print(tx: Transaction, wanted: Wanted) -> PrintRow | None:
     Needs a write transaction.
     """
     if store.insert_print(tx, wanted):
-        jobs.enqueue(tx, "makePrint", print_id=wanted.id)
+        organization_id = get_space(tx, wanted.space_id).organization_id
+        jobs.enqueue(tx, "makePrint", organization=organization_id, print_id=wanted.id)
     return store.find_print(tx, wanted.id)
 
 
-@jobs.job("makePrint", attempts=3)
+@jobs.job("makePrint", attempts=3, seconds=3 * SECONDS)
 def make_print(context: Context, print_id: str) -> None:
     """Makes the PDF of a row of ``prints``."""
     with context.db.read() as tx:
@@ -97,7 +99,12 @@ def _run(folder: Path, arguments: list[str]) -> bool:
     command = [sys.executable, "-P", "-m", "octavo.printing.compiling", str(folder), *arguments]
     try:
         done = subprocess.run(  # noqa: S603 - our own program and a folder of ours
-            command, cwd=folder, env=environment, timeout=SECONDS, capture_output=True, check=False
+            command,
+            cwd=folder,
+            env=environment,
+            timeout=deadlines.remaining(SECONDS),
+            capture_output=True,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         log.warning("print took too long", seconds=SECONDS)

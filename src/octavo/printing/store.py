@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..spaces import leave
+from ..spaces import release
 
 LOOK = 1
 """Grows when the same state would be printed otherwise, so that what was printed before is printed again."""
@@ -77,9 +77,9 @@ def fail_print(tx: Transaction, print_id: str, error: str) -> None:
 
 
 def forget_prints(tx: Transaction, before: int) -> None:
-    """Deletes what was begun before that moment; files that nothing else names by then are swept a day later."""
+    """Deletes what was begun before that moment; files that nothing else names by then are removed a day later."""
     old = [
         row[0] for row in tx.all("SELECT id FROM prints WHERE created_at < :before LIMIT 500", before=before)
     ]
-    leave(tx, "file", "SELECT file AS hash FROM prints WHERE id IN :ids", ids=old)
+    release(tx, "file", "SELECT file AS hash FROM prints WHERE id IN :ids", ids=old)
     tx.run("DELETE FROM prints WHERE id IN :ids", ids=old)

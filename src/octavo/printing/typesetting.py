@@ -10,6 +10,7 @@ import msgspec
 from ..core.document import to_text
 from ..core.document.parts import emoji
 from ..core.document.typst import Picture, Printing, Target, literal, place_of, plain_typst, to_typst
+from ..kit.highlighting import highlight_in_time
 from ..kit.icons import icon
 from .fonts import Glyphs
 from .order import Chapter, Order, read_document
@@ -107,6 +108,7 @@ class Setting:
             link=self._link,
             file=self._file,
             icon=self._icon,
+            highlight=highlight_in_time,
             shown=self._glyphs.shown,
         )
 

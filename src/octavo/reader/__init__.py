@@ -1,7 +1,7 @@
 """What visitors see: published sites."""
 
-from .app import reader_app
+from .app import reader_edge
 
 __all__ = [
-    "reader_app",
+    "reader_edge",
 ]  # fmt: skip

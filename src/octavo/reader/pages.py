@@ -14,6 +14,7 @@ from ..core.document.urls import safe_url
 from ..core.pages import Page
 from ..kit.cache import ByteCache
 from ..kit.db import Transaction
+from ..kit.highlighting import Highlighter
 from ..kit.icons import icon
 from ..references import Documents, Resolver, ViewFiles, page_owner
 from ..spaces import get_space
@@ -26,9 +27,11 @@ _WHOLE_TREE = 400
 _asked: ByteCache[tuple[str, ...]] = ByteCache(16 * 1024 * 1024)
 """In which other spaces the links of a page were looked up."""
 
+_highlighter = Highlighter()
+
 
 class PageBuilder:
-    """Builds the views of one visit. ``hosts``: the addresses of this installation."""
+    """Builds the view of one page, or what else a visit asks for. ``hosts``: the addresses of this installation."""
 
     def __init__(self, tx: Transaction, visit: SpaceVisit, hosts: tuple[str, ...]) -> None:
         self._tx = tx
@@ -39,13 +42,13 @@ class PageBuilder:
         self._resolver = Resolver(ViewFiles(tx, visit.view, withheld=True), hosts, self._visitor)
         self._documents = Documents(tx, visit.view, self._resolver)
 
-    def key(self, page: Page) -> tuple[object, ...]:
-        """What the drawn page depends on: the same key, the same page."""
+    def key(self, page: Page | None) -> tuple[object, ...]:
+        """What the drawn page depends on, or without one the navigation alone: the same key, the same page."""
         visit = self._visit
         own = (
             self._view.state.revision_id,
             self._view.computed,
-            page.id,
+            page.id if page is not None else None,
             visit.visit.site,
             visit.site_spaces,
         )
@@ -124,6 +127,7 @@ class PageBuilder:
             link=self.link,
             file=self._file,
             icon=icon,
+            highlight=_highlighter.for_page(),
             search=lambda query: f"{search}?q={quote(query or '')}",
         )
 

@@ -1,4 +1,6 @@
-"""From a URL to what it shows: the site, the space of it, and the path below.
+"""From a URL to what it shows: a visit at a site, then at a space of it, and the path below.
+
+A visit is the proof that whoever asks may see what it is at; every route of a site takes one.
 
 A site is found by its own host name, or by ``/{organization hostname}/{site basename}/`` below the address of
 sites. Only published sites of an open audience are there for everybody; all others look as if nothing were.
@@ -38,9 +40,17 @@ class SpaceVisit(Struct, frozen=True):
     view: SpaceView
 
 
-def find_site(tx: Transaction, host: str, path: str) -> SiteVisit | None:
-    """The published site an address names, or None. ``path`` is decoded."""
-    name = host.partition(":")[0].lower()
+def host_name(host: str) -> str:
+    """The name in a Host header, without the port."""
+    return host.partition(":")[0].lower()
+
+
+def enter_site(tx: Transaction, host: str, path: str) -> SiteVisit | None:
+    """The visit at the site that an address names; None where nobody else may know that there is one.
+
+    ``path`` is decoded and begins with a slash.
+    """
+    name = host_name(host)
     by_host = find_site_by_hostname(tx, name) if "." in name else None
     if by_host is not None:
         site, base, rest = by_host, "/", path.lstrip("/")
@@ -60,16 +70,16 @@ def find_site(tx: Transaction, host: str, path: str) -> SiteVisit | None:
 
 def list_spaces(tx: Transaction, visit: SiteVisit) -> list[SpaceVisit]:
     """Every space of the site, as if each were visited at its start."""
-    first = find_space(tx, replace(visit, rest=""))
+    first = enter_space(tx, replace(visit, rest=""))
     if first is None:
         return []
     others = [other for other in first.site_spaces if other.id != first.site_space.id]
-    visits = [find_space(tx, replace(visit, rest=f"{other.path}/")) for other in others]
+    visits = [enter_space(tx, replace(visit, rest=f"{other.path}/")) for other in others]
     return [first, *(found for found in visits if found is not None)]
 
 
-def find_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
-    """The space of the site that the rest of the path is in: one named by its first part, else the default."""
+def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
+    """The visit at the space that the rest of the path is in: one named by its first part, else the default."""
     site_spaces = tuple(list_site_spaces(tx, visit.site.id))
     if not site_spaces:
         return None
@@ -101,7 +111,7 @@ class Visitor:
     def _find(self, space_id: str) -> SpaceVisit | None:
         site_space = next((s for s in self._space.site_spaces if s.space_id == space_id), None)
         rest = "" if site_space is None or site_space.is_default else f"{site_space.path}/"
-        found = find_space(self._tx, replace(self._space.visit, rest=rest)) if site_space else None
+        found = enter_space(self._tx, replace(self._space.visit, rest=rest)) if site_space else None
         return found if found is not None and found.site_space.space_id == space_id else None
 
     def sees(self, space_id: str) -> bool:

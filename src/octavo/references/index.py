@@ -19,6 +19,7 @@ from ..content import (
     Changes,
     Item,
     State,
+    as_new,
     find_items,
     find_pages,
     get_body,
@@ -202,9 +203,11 @@ def _stale(tx: Transaction, state: State, changes: Changes, files: StateFiles) -
     return stale
 
 
-def derive(tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...]) -> Delta:
-    """What ``changes`` of the head of main, ``state``, change in what references mean. ``hosts``: the addresses of
-    this installation."""
+def derive(
+    tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...], *, anew: bool = False
+) -> Delta:
+    """What ``changes`` of a state of main change in what references mean; ``anew``: as if the space had no rows.
+    ``hosts``: the addresses of this installation."""
     files = StateFiles(tx, state, changes)
     resolver = Resolver(files, hosts, Everybody(tx))
     delta = Delta()
@@ -212,13 +215,15 @@ def derive(tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ..
     things |= {
         id: item for id, item in changes.items.items() if item is None or item.kind == "reusable-content"
     }
-    old = _rows_where(tx, "r.space_id = :space AND r.owner_id IN :given", things, space=state.space_id)
+    old: dict[Place, Row] = {}
+    if not anew:
+        old = _rows_where(tx, "r.space_id = :space AND r.owner_id IN :given", things, space=state.space_id)
     new: dict[Place, Row] = {}
     for thing in things.values():
         if thing is not None:
             new.update((row.at, row) for row in _rows_of(tx, resolver, state.space_id, thing))
     for row in _rows_asking(tx, state, changes, files):
-        if row.at not in old and not (row.space_id == state.space_id and row.owner_id in things):
+        if row.at not in old and not (row.space_id == state.space_id and (anew or row.owner_id in things)):
             old[row.at] = row
             if (again := _again(resolver, row)) is not None:
                 new[again.at] = again
@@ -243,12 +248,14 @@ def difference(tx: Transaction, head: State, there: State) -> Changes:
     return Changes({id: found_pages.get(id) for id in pages}, {id: found_items.get(id) for id in items})
 
 
-# --- following main -----------------------------------------------------------------------------------
+# --- derived from main -----------------------------------------------------------------------------------
 
 
-def prepare(tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...]) -> Delta:
+def prepare(
+    tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...], *, anew: bool = False
+) -> Delta:
     """What a revision of main changes in the rows, found before its transaction begins."""
-    return derive(tx, state, changes, hosts)
+    return derive(tx, state, changes, hosts, anew=anew)
 
 
 def apply(tx: Transaction, space_id: str, delta: Delta) -> None:
@@ -285,6 +292,31 @@ def apply(tx: Transaction, space_id: str, delta: Delta) -> None:
             for there, what in msgspec.json.decode(row.asked, type=list[Question])
         ],
     )
+
+
+def clear(tx: Transaction, space_id: str) -> None:
+    for table in ("content_references", "reference_questions"):
+        tx.run(f"DELETE FROM {table} WHERE space_id = :space", space=space_id)
+
+
+def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
+    """Compares the rows with what the texts of main say: their number, and what each means."""
+    state, changes = as_new(tx, space_id)
+    picked = ", ".join(COLUMNS)
+    there = {
+        Row(*row)
+        for row in tx.all(f"SELECT {picked} FROM content_references WHERE space_id = :s", s=space_id)
+    }
+    wanted = {row for row in derive(tx, state, changes, hosts, anew=True).new if row.space_id == space_id}
+    asked = sum(len(msgspec.json.decode(row.asked)) for row in wanted)
+    questions = tx.value("SELECT count(*) FROM reference_questions WHERE space_id = :s", s=space_id)
+    if there != wanted:
+        return (
+            f"references: {len(there)} are kept, {len(wanted)} are made, {len(wanted & there)} are the same"
+        )
+    if questions != asked:
+        return f"references: {questions} questions are kept, {asked} were asked"
+    return None
 
 
 def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters: Any) -> dict[Place, Row]:

@@ -29,6 +29,7 @@ from ..core.document import Anchors, Place, anchors, close_conditions, list_plac
 from ..core.pages import Page
 from ..kit.cache import ByteCache
 from ..kit.db import Transaction
+from .inclusions import Inclusions
 
 Question = tuple[str, str]
 """The space that is asked, and what."""
@@ -246,13 +247,15 @@ class StateFiles:
         # A text that changes may name all of its places anew, so the question is about the whole of it.
         self.asked.add((self.space_id, question("anchor", f"{owner.id}#")))
 
+        inclusions = Inclusions()
+
         def included(written: str) -> list[Place] | None:
-            item = find_include(self, owner, written)
-            there = self.owner(item, "reusable-content") if item is not None else None
+            found = find_include(self, owner, written)
+            there = self.item(found, "reusable-content") if found is not None else None
             if there is None:
                 return None
             self.asked.add((self.space_id, question("anchor", f"{there.id}#")))
-            return places_of(self._tx, self._body(there))
+            return places_of(self._tx, there.content) if inclusions.admit(there.size) else None
 
         places = list(with_included(places_of(self._tx, self._body(owner)), included))
         asked, self.asked = self.asked, before

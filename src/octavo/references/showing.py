@@ -12,7 +12,9 @@ from ..core.document import (
     Block,
     Document,
     Inline,
+    Leaf,
     Reference,
+    Text,
     close_conditions,
     mark_places,
     references,
@@ -22,9 +24,12 @@ from ..core.document import (
 )
 from ..core.pages import Page
 from ..kit.db import Transaction
+from .inclusions import Inclusions
 from .lookup import Owner
 from .resolving import Resolver, page_owner
 from .viewing import SpaceView, source_document
+
+_LEFT_OUT = "Not shown: this page includes more text than a page can have."
 
 
 class Documents:
@@ -68,19 +73,23 @@ class Documents:
         return rewrite(document, address)
 
     def _with_includes(self, document: Document, owner: Owner) -> Document:
+        inclusions = Inclusions()
+
         def hold(node: Block | Inline) -> list[Any] | None:
             if node.type != "reusable-content" or node.nodes:
                 return None
-            found = self._included(owner, node.data.get("ref"))
+            found = self._included(owner, node.data.get("ref"), inclusions)
             return [Block(node.type, node.data, found, key=node.key)] if found else []
 
         return replace_nodes(document, hold)
 
-    def _included(self, owner: Owner, ref: Any) -> list[Any]:
+    def _included(self, owner: Owner, ref: Any, inclusions: Inclusions) -> list[Any]:
         resolved = self._resolver.content_ref(owner, ref, "reusable-content") if isinstance(ref, dict) else {}
         item = self._view.item(str(resolved.get("reusableContent")), "reusable-content")
         if item is None or not item.content:
             return []
+        if not inclusions.admit(item.size):
+            return [Block("paragraph", {}, [Text([Leaf(_LEFT_OUT)])])]
         document = close_conditions(read_source(self._tx, item.content))
         self._resolver.resolve_all(document, Owner(item.id, "reusable-content", item.path))
         # Reusable contents do not nest; this also ends a circle.

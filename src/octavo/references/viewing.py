@@ -18,8 +18,8 @@ from ..content import (
     expand,
     list_items,
     list_pages,
+    list_variables,
     read_source,
-    space_variables,
 )
 from ..core.document import (
     Anchors,
@@ -35,6 +35,7 @@ from ..core.pages import Page
 from ..errors import BadRequest
 from ..kit.cache import ByteCache
 from ..kit.db import Transaction
+from .inclusions import Inclusions
 from .lookup import Owner, OwnerKind, find_include, places_of, with_included
 from .resolving import page_owner
 
@@ -113,7 +114,7 @@ def load_view(tx: Transaction, state: State) -> SpaceView:
 def _load(tx: Transaction, state: State, expansion: Expansion) -> SpaceView:
     pages = expansion.into(list_pages(tx, state))
     items = [*list_items(tx, state, "file"), *list_items(tx, state, "reusable-content"), *expansion.items]
-    return SpaceView(state, pages, items, space_variables(tx, state), expansion.fingerprint)
+    return SpaceView(state, pages, items, list_variables(tx, state), expansion.fingerprint)
 
 
 class ViewFiles:
@@ -173,10 +174,14 @@ class ViewFiles:
         item = self._view.item(owner.id, "reusable-content")
         body = page.body if page is not None else item.content if item is not None else None
 
+        inclusions = Inclusions()
+
         def included(written: str) -> list[Place] | None:
             found = find_include(self, owner, written)
             there = self._view.item(found, "reusable-content") if found is not None else None
-            return places_of(self._tx, there.content) if there is not None else None
+            if there is None or not inclusions.admit(there.size):
+                return None
+            return places_of(self._tx, there.content)
 
         places = list(with_included(places_of(self._tx, body), included))
         return anchors(places, self._view.shown(page).holds if page is not None else None)

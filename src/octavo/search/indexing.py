@@ -12,7 +12,7 @@ from tempfile import SpooledTemporaryFile
 import msgspec
 from msgspec import Struct
 
-from ..content import Changes, State, read_source
+from ..content import Changes, State, list_pages, main_state, read_source
 from ..core.document import close_conditions, sections
 from ..core.pages import Page
 from ..kit.db import Transaction
@@ -20,6 +20,7 @@ from . import store
 from .store import SectionText
 
 _IN_MEMORY = 4 * 1024 * 1024
+_INDEXED = ("document", "group")
 _MAX_BODY = 50_000
 """Characters of one section that are indexed; a longer one is a table of data, not text."""
 
@@ -47,12 +48,14 @@ class Prepared:
             yield msgspec.msgpack.decode(self._spool.read(int.from_bytes(head, "big")), type=_Entry)
 
 
-def prepare(tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...]) -> Prepared:
-    """Reads and cuts the texts of the pages that change."""
+def prepare(
+    tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...], *, anew: bool = False
+) -> Prepared:
+    """Reads and cuts the texts of the pages that change. All of it follows from them, ``anew`` or not."""
     prepared = Prepared()
     for page_id, page in changes.pages.items():
         prepared.gone.append(page_id)
-        if page is not None and page.kind in ("document", "group"):
+        if page is not None and page.kind in _INDEXED:
             prepared.add(_Entry(page_id, _titles(page), _sections(tx, page)))
     return prepared
 
@@ -83,3 +86,17 @@ def apply(tx: Transaction, space_id: str, prepared: Prepared) -> None:
         space_id,
         [store.add_page(tx, space_id, e.page_id, e.titles, e.sections) for e in prepared.entries()],
     )
+
+
+def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
+    """Compares the number of indexed pages with that of main, and of sections and words with what pages have."""
+    wanted = sum(page.kind in _INDEXED for page in list_pages(tx, main_state(tx, space_id)))
+    there = store.measure(tx, space_id)
+    if there.pages != wanted or there.pages_with_sections != wanted:
+        indexed = min(there.pages, there.pages_with_sections)
+        return f"search: {indexed} pages are indexed, {wanted} are there"
+    if there.sections != there.found:
+        return f"search: {there.found} sections are indexed, {there.sections} are there"
+    if there.wrong_words:
+        return f"search: {there.wrong_words} words are counted wrongly"
+    return None

@@ -15,6 +15,7 @@ from itertools import islice
 import msgspec
 from msgspec import Struct
 
+from ..errors import BadRequest
 from ..kit.db import Transaction
 from . import store
 from .store import Found, Term
@@ -29,7 +30,10 @@ _SUGGESTED = 12
 _RARE = 2
 _MIN_TYPO = 4
 _MAX_REWRITES = 8
-_MAX_TERMS = 16
+MAX_SEARCH = 512
+"""Characters of a query."""
+MAX_TERMS = 32
+"""Words and phrases of a query."""
 _SNIPPET = 180
 _LONGEST = 200
 """Characters read behind a snippet, so that no token is taken for its beginning."""
@@ -70,7 +74,8 @@ class PageHit(Struct, frozen=True):
 
 
 def read_query(text: str) -> list[Term]:
-    """The terms of what was typed: words, "phrases", and the last word as a beginning."""
+    """The terms of what was typed: words, "phrases", and the last word as a beginning. Raises BadRequest for too
+    many."""
     terms: list[Term] = []
     for match in re.finditer(r'"([^"]*)"|([^"]+)', text):
         if match[1] is not None:
@@ -87,7 +92,8 @@ def read_query(text: str) -> list[Term]:
             if len(found) > 1:
                 alternatives.append(tuple(found[1:]))
             terms.append(Term(tuple(alternatives)))
-    terms = terms[:_MAX_TERMS]
+    if len(terms) > MAX_TERMS:
+        raise BadRequest(f"query: more than {MAX_TERMS} words and phrases")
     if terms and not text.endswith((" ", '"')):
         terms[-1] = msgspec.structs.replace(terms[-1], prefix=True)
     return terms

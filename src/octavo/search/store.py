@@ -156,6 +156,40 @@ def _count(tx: Transaction, space_id: str, changes: dict[str, int]) -> None:
     )
 
 
+def clear(tx: Transaction, space_id: str) -> None:
+    """Takes a space out of the index. What the sections have in it goes with them."""
+    for table in ("search_sections", "search_pages", "search_words"):
+        tx.run(f"DELETE FROM {table} WHERE space_id = :space", space=space_id)
+
+
+class Indexed(Struct, frozen=True):
+    """How many pages of a space are indexed, how many of them have sections, how many sections there are, how many
+    of these are found; and of how many words the count is wrong."""
+
+    pages: int
+    pages_with_sections: int
+    sections: int
+    found: int
+    wrong_words: int
+
+
+def measure(tx: Transaction, space_id: str) -> Indexed:
+    key = "rowid" if tx.engine == "sqlite" else "section_id"
+    counted: dict[str, int] = dict(
+        tx.all("SELECT word, pages FROM search_words WHERE space_id = :space", space=space_id)
+    )
+    pages = tx.all("SELECT words FROM search_pages WHERE space_id = :space", space=space_id)
+    words = Counter(word for (known,) in pages for word in msgspec.json.decode(known, type=list[str]))
+    row = tx.one(
+        f"""SELECT count(DISTINCT s.page_id), count(*), count(i.{key}) FROM search_sections s
+            LEFT JOIN search_index i ON i.{key} = s.id WHERE s.space_id = :space""",
+        space=space_id,
+    )
+    assert row is not None
+    with_sections, sections, found = row
+    return Indexed(len(pages), with_sections, sections, found, len({*words.items()} ^ {*counted.items()}))
+
+
 def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
     """Indexes a copy of a space, from the index of the original."""
     given = {"source": source_id, "copy": copy_id}

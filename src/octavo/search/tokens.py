@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 import sys
+import threading
 import unicodedata
 from collections.abc import Iterator
-from functools import cache, lru_cache
-from typing import Any
+from functools import lru_cache
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CJK}]+|[^\W{_CJK}]+(?:[.'’][^\W{_CJK}]+)*")
@@ -19,19 +19,20 @@ _NAMES = re.compile(r"[._]+")
 _APOSTROPHE = re.compile(r"['’](?:s$)?")
 _IS_CJK = re.compile(rf"[{_CJK}]")
 _MAX_WORD = 64
+_own = threading.local()
 
 
 @lru_cache(maxsize=50_000)
 def _stem(word: str) -> str:
-    return str(_stemmer().stemWord(word))
+    # A stemmer works on a word it keeps, so each thread has its own.
+    try:
+        stemmer = _own.stemmer
+    except AttributeError:
+        # Loaded with the first word: its package loads every language it knows.
+        import snowballstemmer
 
-
-@cache
-def _stemmer() -> Any:
-    # Loaded with the first word: its package loads every language it knows.
-    import snowballstemmer
-
-    return snowballstemmer.stemmer("english")
+        stemmer = _own.stemmer = snowballstemmer.stemmer("english")
+    return str(stemmer.stemWord(word))
 
 
 def fold(text: str) -> str:

@@ -7,10 +7,11 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from ..kit.pagination import PageQuery
+from .querying import MAX_SEARCH
 
 
 class SearchQuery(PageQuery, kw_only=True):
-    query: Annotated[str, Meta(max_length=512)]
+    query: Annotated[str, Meta(max_length=MAX_SEARCH)]
 
 
 class AppUrls(Struct):

@@ -1,5 +1,6 @@
 """Published sites: which spaces they show, and to whom."""
 
+from . import tables as tables
 from .creating import create_site
 from .store import (
     SiteRow,
@@ -15,5 +16,5 @@ from .wire import published_url
 
 __all__ = [
     "SiteRow", "SiteSpaceRow", "create_site", "find_site_by_basename", "find_site_by_hostname",
-    "find_site_of_space", "get_site", "list_site_spaces", "published_url", "set_published",
+    "find_site_of_space", "get_site", "list_site_spaces", "published_url", "set_published", "tables",
 ]  # fmt: skip

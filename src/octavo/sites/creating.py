@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..core.pages import free_slug, slugify
+from ..core.free_names import free_name
+from ..core.pages import slugify
 from ..errors import NotFound
 from ..kit.db import Transaction
 from ..spaces import get_space
@@ -34,16 +35,15 @@ def create_site(
             raise NotFound(f"spaces[{n}]: there is no space {space_id!r} in this organization.")
         titles.append(space.title)
     title = title or (titles[0] if titles and len(titles[0]) >= 2 else "Documentation")
-    basename, number = slugify(title)[:_BASENAME_MAX], 0
-    wanted = basename
-    while store.find_site_by_basename(tx, organization_id, basename) is not None:
-        number += 1
-        basename = f"{wanted}-{number}"
+    basename = free_name(
+        slugify(title)[:_BASENAME_MAX],
+        lambda name: store.find_site_by_basename(tx, organization_id, name) is not None,
+    )
     site_id = store.insert_site(
         tx, organization_id=organization_id, type=type, title=title, basename=basename, visibility=visibility
     )
     paths: list[str] = []
     for space_id, space_title in zip(spaces, titles, strict=True):
-        paths.append(free_slug(slugify(space_title), paths))
+        paths.append(free_name(slugify(space_title), set(paths).__contains__))
         store.insert_site_space(tx, site_id, space_id, paths[-1])
     return site_id

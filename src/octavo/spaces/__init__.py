@@ -1,7 +1,7 @@
 """Spaces and collections: the containers of content."""
 
-from .following import follow_copies, follow_purges, follow_transfers
-from .leftovers import HashUse, LeftoverKind, hash_uses, is_left, keep, leave, uses_hashes
+from . import tables as tables
+from .hooks import on_copy, on_purge, on_transfer
 from .purging import purge_spaces
 from .store import (
     CollectionRow,
@@ -13,11 +13,12 @@ from .store import (
     list_visible_space_ids,
     require_collection,
 )
+from .unused import is_released, release, remove_unused, retain
 from .wire import Collection, Space, present_collection, present_space
 
 __all__ = [
-    "Collection", "CollectionRow", "HashUse", "LeftoverKind", "Space", "SpaceRow", "follow_copies",
-    "follow_purges", "follow_transfers", "get_collection", "get_space", "hash_uses", "insert_space",
-    "is_left", "keep", "leave", "list_spaces", "list_visible_space_ids", "present_collection",
-    "present_space", "purge_spaces", "require_collection", "uses_hashes",
+    "Collection", "CollectionRow", "Space", "SpaceRow", "get_collection", "get_space", "insert_space",
+    "is_released", "list_spaces", "list_visible_space_ids", "on_copy", "on_purge", "on_transfer",
+    "present_collection", "present_space", "purge_spaces", "release", "remove_unused", "require_collection",
+    "retain", "tables",
 ]  # fmt: skip

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from ..access import (
     ORGANIZATION,
     Can,
+    CollectionAccess,
     Kind,
+    ObjectAccess,
     OrgAccess,
+    SpaceAccess,
     at_least,
+    audit,
     collection_access,
+    guard_roles,
     space_access,
 )
 from ..core.pages import rank_between, ranks
 from ..errors import BadRequest, Conflict, Forbidden, NotFound
 from ..kit.db import Transaction
+from ..kit.operation import Call
 from . import store
 
 MAX_DEPTH = 16
@@ -76,22 +82,48 @@ def lock_order(tx: Transaction, organization_id: str) -> None:
 
 def move(
     tx: Transaction,
-    org: OrgAccess,
-    moved: tuple[Kind, str],
-    parent_id: str | None,
+    call: Call,
+    access: SpaceAccess | CollectionAccess,
+    parent: str | None | UnsetType,
     *,
     before: Neighbour | None,
     after: Neighbour | None,
 ) -> None:
-    """Puts a space or collection under ``parent_id``, at a position or (without one) at the end.
+    """Puts a space or collection under ``parent`` (UNSET: where it lies), at a position or without one at the end.
 
     Raises BadRequest for a position that is not there, Conflict when nothing would change, NotFound for a
-    parent or neighbour the caller does not see.
+    parent or neighbour the caller does not see, Forbidden when that changes a role above the caller's own.
     """
-    lock_order(tx, org.organization_id)
+    moved = ObjectAccess.of(access)
+    table, column = ("spaces", "collection_id") if moved.kind == "space" else ("collections", "parent_id")
+    lock_order(tx, moved.organization_id)
+    was, rank = tx.one(f"SELECT {column}, rank FROM {table} WHERE id = :id", id=moved.id) or (None, "")
+    to = was if parent is UNSET else parent
+    with guard_roles(tx, moved):
+        _place(tx, access.organization, (moved.kind, moved.id), (was, rank), to, before, after)
+    if to != was:
+        audit(
+            tx,
+            call,
+            f"{moved.kind}.moved",
+            moved.organization_id,
+            (moved.kind, moved.id),
+            before={"parent": was},
+            after={"parent": to},
+        )
+
+
+def _place(
+    tx: Transaction,
+    org: OrgAccess,
+    moved: tuple[Kind, str],
+    old: tuple[str | None, str],
+    parent_id: str | None,
+    before: Neighbour | None,
+    after: Neighbour | None,
+) -> None:
     kind, id = moved
-    table, column = ("spaces", "collection_id") if kind == "space" else ("collections", "parent_id")
-    old_parent, old_rank = tx.one(f"SELECT {column}, rank FROM {table} WHERE id = :id", id=id) or (None, "")
+    old_parent, old_rank = old
     if parent_id != old_parent:
         require_parent(tx, org, parent_id)
     if kind == "collection":

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from ..access import RESTORE_DAYS, audit
-from ..kit import jobs
+from ..kit import deadlines, jobs
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.outbox import emit
-from .following import tell_purged
+from .hooks import purged
 from .trashing import DAY
+from .unused import release_space
 
 
 def list_purgeable(tx: Transaction, before: int, limit: int = 100) -> list[str]:
@@ -31,7 +32,8 @@ def purge_space(tx: Transaction, space_id: str, before: int) -> bool:
     )
     if row is None:
         return False
-    tell_purged(tx, space_id)
+    release_space(tx, space_id)
+    purged(tx, space_id)
     _forget_rights(tx, "space", [space_id])
     tx.run("DELETE FROM spaces WHERE id = :id", id=space_id)
     audit(tx, None, "space.purged", row[0], ("space", space_id), before={"title": row[1]})
@@ -61,7 +63,7 @@ def _forget_rights(tx: Transaction, kind: str, ids: list[str]) -> None:
     tx.run("DELETE FROM invite_links WHERE target_type = :kind AND target_id IN :ids", kind=kind, ids=ids)
 
 
-@jobs.job("purgeSpaces")
+@jobs.job("purgeSpaces", seconds=3600)
 def purge_spaces(context: Context) -> None:
     """Removes what nobody can restore any more, each space in its own transaction."""
     before = now() - RESTORE_DAYS * DAY
@@ -69,6 +71,7 @@ def purge_spaces(context: Context) -> None:
         with context.db.read() as tx:
             found = list_purgeable(tx, before)
         for space_id in found:
+            deadlines.check()
             with context.db.write() as tx:
                 purge_space(tx, space_id, before)
         if not found:

@@ -9,29 +9,46 @@ from __future__ import annotations
 
 import msgspec
 
-from ..access import CollectionAccess, Kind, ObjectAccess, OrgAccess, SpaceAccess, keep_own_role, list_steps
-from ..errors import Conflict, PreconditionFailed
+from ..access import (
+    Can,
+    CollectionAccess,
+    Kind,
+    ObjectAccess,
+    OrgAccess,
+    SpaceAccess,
+    audit,
+    keep_own_role,
+    list_steps,
+    organization_access,
+)
+from ..errors import Conflict, Forbidden, NotFound, PreconditionFailed
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from ..kit.outbox import emit
 from . import store
-from .following import tell_transferred
+from .hooks import transferred
 from .placing import list_inside, lock_order
 
 
-def transfer_space(tx: Transaction, call: Call, access: SpaceAccess, target: OrgAccess) -> None:
-    """Puts a space at the top of the target. Raises Conflict when it is there, PreconditionFailed in a site."""
+def transfer_space(tx: Transaction, call: Call, access: SpaceAccess, organization_id: str) -> None:
+    """Puts a space at the top of another organization.
+
+    Raises Forbidden for who does not administer the one that gives, NotFound and Forbidden for the one that takes,
+    Conflict when it is there, PreconditionFailed in a site.
+    """
+    target = _enter_target(tx, access, organization_id)
     space_id = access.space_id
     _begin(tx, access.organization_id, target, [space_id])
     level = _level(tx, "space", space_id)
     _hand_over(tx, [space_id], [], target)
     rank = store.last_rank(tx, target.organization_id, None)
     store.update_space(tx, space_id, collection_id=None, rank=rank, default_level=level)
-    _stay(tx, call, "space", space_id, target)
+    _finish(tx, call, ("space", space_id), access.organization_id, target)
 
 
-def transfer_collection(tx: Transaction, call: Call, access: CollectionAccess, target: OrgAccess) -> None:
+def transfer_collection(tx: Transaction, call: Call, access: CollectionAccess, organization_id: str) -> None:
     """The same for a collection with all that lies in it, the trash included."""
+    target = _enter_target(tx, access, organization_id)
     collection_id = access.collection_id
     collections = [id for level in list_inside(tx, collection_id, deleted=True) for id in level]
     rows = tx.all("SELECT id FROM spaces WHERE collection_id IN :ids ORDER BY id", ids=collections)
@@ -41,7 +58,16 @@ def transfer_collection(tx: Transaction, call: Call, access: CollectionAccess, t
     _hand_over(tx, spaces, collections, target)
     rank = store.last_rank(tx, target.organization_id, None)
     store.update_collection(tx, collection_id, parent_id=None, rank=rank, default_level=level)
-    _stay(tx, call, "collection", collection_id, target)
+    _finish(tx, call, ("collection", collection_id), access.organization_id, target)
+
+
+def _enter_target(tx: Transaction, given: SpaceAccess | CollectionAccess, organization_id: str) -> OrgAccess:
+    if given.member_role != "admin":
+        raise Forbidden("Content is given to another organization by administrators only.")
+    try:
+        return organization_access(tx, given.actor, Can.CREATE_CONTENT, organization_id)
+    except NotFound as error:
+        raise NotFound(f"organization: {error.message}") from None
 
 
 def _level(tx: Transaction, kind: Kind, id: str) -> str | None:
@@ -50,11 +76,18 @@ def _level(tx: Transaction, kind: Kind, id: str) -> str | None:
     return next((level for level in levels if level != "inherit"), "inherit")
 
 
-def _stay(tx: Transaction, call: Call, kind: Kind, id: str, target: OrgAccess) -> None:
-    assert target.role is not None, "who may create content is no guest"
-    keep_own_role(
-        tx, call, ObjectAccess(kind, id, target.organization_id, target.user_id, target.role, target.role)
-    )
+def _finish(tx: Transaction, call: Call, given: tuple[Kind, str], source: str, target: OrgAccess) -> None:
+    keep_own_role(tx, call, ObjectAccess.handed_over(target, *given))
+    for organization_id in (source, target.organization_id):
+        audit(
+            tx,
+            call,
+            f"{given[0]}.transferred",
+            organization_id,
+            given,
+            before={"organization": source},
+            after={"organization": target.organization_id},
+        )
 
 
 def _begin(tx: Transaction, source: str, target: OrgAccess, spaces: list[str]) -> None:
@@ -92,7 +125,7 @@ def _hand_over(tx: Transaction, spaces: list[str], collections: list[str], targe
         rules = store.get_space(tx, space_id).merge_rules
         if (kept := _rules_of_members(tx, rules, target.organization_id)) != rules:
             store.update_space(tx, space_id, merge_rules=kept)
-        tell_transferred(tx, space_id, target.organization_id)
+        transferred(tx, space_id, target.organization_id)
         emit(tx, "space_transferred", organization_id=target.organization_id, space_id=space_id)
 
 

@@ -6,10 +6,11 @@ their rights hang on it, and a restored space brings it back with it.
 
 from __future__ import annotations
 
-from ..access import OrgAccess
+from ..access import CollectionAccess, SpaceAccess, audit
 from ..errors import Conflict, Forbidden
 from ..kit.clock import now
 from ..kit.db import Transaction
+from ..kit.operation import Call
 from ..kit.outbox import emit
 from . import store
 from .placing import list_inside, lock_order
@@ -17,20 +18,28 @@ from .placing import list_inside, lock_order
 DAY = 24 * 3_600_000
 
 
-def delete_space(tx: Transaction, space_id: str) -> bool:
+def delete_space(tx: Transaction, call: Call, space: SpaceAccess) -> bool:
     """Puts a space in the trash; False when it lay there."""
+    deleted = _delete(tx, space.space_id)
+    if deleted:
+        audit(tx, call, "space.deleted", space.organization_id, ("space", space.space_id))
+    return deleted
+
+
+def _delete(tx: Transaction, space_id: str) -> bool:
     changed = tx.run(
         "UPDATE spaces SET deleted_at = :at, updated_at = :at WHERE id = :id AND deleted_at IS NULL",
         at=now(),
         id=space_id,
     )
     if changed:
-        _tell(tx, "space_deleted", space_id)
+        _emit(tx, "space_deleted", space_id)
     return changed > 0
 
 
-def restore_space(tx: Transaction, space_id: str) -> None:
+def restore_space(tx: Transaction, call: Call, access: SpaceAccess) -> None:
     """Takes a space out of the trash, with the collections it lay in. Raises Conflict when it is not there."""
+    space_id = access.space_id
     space = store.get_space(tx, space_id)
     lock_order(tx, space.organization_id)
     if not tx.run(
@@ -43,14 +52,17 @@ def restore_space(tx: Transaction, space_id: str) -> None:
     while above is not None:
         tx.run("UPDATE collections SET deleted_at = NULL WHERE id = :id", id=above)
         above = tx.value("SELECT parent_id FROM collections WHERE id = :id", id=above)
-    _tell(tx, "space_restored", space_id)
+    _emit(tx, "space_restored", space_id)
+    audit(tx, call, "space.restored", space.organization_id, ("space", space_id))
 
 
-def delete_collection(tx: Transaction, org: OrgAccess, collection_id: str) -> list[str]:
-    """Deletes a collection and those in it, and puts their spaces in the trash; the ids of these spaces.
+def delete_collection(tx: Transaction, call: Call, collection: CollectionAccess) -> None:
+    """Deletes a collection and those in it, and puts their spaces in the trash.
 
     Raises Forbidden when it holds something that the caller may not delete.
     """
+    org = collection.organization
+    collection_id = collection.collection_id
     lock_order(tx, org.organization_id)
     ids = [id for level in list_inside(tx, collection_id) for id in level]
     rows = tx.all(
@@ -60,11 +72,12 @@ def delete_collection(tx: Transaction, org: OrgAccess, collection_id: str) -> li
     if store.count_administered(tx, org, ids) < len(ids) + len(spaces):
         raise Forbidden("It holds spaces or collections that are not yours to delete.")
     for space_id in spaces:
-        delete_space(tx, space_id)
+        _delete(tx, space_id)
     tx.run("UPDATE collections SET deleted_at = :at WHERE id IN :ids", at=now(), ids=ids)
-    return spaces
+    target = ("collection", collection_id)
+    audit(tx, call, "collection.deleted", collection.organization_id, target, before={"spaces": spaces})
 
 
-def _tell(tx: Transaction, event: str, space_id: str) -> None:
+def _emit(tx: Transaction, event: str, space_id: str) -> None:
     organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
     emit(tx, event, organization_id=organization_id, space_id=space_id)

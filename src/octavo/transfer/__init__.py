@@ -1,5 +1,6 @@
 """Everything that brings content in and takes it out: folders, archives, Git, HTML, Word, websites."""
 
+from . import tables as tables
 from .entering import RunAccess
 from .exporting import export_files
 from .importing import ImportOutcome, import_files
@@ -8,4 +9,5 @@ from .sources import Source, SourceError
 
 __all__ = [
     "ImportOutcome", "RunAccess", "Source", "SourceError", "export_files", "import_files", "open_source",
+    "tables",
 ]  # fmt: skip

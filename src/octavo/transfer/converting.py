@@ -15,14 +15,18 @@ from typing import IO, Any
 from urllib.parse import unquote, unquote_to_bytes
 
 from ..core.document import DocumentError
+from ..core.free_names import free_name
 from ..core.links import relative_href
+from ..core.paths import numbered_path
 from ..kit.files import FileStore, detect_type
 from ..uploads import UploadRow
 from .opening import open_source
 from .sources import Source, SourceError
 
-MAX_PAGE = 20 * 1024 * 1024
+MAX_PAGE = 10 * 1024 * 1024
 """Bytes of HTML, or of the text of a Word document, that become one page."""
+MAX_WORD = 200 * 1024 * 1024
+"""Bytes that a Word document may have unpacked."""
 MAX_INLINE_IMAGE = 10 * 1024 * 1024
 ASSETS = ".gitbook/assets"
 RASTER = {
@@ -249,11 +253,7 @@ class _Conversion:
 
 
 def _free(path: str, taken: set[str]) -> str:
-    stem, ending = posixpath.splitext(path)
-    number = 0
-    while path.casefold() in taken:
-        number += 1
-        path = f"{stem}-{number}{ending}"
+    path = free_name(path, lambda name: name.casefold() in taken, lambda number: numbered_path(path, number))
     taken.add(path.casefold())
     return path
 
@@ -270,7 +270,9 @@ def _inline_bytes(url: str) -> bytes | None:
 
 def _check_word(place: Path) -> None:
     """Raises SourceError for an archive that grows beyond measure, or XML with a document type of its own."""
-    with open_source(str(place), allow_url=_refuse, local=True), zipfile.ZipFile(place) as archive:
+    with open_source(str(place), allow_url=_refuse, local=True) as source, zipfile.ZipFile(place) as archive:
+        if source.total > MAX_WORD:
+            raise SourceError(f"more than {MAX_WORD // 1024**2} MB unpacked")
         for info in archive.infolist():
             if not info.filename.lower().endswith((".xml", ".rels")):
                 continue

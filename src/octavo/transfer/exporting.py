@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from ..content import Item, State, get_body, list_items, list_pages, space_variables
+from ..content import Item, State, get_body, list_items, list_pages, list_variables
+from ..core.free_names import free_name
 from ..core.import_plan import ImportPlan, leading_title, plan_import
 from ..core.pages import Page
+from ..core.paths import folders_of, made_path, numbered_path
 from ..core.space_config import CONFIG_PATH, VARIABLES_PATH, read_config, read_variables
 from ..core.summary import Summary, SummaryEntry, update_summary, walk_entries, write_summary
 from ..core.yaml_text import write_yaml
@@ -34,23 +37,24 @@ def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Ex
     if config is not None and config.content:
         read = read_config(get_body(tx, config.content))
         root, summary_name = read.root, read.summary
+    includes, assets = list_items(tx, state, "reusable-content"), list_items(tx, state, "file")
     paths = _page_paths(pages, root)
+    paths |= {item.id: item.path or f"{root}.gitbook/includes/{item.name}.md" for item in includes}
+    paths |= {item.id: item.path or f"{root}.gitbook/assets/{item.name}" for item in assets}
+    paths = _beside_folders(paths)
     written = {paths[page.id] for page in pages if page.body and page.id in paths}
     for page in pages:
         if page.body and page.id in paths:
             yield Exported(paths[page.id], iter((get_body(tx, page.body).encode(),)))
-    for item in list_items(tx, state, "reusable-content"):
+    for item in includes:
         if item.content:
-            path = item.path or f"{root}.gitbook/includes/{item.name}.md"
-            yield Exported(path, iter((get_body(tx, item.content).encode(),)))
-    links: dict[str, str] = {}
-    for item in list_items(tx, state, "file"):
-        path = item.path or f"{root}.gitbook/assets/{item.name}"
-        links[item.id] = path
+            yield Exported(paths[item.id], iter((get_body(tx, item.content).encode(),)))
+    for item in assets:
         # A page whose file could not be read as text has this file until somebody writes the page.
-        if item.content and path not in written:
-            written.add(path)
-            yield Exported(path, files.open(item.content))
+        if item.content and paths[item.id] not in written:
+            written.add(paths[item.id])
+            yield Exported(paths[item.id], files.open(item.content))
+    links = {item.id: paths[item.id] for item in assets}
     tree = _Tree(pages, paths, links, root)
     yield from _configuration(tx, state, sources, tree, written, summary_name)
 
@@ -70,12 +74,28 @@ def _page_paths(pages: list[Page], root: str) -> dict[str, str]:
             while above is not None:
                 slugs.append(by_id[above].slug)
                 above = by_id[above].parent
-            stem = root + "/".join(reversed(slugs))
-            path = f"{stem}/README.md" if page.id in with_children else f"{stem}.md"
-            while path in taken:
-                path = f"{path.removesuffix('.md')}-1.md"
+            folder, name = slugs[:0:-1], f"{page.slug}.md"
+            if page.id in with_children:
+                folder, name = slugs[::-1], "README.md"
+            path = made_path(
+                "".join([root, *(f"{slug}/" for slug in folder)]), name, taken.__contains__, root
+            )
             taken.add(path)
             found[page.id] = path
+    return found
+
+
+def _beside_folders(paths: dict[str, str]) -> dict[str, str]:
+    """The paths, those that are also a folder of others with a number behind their names: a file system has one or
+    the other."""
+    folders = {folder for path in paths.values() for folder in folders_of(path)}
+    taken = folders | set(paths.values())
+    found: dict[str, str] = {}
+    for id, path in paths.items():
+        found[id] = path
+        if path in folders:
+            found[id] = free_name(path, taken.__contains__, partial(numbered_path, path))
+            taken.add(found[id])
     return found
 
 
@@ -105,7 +125,7 @@ def _configuration(
     elif any(page.file_path is None for page in tree.pages):
         # A tree that no SUMMARY.md told and that its files alone do not tell any more.
         texts[summary_path] = write_summary(Summary(entries=tree.entries(None, lambda page: "")))
-    variables = space_variables(tx, state)
+    variables = list_variables(tx, state)
     path = root + VARIABLES_PATH
     if variables and (path not in texts or read_variables(texts[path])[0] != variables):
         texts[path] = write_yaml(variables)

@@ -6,8 +6,7 @@ makes the revision. A process killed at any point leaves the whole revision or n
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -31,25 +30,28 @@ from ..content import (
     revise_main,
     store_file,
 )
+from ..core.alignment import align
 from ..core.document import PageHead, read_head
 from ..core.import_plan import (
     ImportPlan,
     PageText,
+    TextCheck,
     head_fields,
-    note_missing_includes,
     page_of,
     plan_import,
     read_pages,
     read_text,
 )
 from ..core.links import app_hosts
-from ..core.pages import Page, rank_between
+from ..core.pages import Page, ranks_between
 from ..core.problems import Problem
 from ..core.space_config import CONFIG_PATH, TAGS_PATH, VARIABLES_PATH
+from ..errors import NotFound
 from ..kit import ids
 from ..kit.context import Context
 from ..kit.db import Database
 from ..kit.files import detect_type
+from ..spaces import get_space
 from .sources import Source
 
 _BATCH = 100
@@ -126,7 +128,15 @@ def import_files(
 
     When nothing differs from what is there, no revision is made.
     """
-    staged = stage_files(context, source, progress=progress)
+
+    def is_neighbour(other: str) -> bool:
+        with context.db.read() as tx:
+            try:
+                return get_space(tx, other).organization_id == get_space(tx, space_id).organization_id
+            except NotFound:
+                return False
+
+    staged = stage_files(context, source, progress=progress, is_space=is_neighbour)
     for _ in range(3):
         try:
             state, changed = _commit(context, space_id, staged, author=author, message=message, git=git)
@@ -140,9 +150,14 @@ def import_files(
 
 
 def stage_files(
-    context: Context, source: Source, *, progress: Progress = lambda done, total: None
+    context: Context,
+    source: Source,
+    *,
+    progress: Progress = lambda done, total: None,
+    is_space: Callable[[str], bool] = lambda space_id: False,
 ) -> StagedFiles:
-    """Reads a source and stores its texts and bytes, which nobody refers to yet."""
+    """Reads a source and stores its texts and bytes, which nobody refers to yet. ``is_space``: whether a link to a
+    space of this id leads to one that the source's own may link to."""
     plan = plan_import(source)
     total = len(plan.pages) + len(plan.includes) + len(plan.files)
     done = 0
@@ -153,23 +168,24 @@ def stage_files(
         progress(done, total)
 
     bodies = _BodyWriter(context.db)
+    check = TextCheck(plan, is_space, app_hosts(context.settings.url))
     reads: list[tuple[PageText, PageHead | None, str | None]] = []
     kept_as_files: list[str] = []
-    for read in read_pages(plan, source):
+    for read in read_pages(plan, source, context.settings.page_size):
         head, body = None, None
         if read.text is not None:
             head = read_head(read.text)
             plan.problems += [
                 Problem(read.planned.file_path or "", p.line, "front_matter", p.reason) for p in head.problems
             ]
-            note_missing_includes(plan, read.planned.file_path or "", read.text)
+            check.check(read.planned.file_path or "", read.text)
             body = bodies.add(read.text)
             read.text = None
         elif read.keep_as_file and read.planned.file_path:
             kept_as_files.append(read.planned.file_path)
         reads.append((read, head, body))
         tick()
-    items = list(_read_items(context, plan, source, bodies, kept_as_files, tick))
+    items = list(_read_items(context, plan, source, bodies, check, kept_as_files, tick))
     bodies.flush()
     return StagedFiles(plan, reads, items, source.problems + plan.problems)
 
@@ -179,15 +195,18 @@ def _read_items(
     plan: ImportPlan,
     source: Source,
     bodies: _BodyWriter,
-    kept_as_files: Iterable[str],
+    check: TextCheck,
+    kept_as_files: list[str],
     tick: Callable[[], None],
 ) -> Iterator[Item]:
     """Files, reusable contents, variables and configuration sources, without their final ids."""
     root = plan.config.root
     for path in plan.includes:
-        text = read_text(plan, source, path)
-        if text is not None:
-            note_missing_includes(plan, path, text)
+        text = read_text(plan, source, path, context.settings.page_size)
+        if text is None:
+            kept_as_files.append(path)
+        else:
+            check.check(path, text)
             head = read_head(text)
             name = head.title or path.rpartition("/")[2].removesuffix(".md")
             yield Item(
@@ -280,7 +299,16 @@ def _commit(
     with context.db.read() as tx:
         prepared = prepare_main(tx, state, changes, app_hosts(context.settings.url))
     with context.db.write() as tx:
-        made = revise_main(tx, state, changes, prepared, author=author, message=message, git=git)
+        made = revise_main(
+            tx,
+            state,
+            changes,
+            prepared,
+            context.settings.page_size,
+            author=author,
+            message=message,
+            git=git,
+        )
     return made, len(changes.pages) + len(changes.items)
 
 
@@ -308,8 +336,7 @@ def _keep_order(
 
 
 def _longest_in_order(order: list[str], before: list[str]) -> set[str]:
-    matcher = difflib.SequenceMatcher(None, order, before, autojunk=False)
-    return {order[i] for block in matcher.get_matching_blocks() for i in range(block.a, block.a + block.size)}
+    return {order[place] for place, _ in align(order, before)}
 
 
 def _rank_around(changes: Changes, old: dict[str, Page], order: list[str], stay: set[str]) -> None:
@@ -319,18 +346,24 @@ def _rank_around(changes: Changes, old: dict[str, Page], order: list[str], stay:
             if (page := changes.pages.get(page_id)) is not None:
                 changes.pages[page_id] = msgspec.structs.replace(page, rank=old[page_id].rank)
         return
-    low: str | None = None
-    for n, page_id in enumerate(order):
-        if page_id in stay:
-            rank = old[page_id].rank
-        else:
-            high = next((old[p].rank for p in order[n + 1 :] if p in stay), None)
-            rank = rank_between(low, high)
+    for page_id, rank in zip(order, _ranks_of(order, {p: old[p].rank for p in stay}), strict=True):
         page = changes.pages.get(page_id) or old.get(page_id)
         assert page is not None
         if page_id in changes.pages or page.rank != rank:
             changes.pages[page_id] = msgspec.structs.replace(page, rank=rank)
-        low = rank
+
+
+def _ranks_of(order: list[str], kept: dict[str, str]) -> list[str]:
+    """A rank for each: those that are kept, and between them new ones."""
+    found: list[str] = []
+    waiting, low = 0, None
+    for page_id in order:
+        if (rank := kept.get(page_id)) is None:
+            waiting += 1
+            continue
+        found += [*ranks_between(low, rank, waiting), rank]
+        waiting, low = 0, rank
+    return found + ranks_between(low, None, waiting)
 
 
 def _match_pages(

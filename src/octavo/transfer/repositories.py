@@ -20,7 +20,8 @@ from dulwich.file import FileLocked
 from dulwich.objects import Commit, Tag, Tree
 from dulwich.repo import Repo
 
-from .sources import MAX_TOTAL, AllowUrl, Source, SourceError, is_git_path, printable, unsafe_path
+from ..core.paths import unsafe_path
+from .sources import MAX_TOTAL, AllowUrl, Source, SourceError, is_git_path, printable
 
 _CONNECT_SECONDS = 10
 _TIMEOUT = urllib3.Timeout(connect=_CONNECT_SECONDS, read=60)

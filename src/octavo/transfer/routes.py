@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from ..access import Can, OrgAccess, space_access
-from ..errors import BadRequest, NotFound
-from ..kit.fetch import Fetcher, FetchError
-from ..kit.jobs import enqueue
+from ..access import Can, OrgAccess
 from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, PageQuery, present_slice
-from ..uploads import get_uploads
-from . import runs, store
+from . import starting, store
 from .entering import RunAccess
 from .wire import (
-    FileSource,
     ImportRun,
     ImportRunDetails,
     StartImport,
@@ -38,28 +33,9 @@ _RUN = f"{_RUNS}/{{importRunId}}"
 def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
     """Imports uploaded files or a website: into a change request, or into main where the space is edited live.
     What is there stays; the pages come behind it, or below the target's page."""
-    if not isinstance(body.source, FileSource):
-        try:
-            Fetcher(call.settings.allow_private_fetch).check_url(body.source.url)
-        except FetchError as error:
-            raise BadRequest(f"source.url: {error.message}") from None
+    starting.check_source(call.settings, body)
     with call.db.write() as tx:
-        space_id = body.target.space
-        if space_access(tx, org.actor, Can.EDIT, space_id).organization_id != org.organization_id:
-            raise NotFound(f"target.space: there is no space {space_id!r} in this organization.")
-        change_id, page_id = runs.check_target(tx, org.actor, space_id, body.target)
-        if isinstance(body.source, FileSource):
-            get_uploads(tx, org.organization_id, org.user_id, "import_file", body.source.files)
-        run = store.insert_run(
-            tx,
-            organization_id=org.organization_id,
-            space_id=space_id,
-            change_id=change_id,
-            page_id=page_id,
-            user_id=org.user_id,
-            source=body.source,
-        )
-        enqueue(tx, "runImport", run=run.id)
+        run = starting.start(tx, org, body)
     call.response_headers["location"] = call.url(f"/org/{org.organization_id}/imports/{run.id}")
     return present_run(run)
 
@@ -76,11 +52,7 @@ def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
 def cancel_import(call: Call, run: RunAccess) -> ImportRun:
     """Cancels a run that is not over: nothing of it comes into the space. 400 for one that is completed or failed."""
     with call.db.write() as tx:
-        if not store.end_run(tx, run.run_id, "cancelled"):
-            status = store.get_run(tx, run.run_id).status
-            if status != "cancelled":
-                raise BadRequest(f"This import run is over: it is {status}.")
-        return present_run(store.get_run(tx, run.run_id))
+        return present_run(starting.cancel(tx, run.run_id))
 
 
 @operation("listImportRuns", "GET", _RUNS, needs=Can.VIEW, returns=Listing[ImportRunDetails], extension=True)

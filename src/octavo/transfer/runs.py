@@ -30,9 +30,10 @@ from ..content import State, get_body, get_page, list_items, list_pages, main_st
 from ..core.pages import Page, slugify
 from ..core.problems import Problem
 from ..errors import NotFound, OctavoError, Unavailable
-from ..kit import ids
+from ..kit import deadlines, ids
 from ..kit.context import Context
 from ..kit.db import Transaction
+from ..kit.deadlines import OutOfTime
 from ..kit.fetch import Fetcher
 from ..kit.jobs import LeaseLost, finish, job
 from ..uploads import get_uploads
@@ -43,6 +44,8 @@ from .sources import Source, SourceError
 from .store import RunRow
 
 ATTEMPTS = 3
+SECONDS = 2 * 3600.0
+"""How long an attempt may take; a website alone is read for at most half of it."""
 _TELL_EVERY = 0.5
 _OWN_PROBLEMS = frozenset(["no_readme"])
 """What says nothing here: pages that come below others need no home page."""
@@ -53,7 +56,7 @@ class Cancelled(Exception):
 
 
 class Progress:
-    """Tells the database how far a run is, at most twice a second; raises Cancelled when the run is over."""
+    """Tells the database how far a run is, at most twice a second. Raises Cancelled when the run is over, OutOfTime."""
 
     def __init__(self, context: Context, run_id: str) -> None:
         self._context = context
@@ -67,6 +70,7 @@ class Progress:
         self.tell(0, self._gathered)
 
     def tell(self, done: int, total: int) -> None:
+        deadlines.check()
         moment = time.monotonic()
         if moment - self._told < _TELL_EVERY:
             return
@@ -76,7 +80,7 @@ class Progress:
                 raise Cancelled
 
 
-@job("runImport", attempts=ATTEMPTS + 1)
+@job("runImport", attempts=ATTEMPTS + 1, seconds=SECONDS)
 def run_import(context: Context, run: str) -> None:
     """Runs an import to its end. Errors that are the source's end it; others are tried again."""
     with context.db.write() as tx:
@@ -98,6 +102,10 @@ def run_import(context: Context, run: str) -> None:
             raise
         with context.db.write() as tx:
             store.end_run(tx, run, "failed", error=str(error))
+            finish(tx)
+    except OutOfTime:
+        with context.db.write() as tx:
+            store.end_run(tx, run, "failed", error=f"It was not done within {SECONDS / 3600:g} hours.")
             finish(tx)
     except Exception:
         if begun.attempts < ATTEMPTS:

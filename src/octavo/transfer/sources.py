@@ -7,7 +7,6 @@ and reported; a source that cannot be used at all, or looks like an attack, rais
 from __future__ import annotations
 
 import os
-import re
 import stat
 import zipfile
 import zlib
@@ -16,13 +15,15 @@ from contextlib import ExitStack
 from typing import IO
 
 from ..content import MAX_FILE
+from ..core.paths import MAX_PATH, folders_of, unsafe_path
 from ..core.problems import Problem
 
 MAX_TOTAL = 4 * 1024**3
 MAX_ENTRIES = 100_000
 MAX_RATIO = 200
-MAX_PATH = 1000
-MAX_DEPTH = 64
+"""How many times its packed bytes an entry, and an archive as a whole, may have unpacked."""
+_SMALL = 64 * 1024
+"""Bytes unpacked that nobody minds: a short text of one letter packs very well."""
 _MAX_DIRECTORY = 16 * 1024 * 1024
 _PIECE = 64 * 1024
 
@@ -43,7 +44,8 @@ class Source:
         self.commit: str | None = None
         self.problems: list[Problem] = []
         self._files: dict[str, tuple[int, Callable[[], IO[bytes]]]] = {}
-        self._total = 0
+        self._folders: set[str] = set()
+        self.total = 0
         self._seen = 0
 
     def paths(self) -> list[str]:
@@ -94,15 +96,16 @@ class Source:
         """One file, if its path is safe and free and its size is within the limits."""
         if wrong := unsafe_path(path):
             self.problem(printable(path), "unsafe_path", f"left out: {wrong}")
-        elif path in self._files:
+        elif path in self._files or path in self._folders or any(f in self._files for f in folders_of(path)):
             self.problem(path, "duplicate_name", "left out: a second entry of this name")
         elif size > MAX_FILE:
             self.problem(path, "too_large", f"left out: larger than {MAX_FILE // 1024**2} MB")
         else:
-            self._total += size
-            if self._total > MAX_TOTAL:
+            self.total += size
+            if self.total > MAX_TOTAL:
                 raise SourceError(f"more than {MAX_TOTAL // 1024**3} GB of files")
             self._files[path] = (size, opening)
+            self._folders.update(folders_of(path))
 
     def descend(self, folder: str) -> None:
         """From here on the source is what lies in ``folder``."""
@@ -117,20 +120,6 @@ class Source:
         ]
         if not self._files:
             raise SourceError(f"there is no folder {folder} in the source")
-
-
-def unsafe_path(path: str) -> str | None:
-    """What is wrong with the path of an entry; ``None`` if nothing is."""
-    if not path or path.startswith("/") or re.match(r"[A-Za-z]:", path):
-        return "the path is not relative"
-    if "\\" in path:
-        return "a backslash in the path"
-    if re.search(r"[\x00-\x1f\x7f\ud800-\udfff]", path):
-        return "characters in the path that no file name should hold"
-    parts = path.split("/")
-    if any(part in ("", ".", "..") for part in parts):
-        return "the path has empty parts, or leads elsewhere"
-    return "the path is too long" if len(path) > MAX_PATH or len(parts) > MAX_DEPTH else None
 
 
 def printable(path: str) -> str:
@@ -223,10 +212,13 @@ def open_archive(where: str, stack: ExitStack) -> Source:
             source.problem(printable(path), "encrypted", "left out: encrypted")
         elif info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             source.problem(printable(path), "unknown_compression", "left out: neither stored nor deflated")
-        elif info.file_size > 1024**2 and info.file_size > info.compress_size * MAX_RATIO:
+        elif info.file_size > max(info.compress_size * MAX_RATIO, _SMALL):
             raise SourceError(f"{printable(path)} would grow more than {MAX_RATIO}-fold; not unpacked")
         else:
             source.add(path, info.file_size, _zip_opening(archive, info))
+    # Entries may share their bytes: what counts is what there is.
+    if source.total > max(os.path.getsize(where) * MAX_RATIO, _SMALL):
+        raise SourceError(f"the archive would grow more than {MAX_RATIO}-fold; not unpacked")
     tops = {path.partition("/")[0] for path in source.paths()}
     if len(tops) == 1 and all("/" in path for path in source.paths()):
         # Archives of repositories hold one folder that is named for the repository.

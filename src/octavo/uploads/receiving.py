@@ -8,15 +8,22 @@ import tempfile
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
-from ..errors import BadRequest, Conflict, MethodNotAllowed, NotFound, OctavoError, TooLarge
+from ..access import OrgAccess
+from ..errors import (
+    BadRequest,
+    Conflict,
+    NotFound,
+    TooManyRequests,
+)
 from ..kit import ids
+from ..kit.asgi import Action, Answer, Request, Route
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.http import Endpoint, Receive, Scope, Send, send_answer
 from ..kit.jobs import job, schedule
-from ..spaces import keep, leave
+from ..spaces import release, retain
 from . import store
 from .store import UploadRow
 from .wire import NewUpload, SignedUpload
@@ -29,18 +36,31 @@ KEPT_FOR = 24 * GOOD_FOR
 """Milliseconds in which what was uploaded can be used."""
 LARGEST = {"import_file": 100 * 1024 * 1024, "customization_font": 5 * 1024 * 1024}
 MAX_WAITING = 200
+"""URLs that somebody has and did not use."""
+
+
+class Share(Struct, frozen=True):
+    """What one person may upload within a day: files, and bytes of all of them."""
+
+    files: int
+    size: int
+
+
+MEMBER_SHARE = Share(1000, 10 * 1000**3)
+GUEST_SHARE = Share(50, 1000**3)
+"""Guests see some spaces of an organization and belong to nobody's staff."""
 _IN_MEMORY = 1024 * 1024
 
 
-def open_upload(context: Context, organization_id: str, user_id: str, wanted: NewUpload) -> SignedUpload:
-    """Raises TooLarge for a file larger than its kind may be, Conflict past too many unused URLs."""
+def open_upload(context: Context, org: OrgAccess, wanted: NewUpload) -> SignedUpload:
+    """Raises BadRequest for a file larger than its kind may be, TooManyRequests for more than somebody may have."""
     largest = LARGEST[wanted.kind]
     if wanted.file.size > largest:
         raise BadRequest(f"file.size: expected at most {largest} bytes.")
     upload = UploadRow(
         id=ids.new_id(),
-        organization_id=organization_id,
-        user_id=user_id,
+        organization_id=org.organization_id,
+        user_id=org.user_id,
         kind=wanted.kind,
         name=wanted.file.name,
         content_type=wanted.file.type,
@@ -49,11 +69,23 @@ def open_upload(context: Context, organization_id: str, user_id: str, wanted: Ne
         expires_at=now() + KEPT_FOR,
     )
     with context.db.write() as tx:
-        if store.count_waiting_uploads(tx, organization_id, user_id) >= MAX_WAITING:
-            raise BadRequest(f"There are {MAX_WAITING} URLs you did not use yet: upload to them first.")
+        _require_share(tx, upload, GUEST_SHARE if org.role is None else MEMBER_SHARE)
         store.insert_upload(tx, upload)
     token = context.signer.sign(PURPOSE, upload.id, now() + GOOD_FOR)
     return SignedUpload(url=f"{context.settings.url.rstrip('/')}{PATH}/{token}", key=upload.id)
+
+
+def _require_share(tx: Transaction, upload: UploadRow, share: Share) -> None:
+    """What was uploaded is kept for a day: so the rows that are there are those of a day."""
+    held = store.measure_uploads(tx, upload.user_id)
+    if held.waiting >= MAX_WAITING:
+        raise TooManyRequests(f"There are {MAX_WAITING} URLs you did not use yet: upload to them first.")
+    if held.files >= share.files:
+        raise TooManyRequests(f"file: more than the {share.files} files that you can upload within a day.")
+    if held.size + upload.size > share.size:
+        raise TooManyRequests(
+            f"file.size: more than the {share.size} bytes that you can upload within a day."
+        )
 
 
 def get_upload(tx: Transaction, organization_id: str, user_id: str, kind: str, key: str) -> UploadRow:
@@ -61,35 +93,24 @@ def get_upload(tx: Transaction, organization_id: str, user_id: str, kind: str, k
     return store.get_uploads(tx, organization_id, user_id, kind, [key])[0]
 
 
-def upload_endpoint(context: Context) -> Endpoint:
+def upload_route(context: Context) -> Route:
     """``PUT /uploads/{token}``: takes the bytes piece by piece, never more than were announced."""
 
-    async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
-        headers = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
-        try:
-            if scope["method"] == "OPTIONS":
-                allowed = [(b"access-control-allow-methods", b"PUT"), (b"access-control-allow-headers", b"*")]
-                await send_answer(send, 204, b"", [*allowed, (b"allow", b"PUT")])
-                return
-            if scope["method"] != "PUT":
-                raise MethodNotAllowed("PUT the bytes of the file here.", allow="PUT")
-            loop = asyncio.get_running_loop()
-            token = str(scope["path_params"]["token"])
-            upload = await loop.run_in_executor(None, _open, context, token)
-            with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
-                await _receive(receive, dict(scope["headers"]), upload, spool)
-                key = await loop.run_in_executor(None, _keep, context, upload, spool)
-        except OctavoError as error:
-            told = [(name.encode(), value.encode()) for name, value in error.headers.items()]
-            body = {"error": {"code": error.status, "message": error.message}}
-            # What of the body was not read makes the connection useless.
-            await send_answer(
-                send, error.status, msgspec.json.encode(body), [*headers, *told, (b"connection", b"close")]
-            )
-            return
-        await send_answer(send, 200, msgspec.json.encode({"key": key}), headers)
+    async def answer(request: Request) -> Answer:
+        loop = asyncio.get_running_loop()
+        upload = await loop.run_in_executor(None, _open, context, request.parameters["token"])
+        with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
+            size = 0
+            async for part in request.read_parts(upload.size, "that were announced"):
+                size += len(part)
+                spool.write(part)
+            if size < upload.size:
+                raise BadRequest(f"body: {upload.size} bytes were announced, {size} came")
+            key = await loop.run_in_executor(None, _keep, context, upload, spool)
+        body = msgspec.json.encode({"key": key})
+        return Answer(200, body, "application/json", {"cache-control": "no-store"})
 
-    return endpoint
+    return Route(f"{PATH}/{{token}}", {"PUT": Action("upload", answer)})
 
 
 def _open(context: Context, token: str) -> UploadRow:
@@ -101,33 +122,12 @@ def _open(context: Context, token: str) -> UploadRow:
     raise NotFound("This URL takes no files, or no more: ask for a new one.")
 
 
-async def _receive(receive: Receive, headers: dict[bytes, bytes], upload: UploadRow, spool: Any) -> None:
-    too_large = TooLarge(f"body: larger than the {upload.size} bytes that were announced")
-    length = headers.get(b"content-length", b"")
-    if length.isdigit() and int(length) > upload.size:
-        raise too_large
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise BadRequest("body: the connection ended before it was complete")
-        part = message.get("body", b"")
-        size += len(part)
-        if size > upload.size:
-            raise too_large
-        spool.write(part)
-        if not message.get("more_body"):
-            break
-    if size < upload.size:
-        raise BadRequest(f"body: {upload.size} bytes were announced, {size} came")
-
-
 def _keep(context: Context, upload: UploadRow, spool: Any) -> str:
     spool.seek(0)
     digest = hashlib.file_digest(spool, "sha256").hexdigest()
     with context.db.write() as tx:
-        # Whoever left such bytes before: they are not swept away now.
-        keep(tx, "file", [digest])
+        # Whoever released such bytes before: they are not removed now.
+        retain(tx, "file", [digest])
     spool.seek(0)
     context.files.put(spool, upload.size)
     with context.db.write() as tx:
@@ -141,7 +141,7 @@ def forget_uploads(context: Context) -> None:
     """Forgets what was uploaded and is past its time."""
     before = now()
     with context.db.write() as tx:
-        leave(tx, "file", f"SELECT hash FROM uploads WHERE expires_at <= {before}")
+        release(tx, "file", f"SELECT hash FROM uploads WHERE expires_at <= {before}")
         store.delete_expired_uploads(tx, before)
 
 

@@ -22,4 +22,4 @@ operation = Area("imports").operation
 def generate_upload_url(call: Call, org: OrgAccess, body: NewUpload) -> SignedUpload:
     """A URL to ``PUT`` the bytes of one file to, good for an hour. The key names the file afterwards, for a day and
     for whoever asked for the URL alone."""
-    return receiving.open_upload(call.context, org.organization_id, org.user_id, body)
+    return receiving.open_upload(call.context, org, body)

@@ -62,15 +62,24 @@ def get_uploads(
     return found
 
 
-def count_waiting_uploads(tx: Transaction, organization_id: str, user_id: str) -> int:
-    count: int = tx.value(
-        "SELECT count(*) FROM uploads WHERE user_id = :user AND organization_id = :org AND expires_at > :now"
-        " AND hash IS NULL",
+class Held(Struct, frozen=True):
+    """What somebody has announced: files, their bytes, and how many of the files did not come yet."""
+
+    files: int
+    size: int
+    waiting: int
+
+
+def measure_uploads(tx: Transaction, user_id: str) -> Held:
+    """In whichever organization."""
+    row = tx.one(
+        "SELECT count(*), coalesce(sum(size), 0), count(*) - count(hash) FROM uploads"
+        " WHERE user_id = :user AND expires_at > :now",
         user=user_id,
-        org=organization_id,
         now=now(),
     )
-    return count
+    files, size, waiting = row or (0, 0, 0)
+    return Held(int(files), int(size), int(waiting))
 
 
 def set_uploaded(tx: Transaction, upload_id: str, hash: str) -> bool:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from msgspec import Struct
 
 from ...kit.operation import Call, enters
-from ..entering import CollectionAccess, SpaceAccess, enter_collection, enter_space
+from ..entering import CollectionAccess, OrgAccess, SpaceAccess, enter_collection, enter_space
 from ..evaluation import Kind
 from ..roles import Can
+
+
+class GrantObject(NamedTuple):
+    """A space or collection that roles are granted at."""
+
+    kind: Kind
+    id: str
+    organization_id: str
 
 
 class ObjectAccess(Struct, frozen=True):
@@ -19,6 +29,16 @@ class ObjectAccess(Struct, frozen=True):
     user_id: str
     role: str
     member_role: str | None
+
+    @property
+    def object(self) -> GrantObject:
+        return GrantObject(self.kind, self.id, self.organization_id)
+
+    @classmethod
+    def handed_over(cls, org: OrgAccess, kind: Kind, id: str) -> ObjectAccess:
+        """The caller at something that was just given to their organization: with the role they have in it."""
+        assert org.role is not None, "who may create content is no guest"
+        return cls(kind, id, org.organization_id, org.user_id, org.role, org.role)
 
     @classmethod
     def of(cls, access: SpaceAccess | CollectionAccess) -> ObjectAccess:

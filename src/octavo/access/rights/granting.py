@@ -17,7 +17,7 @@ from ..evaluation import Kind, list_standings, list_steps, role_along
 from ..roles import at_least
 from ..store import require_members, require_teams
 from . import store
-from .entering import ObjectAccess
+from .entering import GrantObject, ObjectAccess
 from .store import Subject
 
 
@@ -93,7 +93,7 @@ def revoke(tx: Transaction, call: Call, target: ObjectAccess, subject: Subject) 
             return False
         _require_own(target, was[0])
         store.delete_grant(tx, target.kind, target.id, subject)
-        _audit(tx, call, target, "removed", subject, was, None)
+        _audit(tx, call, target.object, "removed", subject, was, None)
     return True
 
 
@@ -111,8 +111,8 @@ def grant_by_link(
     if was is not None and at_least(was[0], role):
         return
     store.put_grant(tx, kind, object_id, Subject("user", user_id), role)
-    target = ObjectAccess(kind, object_id, organization_id, user_id, "admin", None)
-    _audit(tx, call, target, "granted" if was is None else "changed", Subject("user", user_id), was, (role,))
+    at = GrantObject(kind, object_id, organization_id)
+    _audit(tx, call, at, "granted" if was is None else "changed", Subject("user", user_id), was, (role,))
 
 
 def _put(tx: Transaction, call: Call, target: ObjectAccess, subject: Subject, role: str | None) -> None:
@@ -123,7 +123,7 @@ def _put(tx: Transaction, call: Call, target: ObjectAccess, subject: Subject, ro
     if was is not None:
         _require_own(target, was[0])
     store.put_grant(tx, target.kind, target.id, subject, role)
-    _audit(tx, call, target, "granted" if was is None else "changed", subject, was, (role,))
+    _audit(tx, call, target.object, "granted" if was is None else "changed", subject, was, (role,))
 
 
 def _require_own(target: ObjectAccess, role: str | None) -> None:
@@ -138,7 +138,7 @@ def _not_granted(target: ObjectAccess, subject: Subject) -> NotFound:
 def _audit(
     tx: Transaction,
     call: Call,
-    target: ObjectAccess,
+    at: GrantObject,
     done: str,
     subject: Subject,
     was: tuple[str | None] | None,
@@ -151,8 +151,8 @@ def _audit(
         tx,
         call,
         f"permission.{done}",
-        target.organization_id,
-        (target.kind, target.id),
+        at.organization_id,
+        (at.kind, at.id),
         before=state(was),
         after=state(now_role),
     )

@@ -91,7 +91,6 @@ def list_teams(call: Call, target: ObjectAccess, query: PageQuery) -> Listing[Te
     _SPACE + "/aggregate",
     needs=Can.ADMIN,
     returns=Listing[UserPermission],
-    heavy=True,
 )
 @operation(
     "listPermissionsAggregateInCollection",
@@ -99,7 +98,6 @@ def list_teams(call: Call, target: ObjectAccess, query: PageQuery) -> Listing[Te
     _COLLECTION + "/aggregate",
     needs=Can.ADMIN,
     returns=Listing[UserPermission],
-    heavy=True,
 )
 def list_aggregate(call: Call, target: ObjectAccess, query: AggregateQuery) -> Listing[UserPermission]:
     """Everybody who can see this object, with their role there and, in `source`, why."""

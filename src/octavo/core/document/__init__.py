@@ -10,7 +10,7 @@ from .keys import assign_keys, carry_keys, carry_sources
 from .nodes import Block, Document, Fragment, Inline, Leaf, Mark, Node, Text, plain_text, walk
 from .page import PageHead, Problem, read_head, split_page, with_head
 from .places import Anchors, Conditions, Place, anchors, list_places, mark_places, place_ids, slug
-from .reader import read
+from .reader import read, unpaired_tags
 from .references import Reference, references, rewrite
 from .text import Heading, Section, outline, sections, to_text, word_count
 from .writer import write
@@ -56,6 +56,7 @@ __all__ = [
     "split_page",
     "to_json",
     "to_text",
+    "unpaired_tags",
     "walk",
     "with_head",
     "word_count",

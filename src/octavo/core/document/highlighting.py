@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -47,11 +48,16 @@ def language_name(syntax: str) -> str:
     return _NAMES.get(syntax.lower(), syntax)
 
 
+_making = threading.Lock()
+
+
 @lru_cache(maxsize=256)
 def _lexer(syntax: str) -> Lexer | None:
     name = syntax.lower()
     try:
-        return get_lexer_by_name(_ALIASES.get(name, name), stripnl=False, ensurenl=False)
+        # The first lexer of a language works its rules out, with counters that threads would share.
+        with _making:
+            return get_lexer_by_name(_ALIASES.get(name, name), stripnl=False, ensurenl=False)
     except ClassNotFound:
         return None
 

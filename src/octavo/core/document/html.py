@@ -102,15 +102,16 @@ class Context(Struct, frozen=True, kw_only=True):
     """What drawing needs to know about the world: pure callables over what was fetched before.
 
     ``link(ref)`` and ``file(ref)`` resolve a ContentRef; ``icon(name)`` is an inline SVG from our own sets;
-    ``openapi(type, data)`` the HTML of an API block; ``search(query)`` and ``ask(query)`` the pages behind buttons
-    (None: no such page). ``new_tab`` opens other hosts in a new tab; without ``anchors`` headings carry no link to
-    themselves.
+    ``openapi(type, data)`` the HTML of an API block; ``highlight(code, syntax)`` the coloured tokens of a listing;
+    ``search(query)`` and ``ask(query)`` the pages behind buttons (None: no such page). ``new_tab`` opens other hosts in
+    a new tab; without ``anchors`` headings carry no link to themselves.
     """
 
     link: Callable[[Data], Target | None] = _link
     file: Callable[[Data], Asset | None] = _file
     icon: Callable[[str], Markup | None] = lambda name: None
     openapi: Callable[[str, Data], Markup | None] = lambda type, data: None
+    highlight: Callable[[str, str], list[Token] | None] = highlight
     search: Callable[[str], str | None] = lambda query: None
     ask: Callable[[str], str | None] = lambda query: None
     labels: BlockLabels = BlockLabels()
@@ -479,7 +480,7 @@ class _Renderer:
 
     def _lines(self, lines: list[Block], syntax: str, shown: int) -> list[Piece]:
         texts = [line_text(line) for line in lines]
-        tokens = highlight("\n".join(texts), syntax)
+        tokens = self.context.highlight("\n".join(texts), syntax)
         rows = token_rows(tokens, texts) if tokens is not None else [[("", t)] for t in texts]
         out: list[Piece] = []
         last = len(lines) - 1

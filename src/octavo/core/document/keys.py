@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
+from collections import deque
 from hashlib import blake2b
 from typing import Any
 
+from ..alignment import align
+from ..free_names import free_name
 from .nodes import Block, Document, Fragment, Inline, Text, children
 
 _ALIGN_MAX = 2_000
@@ -28,16 +30,9 @@ def assign_keys(document: Document) -> Document:
                 waiting.append((node, digests.of(node)))
         if not isinstance(node, Text):
             stack.extend(reversed(children(node)))
-    ordinals: dict[str, int] = {}
     for node, digest in waiting:
-        number = ordinals.get(digest, 0)
-        key = digest
-        while number and key in taken or key in taken:
-            number += 1
-            key = f"{digest}-{number}"
-        ordinals[digest] = number
-        taken.add(key)
-        node.key = key
+        node.key = free_name(digest, taken.__contains__)
+        taken.add(node.key)
     return document
 
 
@@ -100,13 +95,8 @@ def carry_keys(old: Document, new: Document) -> Document:
             pairs.append((_inner(was), _inner(now)))
     for node in _keyed(new):
         if node.key is None:
-            digest = key = digests.of(node)
-            number = 0
-            while key in known or key in claimed:
-                number += 1
-                key = f"{digest}-{number}"
-            node.key = key
-            claimed.add(key)
+            node.key = free_name(digests.of(node), lambda key: key in known or key in claimed)
+            claimed.add(node.key)
     return new
 
 
@@ -145,32 +135,35 @@ def _align(
     pairs.extend((by_key[key], node) for key, node in paired.items())
     left = [node for node in before if node.key not in paired and node.key not in claimed]
     right = [node for node in after if node.key is None]
-    matcher = SequenceMatcher(
-        None, [digests.of(node) for node in left], [digests.of(node) for node in right], autojunk=False
-    )
     moved: list[tuple[list[Any], list[Any]]] = []
-    for kind, a, b, c, d in matcher.get_opcodes():
-        if kind == "equal":
-            pairs.extend(zip(left[a:b], right[c:d], strict=True))
-        else:
-            moved.append((left[a:b], right[c:d]))
-    gone: dict[str, list[Any]] = {}
+    i = j = 0
+    for a, b in [*_same(left, right, digests), (len(left), len(right))]:
+        if a > i or b > j:
+            moved.append((left[i:a], right[j:b]))
+        pairs.extend(zip(left[a : a + 1], right[b : b + 1], strict=True))
+        i, j = a + 1, b + 1
+    gone: dict[str, deque[Any]] = {}
     for olds, _ in moved:
         for node in olds:
-            gone.setdefault(digests.of(node), []).append(node)
+            gone.setdefault(digests.of(node), deque()).append(node)
     used: set[int] = set()
     for olds, news in moved:
         rest = []
         for node in news:
             same = gone.get(digests.of(node))
             if same:
-                was = same.pop(0)
+                was = same.popleft()
                 used.add(id(was))
                 pairs.append((was, node))
             else:
                 rest.append(node)
         pairs.extend(_alike([node for node in olds if id(node) not in used], rest, used))
     return pairs
+
+
+def _same(before: list[Any], after: list[Any], digests: _Digests) -> list[tuple[int, int]]:
+    """The places of nodes that say the same, in order on both sides."""
+    return align([digests.of(node) for node in before], [digests.of(node) for node in after])
 
 
 def _alike(olds: list[Any], news: list[Any], used: set[int]) -> list[tuple[Any, Any]]:
@@ -220,21 +213,20 @@ def carry_sources(old: Document, new: Document) -> Document:
     belong, in place: what came as JSON and was not edited is then written as it was. Definitions that stood
     between blocks are all kept."""
     digests = _Digests()
-    matcher = SequenceMatcher(
-        None, [digests.of(b) for b in old.nodes], [digests.of(b) for b in new.nodes], autojunk=False
-    )
     gaps = [""] * (len(new.nodes) + 1)
     kept: set[int] = set()
     count = len(old.nodes)
-    for a, b, size in matcher.get_matching_blocks():
-        for offset in range(size):
-            new.nodes[b + offset].source = old.nodes[a + offset].source
-            if offset or (a + offset == 0 and b + offset == 0):
-                gaps[b + offset] = old.gaps[a + offset]
-                kept.add(a + offset)
-        if size and a + size == count and b + size == len(new.nodes):
-            gaps[-1] = old.gaps[-1]
-            kept.add(count)
+    before = (-1, -1)
+    for a, b in _same(old.nodes, new.nodes, digests):
+        new.nodes[b].source = old.nodes[a].source
+        # A gap belongs between the two blocks it stood between.
+        if before == (a - 1, b - 1):
+            gaps[b] = old.gaps[a]
+            kept.add(a)
+        before = (a, b)
+    if count and before == (count - 1, len(new.nodes) - 1):
+        gaps[-1] = old.gaps[-1]
+        kept.add(count)
     lost = [old.gaps[n] for n in range(len(old.gaps)) if n not in kept and old.gaps[n].strip("\ufeff \t\r\n")]
     if lost:
         gaps[-1] = gaps[-1].rstrip("\r\n") + "".join("\n\n" + gap.strip("\r\n") for gap in lost) + "\n"

@@ -43,6 +43,8 @@ from markdown_it.token import Token
 
 from .flanking import Flanking
 
+MAX_ADDED_CELLS = 20_000
+"""Cells that the tables of a page may leave out at the ends of their rows."""
 MAX_LEVEL = 40
 """Lists and quotes deeper than this (a list counts two) are kept as plain text."""
 
@@ -303,6 +305,23 @@ def _find_end(state: StateBlock, line: int, end: int, text: str) -> int:
     return line
 
 
+def pipe_table(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+    """A table. Rows that are shorter than the head get cells without text; a page may be given so many of them, then
+    what would be a table is text: or a few characters would make any number of cells."""
+    if state.env.get("cells_added", 0) > MAX_ADDED_CELLS:
+        return False
+    first = len(state.tokens)
+    if not table(state, line, end, silent):
+        return False
+    if not silent:
+        cells = sum(token.type == "td_open" for token in state.tokens[first:])
+        written = sum(
+            state.src.count("|", state.bMarks[n], state.eMarks[n]) + 1 for n in range(line + 2, state.line)
+        )
+        state.env["cells_added"] = state.env.get("cells_added", 0) + max(0, cells - written)
+    return True
+
+
 def _interrupts(state: StateBlock, line: int, end: int) -> bool:
     """Whether the line, which would continue a paragraph, starts a block of another kind instead."""
     start = state.bMarks[line] + state.tShift[line]
@@ -314,7 +333,7 @@ def _interrupts(state: StateBlock, line: int, end: int) -> bool:
     if line + 1 < end and "|" in state.src[start : state.eMarks[line]]:
         below = state.bMarks[line + 1] + state.tShift[line + 1]
         if below < state.eMarks[line + 1] and state.src[below] in "|:-":
-            return table(state, line, end, True)
+            return pipe_table(state, line, end, True)
     return False
 
 
@@ -363,7 +382,7 @@ _INTERRUPTING: dict[str, tuple[Any, ...]] = {
 }
 _STARTING: dict[str, tuple[Any, ...]] = {**_INTERRUPTING, "[": (footnote, definition)}
 _RULES: list[tuple[str, Any, list[str]]] = [
-    ("table", table, ["paragraph", "reference"]),
+    ("table", pipe_table, ["paragraph", "reference"]),
     ("code", code, []),
     ("fence", fence, ["paragraph", "reference", "blockquote", "list"]),
     ("blockquote", blockquote, ["paragraph", "reference", "blockquote", "list"]),
@@ -409,7 +428,7 @@ class Blocks(ParserBlock):
                     and (start := state.bMarks[below] + state.tShift[below]) < state.eMarks[below]
                     and src[start] in "|:-"
                     and "|" in src[state.bMarks[line] : state.eMarks[line]]
-                    and table(state, line, endLine, False)
+                    and pipe_table(state, line, endLine, False)
                 ):
                     for rule in _STARTING.get(first, ()):
                         if rule(state, line, endLine, False):
@@ -543,6 +562,9 @@ def _make() -> MarkdownIt:
     md.inline.ruler2.enableOnly(["balance_pairs", "strikethrough", "emphasis", "fragments_join"])
     md.validateLink = safe_url  # type: ignore[method-assign]
     md.normalizeLink = md.normalizeLinkText = lambda url: url  # type: ignore[method-assign, assignment]
+    # The library lists its rules when they are first used, and another thread would see half of the list.
+    for ruler in (md.block.ruler, md.inline.ruler, md.inline.ruler2):
+        ruler.getRules("")
     return md
 
 

@@ -15,6 +15,8 @@ from .nodes import Inline, Leaf, Text
 from .reader import read_blocks
 from .writer import write_inlines
 
+MAX_DESCRIPTION = 1000
+"""Characters of a page's description."""
 MAX_FRONT_MATTER = 64 * 1024
 """Characters; more is a problem and no metadata."""
 
@@ -136,6 +138,12 @@ class _Head:
         head = self.head
         head.title = self.take("title", str)
         head.description = self.take("description", str)
+        if head.description and len(head.description) > MAX_DESCRIPTION:
+            self.problem(
+                "description",
+                f"description: longer than {MAX_DESCRIPTION} characters; shown without the rest",
+            )
+            head.description = head.description[:MAX_DESCRIPTION]
         head.icon = self.take("icon", str)
         head.hidden = bool(self.take("hidden", bool))
         head.no_index = bool(self.take("noIndex", bool))

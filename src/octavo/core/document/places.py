@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from ..free_names import free_name
 from .inline import attributes
 from .nodes import Block, Document, Fragment, Inline, Text, children
 from .parts import object_of
@@ -182,20 +183,13 @@ def name_places(places: Sequence[Place]) -> list[str]:
     """
     names = [""] * len(places)
     taken: set[str] = set()
-    counts: dict[str, int] = {}
     order = sorted(
         range(len(places)),
         key=lambda at: (places[at].included, bool(places[at].conditions), not places[at].fixed),
     )
     for at in order:
-        base = name = places[at].name
-        number = counts.get(base, 0)
-        while name in taken:
-            number += 1
-            name = f"{base}-{number}"
-        counts[base] = number
-        taken.add(name)
-        names[at] = name
+        names[at] = free_name(places[at].name, taken.__contains__)
+        taken.add(names[at])
     return names
 
 

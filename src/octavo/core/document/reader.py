@@ -407,6 +407,30 @@ def read(markdown: str) -> Document:
     return Document(nodes, gaps)
 
 
+def unpaired_tags(markdown: str) -> list[tuple[int, str]]:
+    """Tags that need an end and have none, and ends without a beginning: the line (from 0) and the tag's name, with a
+    slash before it for an end."""
+    counts: dict[str, int] = {}
+    for end, slash, name in _ANY_TAG.findall(markdown):
+        if name in _PAIRED:
+            counts[name] = counts.get(name, 0) + (-1 if end or slash else 1)
+    if not any(counts.values()):
+        return []
+    lines = lines_of(markdown)
+    tokens = parse_blocks(lines.text, {})
+    pairs = _pair(tokens)
+    found: list[tuple[int, str]] = []
+    for index, token in enumerate(tokens):
+        if index in pairs or token.type not in ("tag", "element"):
+            continue
+        closes = token.tag.startswith("end") if token.type == "tag" else bool(token.markup)
+        name = token.tag.removeprefix("end") if token.type == "tag" else token.tag
+        if name in _PAIRED:
+            line = markdown.count("\n", 0, lines.begins[(token.map or (0, 0))[0]])
+            found.append((line, f"/{name}" if closes else name))
+    return found
+
+
 def read_blocks(markdown: str) -> list[Block]:
     """The blocks of a piece of Markdown, without sources."""
     return [block for block, _, _ in _Reader(lines_of(markdown)).run()]
@@ -785,6 +809,8 @@ _TAGS: dict[str, _Make] = {
     "swagger-parameter": _api("api-part"),
     "swagger-response": _api("api-part"),
 }
+_PAIRED = {*_TAGS, *_PARTS, "details", "div", "center"}
+_ANY_TAG = re.compile(r"(?:\{%-?[ \t]*(end)?|<(/)?(?=details|div|center))([A-Za-z][\w-]*)")
 _VOID_TAGS: dict[str, _Make] = {
     "embed": _embed,
     "file": _file,

@@ -75,7 +75,7 @@ class Printing(Struct, frozen=True, kw_only=True):
     """What printing one page needs to know: pure callables over what was fetched before.
 
     ``page`` names the page; ``link`` and ``file`` resolve a ContentRef, ``icon`` is the path of an icon's image,
-    ``shown`` a text with what no font has replaced.
+    ``highlight`` the coloured tokens of a listing, ``shown`` a text with what no font has replaced.
     """
 
     page: str = ""
@@ -83,6 +83,7 @@ class Printing(Struct, frozen=True, kw_only=True):
     link: Callable[[Data], Target | None] = lambda ref: None
     file: Callable[[Data], Picture | None] = lambda ref: None
     icon: Callable[[str], str | None] = lambda name: None
+    highlight: Callable[[str, str], list[Token] | None] = highlight
     shown: Callable[[str], str] = lambda text: text
     labels: Labels = Labels()
 
@@ -365,7 +366,7 @@ class _Printer:
         data = block.data
         lines = [n for n in block.nodes if isinstance(n, Block)]
         texts = [line_text(line) for line in lines]
-        tokens = highlight("\n".join(texts), text_of(data, "syntax") or "")
+        tokens = self.printing.highlight("\n".join(texts), text_of(data, "syntax") or "")
         rows = token_rows(tokens, texts) if tokens is not None else [[("", text)] for text in texts]
         lit = (str(n) for n, line in enumerate(lines, 1) if line.data.get("highlighted") is True)
         title, numbered = literal(text_of(data, "title") or ""), _bool(data.get("lineNumbers") is True)

@@ -76,7 +76,9 @@ def _stay_two(pair: list[Block], before: str, gap: str, after: str) -> bool:
     """Whether an untouched block and a written one beside it are still read as two of these kinds."""
     if pair[0].source is None and pair[1].source is None:
         return True
-    return [block.type for block in read_blocks(before + gap + after)] == [block.type for block in pair]
+    return [block.type for block in read_blocks("\n" + before + gap + after)] == [
+        block.type for block in pair
+    ]
 
 
 def _marker(block: Block, text: str) -> str:

@@ -184,7 +184,6 @@ class FinishQuery(Struct):
     "/saml/{samlProviderId}/start",
     needs=PUBLIC,
     status=303,
-    heavy=True,
     extension=True,
 )
 def start_saml(call: Call, saml_provider_id: str, query: StartQuery) -> Reply:
@@ -206,7 +205,6 @@ def _send_on(call: Call, leaving: signing_in.Leaving) -> Reply:
     "/saml/{samlProviderId}/metadata",
     needs=PUBLIC,
     returns=bytes,
-    heavy=True,
     extension=True,
 )
 def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:
@@ -250,7 +248,6 @@ def receive_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
     needs=PUBLIC,
     status=303,
     errors=(401, 403),
-    heavy=True,
     extension=True,
 )
 def finish_saml(call: Call, saml_provider_id: str, query: FinishQuery) -> Reply:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from ...access import Can, OrgAccess, audit
-from ...errors import PreconditionFailed
-from ...identity import list_active_providers, remove_member, require_another_admin
+from ...access import Can, OrgAccess
 from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, present_slice
-from . import store
+from . import editing, store
 from .wire import Member, MembersQuery, Ping, UpdateMember, present_member
 
 operation = Area("orgs").operation
@@ -53,20 +51,8 @@ def get_member(call: Call, org: OrgAccess, user_id: str) -> Member:
 def update_member(call: Call, org: OrgAccess, user_id: str, body: UpdateMember) -> Member:
     """Changes a member's role; null makes them a guest. 409 for the last administrator."""
     with call.db.write() as tx:
-        before = store.get_member(tx, org.organization_id, user_id)
-        if body.role is not UNSET and body.role != before.role:
-            if before.role == "admin":
-                require_another_admin(tx, org.organization_id, user_id)
-            store.set_role(tx, org.organization_id, user_id, body.role)
-            audit(
-                tx,
-                call,
-                "member.updated",
-                org.organization_id,
-                ("user", user_id),
-                before={"role": before.role},
-                after={"role": body.role},
-            )
+        if body.role is not UNSET:
+            editing.set_role(tx, call, org, user_id, body.role)
         return present_member(call, store.get_member(tx, org.organization_id, user_id))
 
 
@@ -81,13 +67,7 @@ def update_member(call: Call, org: OrgAccess, user_id: str, body: UpdateMember) 
 def delete_member(call: Call, org: OrgAccess, user_id: str) -> bool:
     """Ends a membership with its sessions, tokens, places in teams and grants. 409 for the last administrator."""
     with call.db.write() as tx:
-        before = store.find_member(tx, org.organization_id, user_id)
-        if before is None:
-            return False
-        remove_member(tx, org.organization_id, user_id)
-        state = {"role": before.role, "email": before.user.email}
-        audit(tx, call, "member.removed", org.organization_id, ("user", user_id), before=state)
-    return True
+        return editing.remove_member(tx, call, org, user_id)
 
 
 @operation(
@@ -101,13 +81,7 @@ def delete_member(call: Call, org: OrgAccess, user_id: str) -> bool:
 def set_sso(call: Call, org: OrgAccess, user_id: str) -> Member:
     """Marks a member as one who comes in through the organization's identity provider. 412 without a provider."""
     with call.db.write() as tx:
-        store.get_member(tx, org.organization_id, user_id)
-        if not list_active_providers(tx, org.organization_id):
-            raise PreconditionFailed("This organization has no active SAML provider.")
-        if store.set_sso(tx, org.organization_id, user_id):
-            was, is_now = {"sso": False}, {"sso": True}
-            target = ("user", user_id)
-            audit(tx, call, "member.updated", org.organization_id, target, before=was, after=is_now)
+        editing.mark_sso(tx, call, org, user_id)
         return present_member(call, store.get_member(tx, org.organization_id, user_id))
 
 

@@ -35,7 +35,8 @@ _MEMBER = """u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_a
   (SELECT count(*) FROM grants g JOIN spaces s ON s.id = g.object_id AND s.deleted_at IS NULL
    WHERE g.subject_type = 'user' AND g.subject_id = u.id AND g.object_type = 'space'
      AND s.organization_id = m.organization_id)"""
-_FROM = "FROM members m JOIN users u ON u.id = m.user_id WHERE m.organization_id = :org AND u.kind = 'person'"
+_MEMBERS = "FROM members m JOIN users u ON u.id = m.user_id WHERE m.organization_id = :org"
+_FROM = f"{_MEMBERS} AND u.kind = 'person'"
 _SORTS = {"joinedAt": "m.joined_at", "lastSeenAt": "COALESCE(m.last_seen_at, 0)"}
 
 
@@ -60,7 +61,8 @@ def get_member(tx: Transaction, organization_id: str, user_id: str) -> MemberRow
 
 
 def list_members_by_id(tx: Transaction, organization_id: str, user_ids: list[str]) -> dict[str, MemberRow]:
-    rows = tx.all(f"SELECT {_MEMBER} {_FROM} AND u.id IN :users", org=organization_id, users=user_ids)
+    """The members of these ids by id, service accounts as well."""
+    rows = tx.all(f"SELECT {_MEMBER} {_MEMBERS} AND u.id IN :users", org=organization_id, users=user_ids)
     return {row[0]: _member(row) for row in rows}
 
 

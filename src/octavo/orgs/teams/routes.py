@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from ...access import Can, OrgAccess, Team, TeamRow, audit, find_team, present_team
-from ...errors import Forbidden, NotFound
-from ...kit.db import Transaction
+from ...access import Can, OrgAccess, Team, present_team
 from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, PageQuery, present_slice
 from ..members.store import get_member, list_members_by_id
 from ..members.wire import present_member
-from . import store
+from . import editing, store
 from .wire import (
     AddTeamMember,
     CreateTeam,
@@ -31,28 +29,6 @@ _TEAMS = "/orgs/{organizationId}/teams"
 _TEAM = _TEAMS + "/{teamId}"
 
 
-def _get(tx: Transaction, org: OrgAccess, team_id: str) -> TeamRow:
-    found = find_team(tx, org.organization_id, team_id)
-    if found is None:
-        raise NotFound(f"There is no team {team_id!r} in this organization.")
-    return found
-
-
-def _require_manager(tx: Transaction, org: OrgAccess, team_id: str) -> None:
-    _get(tx, org, team_id)
-    if org.role != "admin" and not store.owns(tx, team_id, org.user_id):
-        raise Forbidden("Who is in a team is for its owners and for administrators to say.")
-
-
-def _members(tx: Transaction, org: OrgAccess, named: list[str], place: str) -> list[str]:
-    """The ids of members named by id or address. Raises NotFound naming who is none."""
-    found = store.find_member_ids(tx, org.organization_id, named)
-    for name in named:
-        if name not in found:
-            raise NotFound(f"{place}: {name!r} is no member of this organization.")
-    return list(dict.fromkeys(found[name] for name in named))
-
-
 @operation("listTeamsInOrganizationById", "GET", _TEAMS, needs=Can.LIST_TEAMS, returns=Listing[Team])
 def list_teams(call: Call, org: OrgAccess, query: TeamsQuery) -> Listing[Team]:
     """The teams of an organization, newest first. `owner`: those that this member can manage."""
@@ -68,20 +44,14 @@ def list_teams(call: Call, org: OrgAccess, query: TeamsQuery) -> Listing[Team]:
 def create_team(call: Call, org: OrgAccess, body: CreateTeam) -> Team:
     """A new team with these members, all of them of this organization."""
     with call.db.write() as tx:
-        user_ids = _members(tx, org, body.members, "members")
-        team_id = store.insert_team(tx, org.organization_id, body.title.strip())
-        for user_id in user_ids:
-            store.put_member(tx, team_id, user_id, "member")
-        state = {"title": body.title.strip(), "members": user_ids}
-        audit(tx, call, "team.created", org.organization_id, ("team", team_id), after=state)
-        return present_team(_get(tx, org, team_id), admin=True)
+        return present_team(editing.create_team(tx, call, org, body.title.strip(), body.members), admin=True)
 
 
 @operation("getTeamInOrganizationById", "GET", _TEAM, needs=Can.LIST_TEAMS, returns=Team)
 def get_team(call: Call, org: OrgAccess, team_id: str) -> Team:
     """One team."""
     with call.db.read() as tx:
-        team = _get(tx, org, team_id)
+        team = editing.get_team(tx, org, team_id)
         return present_team(team, admin=org.role == "admin" or store.owns(tx, team_id, org.user_id))
 
 
@@ -89,32 +59,14 @@ def get_team(call: Call, org: OrgAccess, team_id: str) -> Team:
 def update_team(call: Call, org: OrgAccess, team_id: str, body: UpdateTeam) -> Team:
     """Renames a team."""
     with call.db.write() as tx:
-        before = _get(tx, org, team_id)
-        store.rename_team(tx, team_id, body.title.strip())
-        after = _get(tx, org, team_id)
-        audit(
-            tx,
-            call,
-            "team.updated",
-            org.organization_id,
-            ("team", team_id),
-            before={"title": before.title},
-            after={"title": after.title},
-        )
-    return present_team(after, admin=True)
+        return present_team(editing.rename_team(tx, call, org, team_id, body.title.strip()), admin=True)
 
 
 @operation("removeTeamFromOrganizationById", "DELETE", _TEAM, needs=Can.OWN_TEAM, returns=Deletion)
 def delete_team(call: Call, org: OrgAccess, team_id: str) -> bool:
     """Removes a team, and what was granted to it with it."""
     with call.db.write() as tx:
-        before = find_team(tx, org.organization_id, team_id)
-        if before is None:
-            return False
-        store.delete_team(tx, org.organization_id, team_id)
-        state = {"title": before.title}
-        audit(tx, call, "team.removed", org.organization_id, ("team", team_id), before=state)
-    return True
+        return editing.delete_team(tx, call, org, team_id)
 
 
 @operation(
@@ -127,7 +79,7 @@ def delete_team(call: Call, org: OrgAccess, team_id: str) -> bool:
 def list_team_members(call: Call, org: OrgAccess, team_id: str, query: PageQuery) -> Listing[TeamMember]:
     """The people in a team, each with their role in it."""
     with call.db.read() as tx:
-        _get(tx, org, team_id)
+        editing.get_team(tx, org, team_id)
         found = store.list_team_members(tx, team_id, query.limit, query.page)
         members = list_members_by_id(tx, org.organization_id, [row.user_id for row in found.rows])
     return present_slice(
@@ -145,21 +97,9 @@ def update_team_members(call: Call, org: OrgAccess, team_id: str, body: UpdateTe
 
     For the team's owners and for administrators.
     """
+    roles = {name: membership.role for name, membership in body.memberships.items()}
     with call.db.write() as tx:
-        _require_manager(tx, org, team_id)
-        removed = _members(tx, org, body.remove, "remove")
-        roles = {id: None for id in _members(tx, org, body.add, "add")} | {
-            _members(tx, org, [name], "memberships")[0]: wanted.role
-            for name, wanted in body.memberships.items()
-        }
-        for user_id in removed:
-            roles.pop(user_id, None)
-        for user_id, role in roles.items():
-            store.put_member(tx, team_id, user_id, role)
-        store.remove_members(tx, team_id, removed)
-        if roles or removed:
-            state = {"added": roles, "removed": removed}
-            audit(tx, call, "team.members-updated", org.organization_id, ("team", team_id), after=state)
+        editing.update_members(tx, call, org, team_id, add=body.add, memberships=roles, remove=body.remove)
 
 
 @operation("addMemberToOrganizationTeamById", "PUT", _TEAM + "/members/{userId}", needs=Can.LIST_TEAMS)
@@ -167,13 +107,9 @@ def add_team_member(
     call: Call, org: OrgAccess, team_id: str, user_id: str, body: AddTeamMember | None
 ) -> None:
     """Adds a member to a team, or changes their role in it. For the team's owners and for administrators."""
-    role = UNSET if body is None else body.role
+    role = None if body is None or body.role is UNSET else body.role
     with call.db.write() as tx:
-        _require_manager(tx, org, team_id)
-        found = _members(tx, org, [user_id], "userId")[0]
-        store.put_member(tx, team_id, found, None if role is UNSET else role)
-        state = {"added": {found: None if role is UNSET else role}}
-        audit(tx, call, "team.members-updated", org.organization_id, ("team", team_id), after=state)
+        editing.put_member(tx, call, org, team_id, user_id, role)
 
 
 @operation(
@@ -186,12 +122,7 @@ def add_team_member(
 def delete_team_member(call: Call, org: OrgAccess, team_id: str, user_id: str) -> bool:
     """Takes somebody out of a team. For the team's owners and for administrators."""
     with call.db.write() as tx:
-        _require_manager(tx, org, team_id)
-        if not store.remove_members(tx, team_id, [user_id]):
-            return False
-        state = {"removed": [user_id]}
-        audit(tx, call, "team.members-updated", org.organization_id, ("team", team_id), after=state)
-    return True
+        return editing.remove_member(tx, call, org, team_id, user_id)
 
 
 @operation(

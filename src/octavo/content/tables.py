@@ -1,0 +1,75 @@
+"""What the tables of content are, and what becomes of it when its space is copied or purged."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from ..core.merge import Conflict
+from ..core.pages import PageKind
+from ..kit.db import Transaction
+from ..kit.tables import Table, declare, file, person, row, text
+from ..spaces import on_copy, on_purge
+from .copying import copy_content
+from .store import ITEM_KINDS, ItemFields, PageFields, RevisionType
+
+_BRANCHES = "(SELECT id FROM branches WHERE space_id IN {spaces})"
+
+declare(
+    Table(
+        name="branches",
+        of_space="space_id IN {spaces}",
+        columns=(row("base_branch", "branches"), row("revision", "revisions")),
+    ),
+    Table(
+        name="revisions",
+        of_space=f"branch_id IN {_BRANCHES}",
+        columns=(
+            row("parents", "revisions", path=()),
+            row("merged_from", "change_requests"),
+            person("author"),
+        ),
+        values={"type": get_args(RevisionType)},
+        json={"parents": list[str], "git": dict[str, Any], "conflicts": list[Conflict]},
+        long=("message",),
+    ),
+    Table(
+        name="page_versions",
+        of_space=f"branch_id IN {_BRANCHES}",
+        columns=(text("body"),),
+        values={"kind": get_args(PageKind)},
+        json={"fields": PageFields},
+    ),
+    Table(
+        name="item_versions",
+        of_space=f"branch_id IN {_BRANCHES}",
+        columns=(text("content", kind=("reusable-content", "source")), file("content", kind=("file",))),
+        values={"kind": ITEM_KINDS},
+        json={"fields": ItemFields},
+        long=("content",),
+    ),
+    Table(
+        name="node_keys",
+        of_space=f"""owner_id IN (SELECT page_id FROM page_versions WHERE branch_id IN {_BRANCHES}
+          UNION SELECT item_id FROM item_versions WHERE branch_id IN {_BRANCHES})""",
+        columns=(row("owner_id", "page_versions.page_id", "item_versions.item_id"),),
+        json={"keys": dict[str, str]},
+    ),
+    Table(name="bodies", stays="go along as files"),
+)
+
+
+def purge_node_keys(tx: Transaction, space_id: str) -> None:
+    """Deletes the kept keys of nodes that no other space has: a copy has the same pages with the same texts, and
+    then the keys are its own as well."""
+    branches = "(SELECT id FROM branches WHERE space_id = :space)"
+    for table, owner, body in (("page_versions", "page_id", "body"), ("item_versions", "item_id", "content")):
+        tx.run(
+            f"""DELETE FROM node_keys WHERE owner_id IN (SELECT {owner} FROM {table} WHERE branch_id IN {branches})
+                AND NOT EXISTS (SELECT 1 FROM {table} v WHERE v.{body} = node_keys.body
+                  AND v.{owner} = node_keys.owner_id AND v.branch_id NOT IN {branches})""",
+            space=space_id,
+        )
+
+
+on_copy(copy_content)
+on_purge(purge_node_keys)

@@ -1,0 +1,28 @@
+"""What the tables of sign-in are."""
+
+from __future__ import annotations
+
+from ..access import ORDER
+from ..kit.tables import Table, declare
+
+_OPENS = "lets people into the installation it is in"
+
+declare(
+    Table(name="sessions", stays="secret", secrets=("hash",)),
+    Table(name="attempts", stays="of the moment"),
+    Table(name="one_time_secrets", stays="secret", secrets=("hash",)),
+    Table(name="second_factors", stays="secret", secrets=("recovery_hashes",)),
+    Table(
+        name="saml_providers",
+        of_organization="organization_id = :org",
+        values={"default_role": ORDER},
+        long=("certificate",),
+    ),
+    Table(name="saml_assertions", stays=_OPENS),
+    Table(
+        name="external_identities",
+        of_organization="provider IN (SELECT id FROM saml_providers WHERE organization_id = :org)",
+        stays=_OPENS,
+        membership="user_id",
+    ),
+)

@@ -1,0 +1,557 @@
+"""The one HTTP edge: between ASGI and everything that answers requests (API, sites, uploads, pages of our own).
+
+Whoever answers is given a ``Request`` and returns an ``Answer`` or raises an ``OctavoError``. Here it becomes
+HTTP: methods, bounds, request ids, conditional requests, ranges, compression, streaming, errors, metrics and the
+access log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import inspect
+import logging
+import re
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from ..errors import (
+    BadRequest,
+    MethodNotAllowed,
+    NotFound,
+    OctavoError,
+    TooLarge,
+    TooManyRequests,
+    UriTooLong,
+)
+from ..settings import Network
+from .compression import LARGE, SMALLEST, Compressor, choose_coding, is_text
+from .metrics import Metrics, RequestMeter
+from .proxies import address_key, client_address
+from .routing import Routes, split_path
+
+log = logging.getLogger("octavo.http")
+access = logging.getLogger("octavo.access")
+
+MAX_PARAMETERS = 100
+"""Parameters in a query string, those that come several times counted each time."""
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+T = TypeVar("T")
+
+_REQUEST_ID = re.compile(rb"[\w.-]{1,64}")
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})$")
+_NOT_IN_304 = frozenset({"content-type", "content-length", "content-disposition", "content-range"})
+
+
+class Content(Struct, frozen=True):
+    """A body that is read as it is sent. ``open(start, end)`` gives its bytes in pieces, without ``end``."""
+
+    size: int
+    open: Callable[[int, int | None], Iterator[bytes]]
+
+
+class Answer(Struct, frozen=True):
+    """What is sent, before it is known in which form.
+
+    The body is ``body``, or ``stream``: pieces of what has no known size, or ``content``: a file, of which
+    clients may ask for a part. ``etag`` is without quotes. ``again``: the same body is sent to many, so its
+    compressed forms are kept.
+    """
+
+    status: int = 200
+    body: bytes = b""
+    content_type: str = ""
+    headers: Mapping[str, str] = {}
+    etag: str = ""
+    again: bool = False
+    stream: Callable[[], Iterator[bytes]] | None = None
+    content: Content | None = None
+
+
+def etag_of(body: bytes) -> str:
+    return hashlib.blake2b(body, digest_size=12).hexdigest()
+
+
+_ENCODER = msgspec.json.Encoder()
+
+
+def json_error(error: OctavoError) -> Answer:
+    """The error in the one envelope of the API."""
+    headers = dict(error.headers)
+    if error.status == 401:
+        headers["www-authenticate"] = "Bearer"
+    body = _ENCODER.encode({"error": {"code": error.status, "message": error.message}})
+    return Answer(error.status, body, "application/json", headers)
+
+
+def text_error(error: OctavoError) -> Answer:
+    """The error as a line of text, for people."""
+    headers = {"cache-control": "no-store", **error.headers}
+    return Answer(error.status, f"{error.message}\n".encode(), "text/plain; charset=utf-8", headers)
+
+
+class Request:
+    """What is asked. The body is not read before somebody asks for it.
+
+    ``path`` is the pattern of the route, ``parameters`` are its decoded values; ``segments`` is the decoded path.
+    ``method`` of a HEAD is GET. ``name`` is what metrics and the access log call the request by; handlers may
+    change it.
+    """
+
+    __slots__ = (
+        "_more",
+        "_parts",
+        "_receive",
+        "_size",
+        "client",
+        "ends_with_slash",
+        "headers",
+        "id",
+        "method",
+        "name",
+        "parameters",
+        "path",
+        "query_string",
+        "segments",
+    )
+
+    def __init__(self, receive: Receive, method: str, headers: dict[bytes, bytes], client: str) -> None:
+        self._receive = receive
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._more = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
+        self.method = method
+        self.headers = headers
+        self.client = client
+        given = headers.get(b"x-request-id")
+        self.id = given.decode() if given and _REQUEST_ID.fullmatch(given) else secrets.token_hex(10)
+        self.path = ""
+        self.segments: list[str] = []
+        self.ends_with_slash = False
+        self.parameters: dict[str, str] = {}
+        self.query_string = b""
+        self.name = "unknown"
+
+    def header(self, name: bytes) -> str:
+        return self.headers.get(name, b"").decode("latin-1")
+
+    @property
+    def has_more(self) -> bool:
+        """Whether something of the body was not read yet."""
+        return self._more
+
+    async def _next(self) -> bytes:
+        message = await self._receive()
+        if message["type"] == "http.disconnect":
+            self._more = False
+            raise BadRequest("body: the connection ended before it was complete")
+        self._more = bool(message.get("more_body"))
+        part: bytes = message.get("body", b"")
+        self._size += len(part)
+        return part
+
+    def _announced(self) -> int:
+        length = self.headers.get(b"content-length", b"")
+        return int(length) if length.isdigit() and len(length) < 19 else 0
+
+    async def fits(self, limit: int) -> bool:
+        """Whether the body has at most so many bytes; what is read to find out is kept for ``read``."""
+        if self._announced() > limit:
+            return False
+        while self._more and self._size <= limit:
+            self._parts.append(await self._next())
+        return self._size <= limit
+
+    async def read(self, limit: int, limit_of: str = "this operation takes") -> bytes:
+        """The body. Raises TooLarge past ``limit`` bytes, BadRequest when it is not complete."""
+        async for part in self.read_parts(limit, limit_of):
+            self._parts.append(part)
+        return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+
+    async def read_parts(self, limit: int, limit_of: str) -> Any:
+        """The body in pieces as they arrive. Raises like ``read``."""
+        too_large = TooLarge(f"body: larger than the {limit} bytes {limit_of}")
+        if max(self._announced(), self._size) > limit:
+            raise too_large
+        while self._more:
+            part = await self._next()
+            if self._size > limit:
+                raise too_large
+            yield part
+
+    async def wait_for_disconnect(self) -> None:
+        """Returns when the client is gone; only after the body was read or when there is none."""
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+
+Handler = Callable[[Request], Answer] | Callable[[Request], Awaitable[Answer]]
+
+
+class Action(NamedTuple):
+    """``name`` is what metrics know it by. ``answer`` runs on the event loop if it is a coroutine function, and in
+    a thread otherwise: whatever reads, draws or computes is an ordinary function."""
+
+    name: str
+    answer: Handler
+
+
+class Route(NamedTuple):
+    """What is at a path (a pattern of ``routing.Routes``), by method. HEAD and OPTIONS follow by themselves."""
+
+    path: str
+    actions: Mapping[str, Action]
+
+
+def fixed(
+    path: str,
+    name: str,
+    make: Callable[[], bytes],
+    content_type: str,
+    headers: Mapping[str, str] | None = None,
+) -> Route:
+    """A route to bytes that are made once."""
+    made: list[Answer] = []
+
+    def answer(request: Request) -> Answer:
+        if not made:
+            body = make()
+            found = {"cache-control": "no-cache", **(headers or {})}
+            made.append(Answer(200, body, content_type, found, etag_of(body), again=True))
+        return made[0]
+
+    return Route(path, {"GET": Action(name, answer)})
+
+
+class RateLimiter:
+    """Fixed windows of one minute per key, in this process."""
+
+    def __init__(self, limit: int, keys: int = 100_000) -> None:
+        self.limit = limit
+        self._keys = keys
+        self._window = 0
+        self._counts: dict[str, int] = {}
+
+    def count(self, key: str) -> dict[str, str]:
+        """Counts one request; the headers that say how many are left. Raises TooManyRequests with them."""
+        moment = time.time()
+        window = int(moment) // 60
+        if window != self._window:
+            self._window, self._counts = window, {}
+        if key not in self._counts and len(self._counts) >= self._keys:
+            key = ""  # more callers in a minute than are told apart share one count
+        used = self._counts.get(key, 0) + 1
+        self._counts[key] = used
+        reset = (window + 1) * 60
+        headers = {
+            "x-ratelimit-limit": str(self.limit),
+            "x-ratelimit-remaining": str(max(self.limit - used, 0)),
+            "x-ratelimit-reset": str(reset),
+        }
+        if used > self.limit:
+            headers["retry-after"] = str(max(1, reset - int(moment)))
+            message = "Too many requests. Try again after the time in X-RateLimit-Reset."
+            raise TooManyRequests(message, **headers)
+        return headers
+
+
+class _Found(NamedTuple):
+    path: str
+    actions: Mapping[str, tuple[Action, bool]]
+    """By method; True for what runs on the event loop."""
+    allowed: str
+
+
+class Edge:
+    """An ASGI application of routes.
+
+    ``refuse`` presents what was refused; ``headers`` go with every answer; ``preflight`` with those to OPTIONS.
+    ``query_limit``: bytes a query string may have. ``limiter`` counts requests by address, unless whoever answers
+    counts them otherwise. ``pool`` runs what is no coroutine; ``closing`` is called when the server stops.
+    """
+
+    def __init__(
+        self,
+        routes: Iterable[Route],
+        *,
+        pool: ThreadPoolExecutor,
+        metrics: Metrics,
+        compressor: Compressor,
+        refuse: Callable[[OctavoError], Answer],
+        headers: Mapping[str, str],
+        preflight: Mapping[str, str] | None = None,
+        proxies: Sequence[Network] = (),
+        query_limit: int,
+        limiter: RateLimiter | None = None,
+        closing: Sequence[Callable[[], None]] = (),
+    ) -> None:
+        self._routes: Routes[_Found] = Routes()
+        self._pool = pool
+        self._metrics = metrics
+        self._compressor = compressor
+        self._refuse = refuse
+        self._headers = dict(headers)
+        self._preflight = dict(preflight or {})
+        self._proxies = list(proxies)
+        self._query_limit = query_limit
+        self._limiter = limiter
+        self._closing = closing
+        self._meters: dict[str, RequestMeter] = {}
+        for route in routes:
+            actions = dict(route.actions)
+            if "GET" in actions:
+                actions.setdefault("HEAD", actions["GET"])
+            by_method = {m: (a, inspect.iscoroutinefunction(a.answer)) for m, a in actions.items()}
+            self._routes.add(route.path, _Found(route.path, by_method, ", ".join(sorted(by_method))))
+
+    def close(self) -> None:
+        """Waits for what runs in threads; nothing can be answered afterwards."""
+        self._pool.shutdown(wait=True)
+        for close in self._closing:
+            close()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = time.perf_counter()
+        headers = _collect(scope["headers"])
+        method = scope["method"]
+        request = Request(receive, method, headers, self._client(scope, headers))
+        try:
+            answer = await self._answer(scope, request)
+        except OctavoError as error:
+            answer = self._refuse(error)
+        except Exception:
+            log.exception("request failed", extra={"request_id": request.id, "operation": request.name})
+            answer = self._refuse(internal_error(request.id))
+        status = await self._send(request, answer, method == "HEAD", send)
+        seconds = time.perf_counter() - started
+        meter = self._meters.get(request.name)
+        if meter is None:
+            meter = self._meters[request.name] = self._metrics.meter(request.name)
+        meter.count(status, seconds)
+        if access.isEnabledFor(logging.INFO):
+            self._write_access(request, method, status, seconds)
+
+    async def _answer(self, scope: Scope, request: Request) -> Answer:
+        if len(scope["query_string"]) > self._query_limit:
+            raise UriTooLong(f"query: longer than {self._query_limit} bytes")
+        if scope["query_string"].count(b"&") >= MAX_PARAMETERS:
+            raise BadRequest(f"query: more than {MAX_PARAMETERS} parameters")
+        segments = split_path(scope["raw_path"])
+        found = self._routes.find(segments) if segments is not None else None
+        if found is None or segments is None:
+            raise NotFound("There is nothing at this address.")
+        route, request.parameters = found
+        request.path, request.segments = route.path, segments
+        request.ends_with_slash = scope["raw_path"].endswith(b"/")
+        request.query_string = scope["query_string"]
+        action = route.actions.get(request.method)
+        if action is None:
+            if request.method == "OPTIONS":
+                return Answer(204, headers={**self._preflight, "allow": route.allowed})
+            message = f"{request.method} is not possible here. Allowed: {route.allowed}"
+            raise MethodNotAllowed(message, allow=route.allowed)
+        (request.name, answer), on_loop = action
+        if self._limiter is not None:
+            self._limiter.count(address_key(request.client))
+        if request.method == "HEAD":
+            request.method = "GET"
+        if on_loop:
+            return await answer(request)  # type: ignore[misc,no-any-return]
+        return await self._in_thread(answer, request)  # type: ignore[arg-type]
+
+    async def _in_thread(self, function: Callable[..., T], *arguments: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, function, *arguments)
+
+    def _client(self, scope: Scope, headers: dict[bytes, bytes]) -> str:
+        peer = scope["client"][0] if scope.get("client") else ""
+        if not self._proxies or b"x-forwarded-for" not in headers:
+            return str(peer)
+        return client_address(peer, headers[b"x-forwarded-for"].decode("latin-1"), self._proxies)
+
+    @staticmethod
+    def _write_access(request: Request, method: str, status: int, seconds: float) -> None:
+        # Paths may hold secrets (signed links): only those of pages are written out.
+        path = request.path
+        if path.endswith("*}"):
+            path = "/" + "/".join(request.segments)
+        access.info(
+            "request",
+            extra={
+                "method": method,
+                "path": path,
+                "operation": request.name,
+                "status": status,
+                "milliseconds": round(seconds * 1000, 1),
+                "client": request.client,
+                "request_id": request.id,
+            },
+        )
+
+    # --- sending --------------------------------------------------------------------------------------
+
+    async def _send(self, request: Request, answer: Answer, head: bool, send: Send) -> int:
+        """Sends the answer in the form that the request asks for; the status that was sent."""
+        status, body = answer.status, answer.body
+        headers = {**self._headers, **answer.headers, "x-request-id": request.id}
+        if answer.content_type:
+            headers["content-type"] = answer.content_type
+        if answer.etag:
+            headers["etag"] = f'"{answer.etag}"'
+        if request.has_more and status >= 400:
+            # Whatever else of the body arrives would have to be read to the end to use the connection again.
+            headers["connection"] = "close"
+        content = answer.content
+        start, end = 0, content.size if content is not None else 0
+        if request.method == "GET" and status == 200 and answer.etag:
+            status = check_conditions(request.headers, answer.etag)
+        if status == 200 and content is not None:
+            headers["accept-ranges"] = "bytes"
+        if status == 200 and content is not None and not head:
+            status, start, end = choose_range(request.headers, answer.etag, content.size)
+            if status == 206:
+                headers["content-range"] = f"bytes {start}-{end - 1}/{content.size}"
+            elif status == 416:
+                headers["content-range"] = f"bytes */{content.size}"
+        compressible = answer.stream is None and content is None and is_text(answer.content_type)
+        if compressible:
+            headers["vary"] = (
+                f"{headers['vary']}, Accept-Encoding" if "vary" in headers else "Accept-Encoding"
+            )
+        if status == 304:
+            headers = {name: value for name, value in headers.items() if name not in _NOT_IN_304}
+            body, content = b"", None
+        elif status in (412, 416) and status != answer.status:
+            for name in _NOT_IN_304 - {"content-range"}:
+                headers.pop(name, None)
+            body, content = b"", None
+        elif compressible and len(body) >= SMALLEST:
+            coding = choose_coding(request.header(b"accept-encoding"), kept=answer.again)
+            if coding is not None:
+                body = await self._compress(answer, coding)
+                headers["content-encoding"] = coding
+                if answer.etag:
+                    # Other bytes than those of the plain body, with the same meaning.
+                    headers["etag"] = f'W/"{answer.etag}"'
+        if answer.stream is None and status not in (204, 304):
+            headers["content-length"] = str(end - start if content is not None else len(body))
+        await send(
+            {
+                "type": "http.response.start",
+                "status": status,
+                "headers": [
+                    (k.encode("latin-1"), v.encode("latin-1", "replace")) for k, v in headers.items()
+                ],
+            }
+        )
+        if head or (answer.stream is None and content is None):
+            await send({"type": "http.response.body", "body": b"" if head else body})
+        elif content is not None:
+            await self._stream(request, lambda: content.open(start, end), send)
+        elif answer.stream is not None:
+            await self._stream(request, answer.stream, send)
+        return status
+
+    async def _compress(self, answer: Answer, coding: str) -> bytes:
+        etag = answer.etag if answer.again else ""
+        found = self._compressor.find(etag, coding) if etag else None
+        if found is not None:
+            return found
+        if len(answer.body) < LARGE:
+            return self._compressor.compress(answer.body, coding, etag)
+        return await self._in_thread(self._compressor.compress, answer.body, coding, etag)
+
+    async def _stream(self, request: Request, open_stream: Callable[[], Iterator[bytes]], send: Send) -> None:
+        """Sends pieces, read one by one in threads, until the end or until nobody listens any more."""
+        chunks = iter(await self._in_thread(open_stream))
+        gone = asyncio.ensure_future(request.wait_for_disconnect())
+        try:
+            while not gone.done():
+                chunk = await self._in_thread(next, chunks, None)
+                if chunk is None:
+                    await send({"type": "http.response.body", "body": b""})
+                    return
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        finally:
+            gone.cancel()
+            close = getattr(chunks, "close", None)
+            if close is not None:
+                await self._in_thread(close)
+
+
+def internal_error(request_id: str) -> OctavoError:
+    return OctavoError(f"Something went wrong on our side. Reference: {request_id}")
+
+
+def _collect(pairs: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    """Header values by name; those sent several times joined as HTTP says."""
+    found: dict[bytes, bytes] = {}
+    for name, value in pairs:
+        if name in found:
+            value = found[name] + (b"; " if name == b"cookie" else b", ") + value
+        found[name] = value
+    return found
+
+
+# --- conditions and ranges (RFC 9110, sections 13 and 14) -----------------------------------------------
+
+_TAG = re.compile(r'\s*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)')
+
+
+def read_tags(header: str) -> list[tuple[bool, str]]:
+    """Entity tags of a header, each with whether it is weak; none of those after the first that is no tag.
+
+    >>> read_tags('W/"a", "b,c"')
+    [(True, 'a'), (False, 'b,c')]
+    """
+    found, at = [], 0
+    while at < len(header) and (match := _TAG.match(header, at)) is not None:
+        found.append((match[1] is not None, match[2]))
+        at = match.end()
+    return found
+
+
+def check_conditions(headers: Mapping[bytes, bytes], etag: str) -> int:
+    """200, 304 or 412 for a GET of what has this entity tag."""
+    wanted = headers.get(b"if-match")
+    if wanted is not None and wanted.strip() != b"*":
+        # Strong comparison: a weak tag never matches.
+        if not any(tag == etag and not weak for weak, tag in read_tags(wanted.decode("latin-1"))):
+            return 412
+    known = headers.get(b"if-none-match")
+    if known is not None:
+        if known.strip() == b"*" or any(tag == etag for _, tag in read_tags(known.decode("latin-1"))):
+            return 304
+    return 200
+
+
+def choose_range(headers: Mapping[bytes, bytes], etag: str, size: int) -> tuple[int, int, int]:
+    """(status, start, end) of the part of a body that is sent: all with 200, a part with 206, nothing with 416.
+
+    Several ranges at once are answered with all, which HTTP allows.
+    """
+    asked = headers.get(b"range")
+    whole = (200, 0, size)
+    if asked is None:
+        return whole
+    still = headers.get(b"if-range")
+    if still is not None and read_tags(still.decode("latin-1")) != [(False, etag)]:
+        return whole
+    match = _RANGE.match(asked.decode("latin-1").strip())
+    if match is None or not (match[1] or match[2]):
+        return whole
+    if not match[1]:
+        start, end = max(0, size - int(match[2])), size
+        return (206, start, end) if start < end else (416, 0, 0)
+    start = int(match[1])
+    last = int(match[2]) if match[2] else size - 1
+    if match[2] and last < start:
+        return whole
+    return (206, start, min(last + 1, size)) if start < size else (416, 0, 0)

@@ -1,0 +1,40 @@
+"""Until when the work of this thread may go on.
+
+Nothing can stop a thread from outside. Who sets a deadline relies on long loops to ``check`` it, and on whatever
+waits (fetches, processes) to wait no longer than what is ``remaining``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_deadline: ContextVar[float | None] = ContextVar("octavo_deadline", default=None)
+
+
+class OutOfTime(Exception):
+    """The deadline of this work has passed: it is to end without any further effect."""
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """The block may take so many seconds, or what is left of an outer limit."""
+    token = _deadline.set(time.monotonic() + remaining(seconds))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def remaining(most: float) -> float:
+    """Seconds that are left, at most ``most``; 0 when the deadline has passed."""
+    deadline = _deadline.get()
+    return most if deadline is None else max(0.0, min(most, deadline - time.monotonic()))
+
+
+def check() -> None:
+    """Raises OutOfTime when the deadline has passed. For every round of a loop that may take long."""
+    if remaining(1) == 0:
+        raise OutOfTime("the time for this work is over")

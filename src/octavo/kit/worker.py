@@ -1,0 +1,336 @@
+"""Runs jobs in threads, and shares the threads fairly.
+
+Kinds take turns, and within a kind organizations do. However many jobs of one kind wait, a thread is left for
+others; kinds that may run long have at most half of the threads each, and leave one to short ones together. Which
+job is next is found by an index, at a cost that does not grow with how many wait.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import msgspec
+import structlog
+
+from . import jobs
+from .clock import now
+from .db import Database, Transaction
+from .deadlines import OutOfTime, limited
+from .ids import new_id
+from .jobs import Kind, LeaseLost
+
+log = structlog.get_logger()
+
+FIRST_RETRY = 5_000
+"""Milliseconds, doubled with every further attempt."""
+LONGEST_RETRY = 3_600_000
+_BATCH = 200
+
+
+class _Run:
+    """A leased job; ``attempts`` counts the one that begins, ``deadline`` is of the monotonic clock."""
+
+    def __init__(self, id: str, kind: str, payload: str, attempts: int) -> None:
+        self.id = id
+        self.kind = kind
+        self.payload = payload
+        self.attempts = attempts
+        self.lease = new_id()
+        self.deadline = time.monotonic() + jobs.kinds[kind].seconds
+        self.given_up = False
+
+
+class Worker:
+    """Runs jobs in threads. ``context`` is handed to every handler as its first argument.
+
+    A lease lasts ``lease`` seconds and is renewed while the job runs, so a job of a killed worker is taken over
+    that long after its last renewal. A job that is still running ``grace`` seconds past its time has failed: it is
+    taken away from its thread, which can have no effect any more. Jobs of other processes are found within ``poll``
+    seconds.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        context: Any,
+        *,
+        threads: int = 4,
+        lease: float = 60,
+        grace: float = 5,
+        poll: float = 1,
+    ) -> None:
+        self._database = database
+        self._context = context
+        self._threads = threads
+        self._lease = int(lease * 1000)
+        self._grace = grace
+        self._poll = poll
+        self._wake = threading.Event()
+        self._lock = threading.Lock()
+        self._active: dict[str, _Run] = {}
+        self._turns: list[str] = []
+        self._served: dict[str, str] = {}
+        jobs.listen(self._wake)
+
+    def run_forever(self, stop: threading.Event) -> None:
+        """Until ``stop`` is set (``jobs.wake()`` makes it noticed at once); what runs then is finished."""
+        done = threading.Event()
+        heart = threading.Thread(target=self._beat, args=(done,), name="octavo-lease", daemon=True)
+        heart.start()
+        try:
+            with ThreadPoolExecutor(self._threads, thread_name_prefix="octavo-job") as pool:
+                while not stop.is_set():
+                    self._wake.clear()
+                    try:
+                        more = self._feed()
+                        for found in self._claim(self._threads - len(self._active)):
+                            pool.submit(self._run_and_wake, found)
+                    except Exception:
+                        # The database may be away for a while; a worker outlives that.
+                        log.exception("jobs cannot be fetched")
+                        more = False
+                    if not more:
+                        self._wake.wait(self._poll)
+        finally:
+            done.set()
+            heart.join()
+
+    def run_pending(self) -> int:
+        """Runs all that is due in this thread, jobs caused on the way included; how many ran."""
+        count = 0
+        while True:
+            more = self._feed()
+            found = self._claim(1)
+            for each in found:
+                self._run(each)
+                count += 1
+            if not found and not more:
+                return count
+
+    def _feed(self) -> bool:
+        self._enqueue_scheduled()
+        return any([feed(self._database) for feed in jobs.feeders])
+
+    def _enqueue_scheduled(self) -> None:
+        moment = now()
+        with self._database.read() as tx:
+            known: dict[str, int] = dict(tx.all("SELECT name, next_at FROM schedules"))
+        if all(known.get(name, 0) > moment for name in jobs.schedules):
+            return
+        with self._database.write() as tx:
+            for name, (every, kind) in sorted(jobs.schedules.items()):
+                tx.run(
+                    "INSERT INTO schedules (name, next_at) VALUES (:n, 0) ON CONFLICT (name) DO NOTHING",
+                    n=name,
+                )
+                if tx.run(
+                    "UPDATE schedules SET next_at = :next WHERE name = :name AND next_at <= :now",
+                    next=moment + every,
+                    name=name,
+                    now=moment,
+                ):
+                    jobs.enqueue(tx, kind, key=f"schedule:{name}")
+
+    # --- which is next --------------------------------------------------------------------------------
+
+    def _claim(self, count: int) -> list[_Run]:
+        """Leases up to ``count`` jobs that are due, of kinds this process knows and has room for."""
+        self._turns += [kind for kind in sorted(jobs.kinds) if kind not in self._turns]
+        with self._lock:
+            running = Counter(run.kind for run in self._active.values())
+        if count <= 0 or not (free := [kind for kind in self._turns if self._has_room(kind, running)]):
+            return []
+        with self._database.read() as tx:
+            # An idle worker takes no lock.
+            if not _is_anything_due(tx, free):
+                return []
+        leased: list[_Run] = []
+        with self._database.write() as tx:
+            _make_ready(tx)
+            while len(leased) < count and (found := self._next(tx, running)) is not None:
+                running[found.kind] += 1
+                leased.append(found)
+                tx.run(
+                    "UPDATE jobs SET state = 'running', attempts = :attempts, unique_key = NULL, lease = :lease,"
+                    " lease_until = :until WHERE id = :id",
+                    id=found.id,
+                    attempts=found.attempts,
+                    lease=found.lease,
+                    until=now() + self._lease,
+                )
+        with self._lock:
+            self._active.update({found.lease: found for found in leased})
+        return leased
+
+    def _has_room(self, name: str, running: Counter[str]) -> bool:
+        """Whether one more job of a kind may run beside those that do."""
+        if self._threads == 1:
+            return True
+        if not jobs.kinds[name].is_long:
+            return running[name] < self._threads - 1
+        long = sum(
+            count for kind, count in running.items() if kind in jobs.kinds and jobs.kinds[kind].is_long
+        )
+        return running[name] < self._threads // 2 and long < self._threads - 1
+
+    def _next(self, tx: Transaction, running: Counter[str]) -> _Run | None:
+        for kind in list(self._turns):
+            if not self._has_room(kind, running):
+                continue
+            for organization in _organizations(tx, kind, self._served.get(kind, "")):
+                row = tx.one(
+                    "SELECT id, payload, attempts FROM jobs WHERE state = 'ready' AND kind = :kind"
+                    f" AND organization_id = :organization ORDER BY run_at, id LIMIT 1{tx.skip_locked}",
+                    kind=kind,
+                    organization=organization,
+                )
+                if row is not None:
+                    self._served[kind] = organization
+                    self._turns.remove(kind)
+                    self._turns.append(kind)
+                    return _Run(row[0], kind, row[1], row[2] + 1)
+        return None
+
+    # --- leases ---------------------------------------------------------------------------------------
+
+    def _beat(self, done: threading.Event) -> None:
+        """Renews the leases of what runs, and takes jobs away from threads that are past their time."""
+        renewed = time.monotonic()
+        while not done.wait(min(self._lease / 3000, 1)):
+            moment = time.monotonic()
+            with self._lock:
+                runs = [run for run in self._active.values() if not run.given_up]
+            try:
+                for run in runs:
+                    if moment > run.deadline + self._grace:
+                        kind = jobs.kinds[run.kind]
+                        run.given_up = True
+                        self._fail(run, kind, OutOfTime(f"not done within {kind.seconds:g} seconds"))
+                if runs and moment - renewed >= self._lease / 3000:
+                    with self._database.write() as tx:
+                        tx.run(
+                            "UPDATE jobs SET lease_until = :until WHERE id IN :ids AND lease IN :leases",
+                            until=now() + self._lease,
+                            ids=[run.id for run in runs],
+                            leases=[run.lease for run in runs if not run.given_up],
+                        )
+            except Exception:
+                log.exception("leases cannot be renewed")
+            if moment - renewed >= self._lease / 3000:
+                renewed = moment
+
+    # --- running --------------------------------------------------------------------------------------
+
+    def _run_and_wake(self, found: _Run) -> None:
+        try:
+            self._run(found)
+        except Exception:
+            # Not even the failure could be recorded: the lease runs out and the job runs again.
+            log.exception("job left to its lease", job=found.id, kind=found.kind)
+        self._wake.set()
+
+    def _run(self, found: _Run) -> None:
+        kind = jobs.kinds[found.kind]
+        token = jobs.running.set((found.id, found.lease))
+        try:
+            with structlog.contextvars.bound_contextvars(job=found.id, kind=found.kind):
+                try:
+                    with limited(found.deadline - time.monotonic()):
+                        kind.run(self._context, **msgspec.json.decode(found.payload))
+                except LeaseLost:
+                    log.warning("job taken over by another worker")
+                except Exception as error:
+                    self._fail(found, kind, error)
+                else:
+                    with self._database.write() as tx:
+                        jobs.delete(tx, found.id, found.lease)
+        finally:
+            jobs.running.reset(token)
+            with self._lock:
+                self._active.pop(found.lease, None)
+
+    def _fail(self, found: _Run, kind: Kind, error: Exception) -> None:
+        last = found.attempts >= kind.attempts
+        delay = min(FIRST_RETRY * 2 ** (found.attempts - 1), LONGEST_RETRY)
+        with self._database.write() as tx:
+            changed = tx.run(
+                "UPDATE jobs SET state = :state, run_at = :run_at, error = :error, lease = NULL,"
+                " lease_until = NULL WHERE id = :id AND lease = :lease",
+                state="parked" if last else "later",
+                run_at=now() + int(delay * random.uniform(0.5, 1)),  # noqa: S311 - spreads, hides nothing
+                error="".join(traceback.format_exception(error))[-8000:],
+                id=found.id,
+                lease=found.lease,
+            )
+        if changed:
+            log.error(
+                "job parked" if last else "job failed",
+                job=found.id,
+                kind=found.kind,
+                attempt=found.attempts,
+                exc_info=error,
+            )
+
+
+def _is_anything_due(tx: Transaction, kinds: list[str]) -> bool:
+    moment = now()
+    return (
+        tx.one("SELECT 1 FROM jobs WHERE state = 'ready' AND kind IN :kinds LIMIT 1", kinds=kinds) is not None
+        or tx.one("SELECT 1 FROM jobs WHERE state = 'later' AND run_at <= :now LIMIT 1", now=moment)
+        is not None
+        or tx.one("SELECT 1 FROM jobs WHERE state = 'running' AND lease_until <= :now LIMIT 1", now=moment)
+        is not None
+    )
+
+
+def _make_ready(tx: Transaction) -> None:
+    """Jobs whose time has come, and those of workers that died, are ready; or parked, after their last attempt."""
+    moment = now()
+    tx.run(
+        f"""UPDATE jobs SET state = 'ready' WHERE id IN (SELECT id FROM jobs WHERE state = 'later'
+              AND run_at <= :now ORDER BY run_at LIMIT {_BATCH}{tx.skip_locked})""",
+        now=moment,
+    )
+    lost = tx.all(
+        f"""SELECT id, kind, attempts FROM jobs WHERE state = 'running' AND lease_until <= :now
+            ORDER BY lease_until LIMIT {_BATCH}{tx.skip_locked}""",
+        now=moment,
+    )
+    for id, kind, attempts in lost:
+        # Its last run ended without a word: it takes its workers down with it.
+        parked = kind in jobs.kinds and attempts >= jobs.kinds[kind].attempts
+        error = "the worker died or lost its lease during the last attempt" if parked else None
+        tx.run(
+            "UPDATE jobs SET state = :state, lease = NULL, lease_until = NULL, error = coalesce(:error, error)"
+            " WHERE id = :id",
+            id=id,
+            state="parked" if parked else "ready",
+            error=error,
+        )
+        if parked:
+            log.error("job parked", job=id, kind=kind, error=error)
+
+
+def _organizations(tx: Transaction, kind: str, after: str) -> Iterator[str]:
+    """Those with jobs of a kind that are ready: the ones behind ``after`` first, then from the beginning. Each is
+    one step in an index, however many jobs it has."""
+    for condition, until in ((">", None), (">=", after)):
+        last = after if until is None else ""
+        while True:
+            found = tx.value(
+                f"SELECT organization_id FROM jobs WHERE state = 'ready' AND kind = :kind"
+                f" AND organization_id {condition} :last ORDER BY organization_id LIMIT 1",
+                kind=kind,
+                last=last,
+            )
+            if found is None or (until is not None and found > until):
+                break
+            yield found
+            last, condition = found, ">"

@@ -1,0 +1,28 @@
+"""What the tables of organizations and teams are."""
+
+from __future__ import annotations
+
+from ..access import ORDER
+from ..kit.tables import Table, declare, member, person, row
+from .store import OrgSettings
+
+declare(
+    Table(
+        name="organizations",
+        of_organization="id = :org",
+        columns=(
+            person("settings", path=("merge_rules", "rules", "users")),
+            row("settings", "sites", path=("default_content", "site")),
+        ),
+        values={"default_role": ORDER},
+        json={"email_domains": list[str], "settings": OrgSettings},
+    ),
+    Table(name="teams", of_organization="organization_id = :org"),
+    Table(
+        name="team_members",
+        of_organization="team_id IN (SELECT id FROM teams WHERE organization_id = :org)",
+        columns=(member("user_id"),),
+        membership="user_id",
+        values={"role": ("owner", "member")},
+    ),
+)

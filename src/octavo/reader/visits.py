@@ -1,0 +1,231 @@
+"""What is at a site: the table of its routes.
+
+A handler is declared with its pattern and takes a view of the request and one visit, which says who visits what:
+``SiteVisit`` for what a site has once, ``SpaceVisit`` for what each of its spaces has. Values of the pattern are
+further parameters. Only ``answer_visit`` makes visits.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable
+from typing import NamedTuple
+from urllib.parse import parse_qs, quote
+
+import msgspec
+from msgspec import Struct
+
+from ..core.links import app_hosts
+from ..errors import BadRequest, NotFound
+from ..kit.asgi import Answer, Content, Request, etag_of
+from ..kit.cache import ByteCache
+from ..kit.context import Context
+from ..kit.db import Transaction
+from ..kit.files import FileGrant, file_headers
+from ..kit.routing import Routes
+from ..search import MAX_SEARCH
+from .drawing import content_security_policy, draw_not_found, draw_page, draw_search
+from .pages import PageBuilder
+from .resolving import SiteVisit, SpaceVisit, enter_site, enter_space
+from .searching import search_site
+from .sites import llms_text, robots_text, site_view, sitemap_xml
+from .views import MessageView, SiteView
+
+HTML = "text/html; charset=utf-8"
+TEXT = "text/plain; charset=utf-8"
+FOREVER = "public, max-age=31536000, immutable"
+_REVALIDATE = "public, max-age=0, must-revalidate"
+
+
+class View(Struct, frozen=True):
+    """What a handler needs beside its visit. ``pages`` are drawn pages by revision."""
+
+    context: Context
+    tx: Transaction
+    request: Request
+    pages: ByteCache[Answer]
+
+    def origin(self, visit: SiteVisit) -> str:
+        """Scheme and host of the site's public address."""
+        url: str = self.context.settings.sites_url.rstrip("/")
+        if visit.site.hostname:
+            return f"{url.partition('://')[0]}://{visit.site.hostname}"
+        return url
+
+
+class SiteRoute(NamedTuple):
+    """``kept``: the answer is the same for all who may make this visit, and is kept until anybody commits."""
+
+    name: str
+    pattern: str
+    visit: type[SiteVisit] | type[SpaceVisit]
+    answer: Callable[..., Answer]
+    kept: bool
+
+
+ROUTES: list[SiteRoute] = []
+_of_site: Routes[SiteRoute] = Routes()
+_of_space: Routes[SiteRoute] = Routes()
+
+
+def route(name: str, pattern: str, *, kept: bool) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
+    """Declares ``handler(view, visit, **values)``; the type of ``visit`` says whether it is of a site or a space."""
+
+    def declare(handler: Callable[..., Answer]) -> Callable[..., Answer]:
+        visit = typing.get_type_hints(handler)["visit"]
+        found = SiteRoute(name, pattern, visit, handler, kept)
+        (_of_site if visit is SiteVisit else _of_space).add(pattern, found)
+        ROUTES.append(found)
+        return handler
+
+    return declare
+
+
+def answer_visit(view: View, host: str, path: str) -> Answer:
+    """The answer to a decoded path. Raises NotFound where no site is."""
+    visit = enter_site(view.tx, host, path)
+    if visit is None:
+        raise NotFound("There is no published site at this address.")
+    if not path.startswith(visit.base):
+        return _redirect(f"{visit.base}{quote(visit.rest)}")
+    found = _of_site.find(visit.rest.split("/"))
+    if found is not None:
+        return _answer(view, visit, *found)
+    space = enter_space(view.tx, visit)
+    if space is None:
+        raise NotFound("There is no published site at this address.")
+    if not path.startswith(space.base):
+        return _redirect(f"{space.base}{quote(space.rest)}")
+    below = _of_space.find(space.rest.split("/"))
+    return _answer(view, space, *below) if below is not None else not_found(view, space)
+
+
+def _answer(view: View, visit: SiteVisit | SpaceVisit, found: SiteRoute, values: dict[str, str]) -> Answer:
+    view.request.name = found.name
+    answer = found.answer(view, visit, **values)
+    return answer if found.kept else msgspec.structs.replace(answer, again=False)
+
+
+def _same(body: bytes | str, content_type: str, *, status: int = 200, policy: str = "") -> Answer:
+    """An answer that is the same until something changes."""
+    raw = body.encode() if isinstance(body, str) else body
+    headers = {"cache-control": _REVALIDATE}
+    if policy:
+        headers["content-security-policy"] = policy
+    return Answer(status, raw, content_type, headers, etag_of(raw), again=True)
+
+
+def _builder(view: View, visit: SpaceVisit) -> PageBuilder:
+    return PageBuilder(view.tx, visit, app_hosts(view.context.settings.url))
+
+
+def _html(site: SiteView, text: str, status: int = 200) -> Answer:
+    return _same(text, HTML, status=status, policy=content_security_policy(site.theme_css))
+
+
+def _redirect(location: str) -> Answer:
+    return Answer(307, headers={"location": location, "cache-control": "no-cache"})
+
+
+def not_found(view: View, space: SpaceVisit) -> Answer:
+    builder = _builder(view, space)
+    kept = view.pages.get(builder.key(None))
+    if kept is None:
+        site = site_view(view.tx, space)
+        nav = builder.nav(None)
+        message = MessageView(title=site.labels.not_found, text=site.labels.not_found_text, nav=nav)
+        kept = _html(site, draw_not_found(site, message), status=404)
+        view.pages.put(builder.key(None), kept, len(kept.body))
+    return kept
+
+
+def file_answer(context: Context, grant: FileGrant, size: int | None, *, public: bool = False) -> Answer:
+    """A file's bytes, with headers that keep whatever is in it from acting. ``public``: anybody may have it. Raises
+    NotFound."""
+    found = size if size is not None else context.files.find_size(grant.hash)
+    if found is None:
+        raise NotFound("There is no such file.")
+    headers = {name.lower(): value for name, value in file_headers(grant, public=public).items()}
+    headers["cross-origin-resource-policy"] = "cross-origin"
+    content = Content(found, lambda start, end: context.files.open(grant.hash, start, end))
+    return Answer(
+        200, content_type=headers.pop("content-type"), headers=headers, etag=grant.hash[:24], content=content
+    )
+
+
+# --- routes -----------------------------------------------------------------------------------------------
+
+
+@route("readRobots", "robots.txt", kept=True)
+def read_robots(view: View, visit: SiteVisit) -> Answer:
+    url = f"{view.origin(visit)}{visit.base}"
+    return _same(robots_text(url, visit.site.visibility == "public"), TEXT)
+
+
+@route("readSitemap", "sitemap.xml", kept=True)
+def read_sitemap(view: View, visit: SiteVisit) -> Answer:
+    if visit.site.visibility != "public":
+        raise NotFound("There is nothing at this address.")
+    return _same(sitemap_xml(view.tx, visit, view.origin(visit)), "application/xml")
+
+
+@route("readIndex", "llms.txt", kept=True)
+def read_index(view: View, visit: SiteVisit) -> Answer:
+    return _same(llms_text(view.tx, visit, view.origin(visit)), TEXT)
+
+
+def _query(view: View) -> str:
+    query = parse_qs(view.request.query_string.decode("latin-1")).get("q", [""])[0].replace("\0", "")
+    if len(query) > MAX_SEARCH:
+        raise BadRequest(f"q: more than {MAX_SEARCH} characters")
+    return query
+
+
+@route("searchSite", "~search.json", kept=False)
+def search(view: View, visit: SpaceVisit) -> Answer:
+    found = search_site(view.tx, visit.visit, _query(view))
+    return _same(msgspec.json.encode(found), "application/json")
+
+
+@route("searchPage", "~search", kept=False)
+def search_page(view: View, visit: SpaceVisit) -> Answer:
+    found = search_site(view.tx, visit.visit, _query(view))
+    site = site_view(view.tx, visit)
+    return _html(site, draw_search(site, found, _builder(view, visit).nav(None)))
+
+
+@route("readSiteFile", "~files/{file}/{name}", kept=False)
+def read_file(view: View, visit: SpaceVisit, file: str, name: str) -> Answer:
+    # The id is looked up among the files of this very revision of this very space.
+    item = visit.view.item(file, "file")
+    if item is None or not item.content:
+        return not_found(view, visit)
+    grant = FileGrant(item.content, item.name, item.content_type or "application/octet-stream")
+    public = visit.visit.site.visibility == "public"
+    return file_answer(view.context, grant, item.size, public=public)
+
+
+@route("readPage", "{path*}", kept=True)
+def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
+    tree = visit.view.tree
+    page = tree.find(path.removesuffix(".md"))
+    shown = tree.first_document(page) if page is not None else None
+    if shown is None:
+        return not_found(view, visit)
+    builder = _builder(view, visit)
+    as_markdown = path.endswith(".md")
+    wanted = f"{tree.paths[shown.id]}.md" if as_markdown else tree.url_path(shown)
+    if path != wanted:
+        # One address for each page: other spellings lead to it.
+        return _redirect(f"{visit.base}{quote(wanted)}")
+    if as_markdown:
+        return _same(builder.markdown(shown), "text/markdown; charset=utf-8")
+    kept = view.pages.get(builder.key(shown))
+    if kept is None:
+        canonical = f"{view.origin(visit.visit)}{visit.base}{quote(wanted)}"
+        drawn = msgspec.structs.replace(builder.page(shown), canonical=canonical)
+        site = site_view(view.tx, visit)
+        kept = _html(site, draw_page(site, drawn))
+        if not shown.computed:
+            view.pages.put(builder.key(shown), kept, len(kept.body))
+    return kept

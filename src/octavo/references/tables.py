@@ -1,0 +1,12 @@
+"""What the tables of references are."""
+
+from __future__ import annotations
+
+from ..content import derive_from_main
+from ..kit.tables import Table, declare
+from ..spaces import on_copy
+from .index import apply, check, clear, copy_references, prepare
+
+declare(Table(name="content_references", derived=True), Table(name="reference_questions", derived=True))
+derive_from_main(prepare, apply, clear, check)
+on_copy(copy_references)

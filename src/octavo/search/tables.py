@@ -1,0 +1,18 @@
+"""What the tables of search are."""
+
+from __future__ import annotations
+
+from ..content import derive_from_main
+from ..kit.tables import Table, declare
+from ..spaces import on_copy
+from .indexing import apply, check, prepare
+from .store import clear, copy_space
+
+declare(
+    *(
+        Table(name=name, derived=True)
+        for name in ("search_pages", "search_sections", "search_words", "search_index")
+    )
+)
+derive_from_main(prepare, apply, clear, check)
+on_copy(copy_space)

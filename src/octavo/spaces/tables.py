@@ -1,0 +1,28 @@
+"""What the tables of spaces and collections are."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from ..access import ORDER
+from ..kit.tables import Table, declare, person, row
+from .wire import EditMode, SpaceMergeRules
+
+_LEVELS = (*ORDER, "inherit")
+
+declare(
+    Table(name="collections", of_organization="organization_id = :org", values={"default_level": _LEVELS}),
+    Table(
+        name="spaces",
+        of_space="id IN {spaces}",
+        columns=(
+            row("main_branch", "branches"),
+            row("main_revision", "revisions"),
+            person("merge_rules", path=("rules", "users")),
+            person("created_by"),
+        ),
+        values={"default_level": _LEVELS, "edit_mode": get_args(EditMode)},
+        json={"merge_rules": SpaceMergeRules},
+    ),
+    Table(name="unused", stays="of the moment", values={"kind": ("text", "file")}),
+)

@@ -1,0 +1,53 @@
+"""Starting and cancelling import runs."""
+
+from __future__ import annotations
+
+from ..access import Can, OrgAccess, space_access
+from ..errors import BadRequest, NotFound
+from ..kit.db import Transaction
+from ..kit.fetch import Fetcher, FetchError
+from ..kit.jobs import enqueue
+from ..settings import Settings
+from ..uploads import get_uploads
+from . import runs, store
+from .store import RunRow
+from .wire import FileSource, StartImport
+
+
+def check_source(settings: Settings, given: StartImport) -> None:
+    """Asks for the address of a website before any transaction begins. Raises BadRequest."""
+    if not isinstance(given.source, FileSource):
+        try:
+            Fetcher(settings.allow_private_fetch).check_url(given.source.url)
+        except FetchError as error:
+            raise BadRequest(f"source.url: {error.message}") from None
+
+
+def start(tx: Transaction, org: OrgAccess, given: StartImport) -> RunRow:
+    """A run that waits for its job. Raises NotFound and Forbidden for the target, NotFound for uploads of others."""
+    space_id = given.target.space
+    if space_access(tx, org.actor, Can.EDIT, space_id).organization_id != org.organization_id:
+        raise NotFound(f"target.space: there is no space {space_id!r} in this organization.")
+    change_id, page_id = runs.check_target(tx, org.actor, space_id, given.target)
+    if isinstance(given.source, FileSource):
+        get_uploads(tx, org.organization_id, org.user_id, "import_file", given.source.files)
+    run = store.insert_run(
+        tx,
+        organization_id=org.organization_id,
+        space_id=space_id,
+        change_id=change_id,
+        page_id=page_id,
+        user_id=org.user_id,
+        source=given.source,
+    )
+    enqueue(tx, "runImport", organization=org.organization_id, run=run.id)
+    return run
+
+
+def cancel(tx: Transaction, run_id: str) -> RunRow:
+    """Raises BadRequest for a run that is completed or failed."""
+    ended = store.end_run(tx, run_id, "cancelled")
+    run = store.get_run(tx, run_id)
+    if not ended and run.status != "cancelled":
+        raise BadRequest(f"This import run is over: it is {run.status}.")
+    return run

@@ -1,0 +1,14 @@
+"""What the table of uploads is."""
+
+from __future__ import annotations
+
+from ..kit.tables import Table, declare, file
+
+declare(
+    Table(
+        name="uploads",
+        of_organization="organization_id = :org",
+        stays="of the moment",
+        columns=(file("hash"),),
+    )
+)

@@ -1,0 +1,215 @@
+"""The whole installation in one file: from each engine to each, damage that is noticed, and a sound installation."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from octavo.admin.backup import back_up, restore, verify_backup, verify_installation
+from octavo.admin.reindexing import reindex
+from octavo.errors import BadRequest, NotFound
+from octavo.installation import close_context, open_context
+from octavo.kit.rows import read_rows, read_schema
+from octavo.kit.tables import TABLES
+from octavo.settings import Settings
+from world import World
+
+
+@pytest.fixture
+def target(database_url, tmp_path):
+    """Settings of an installation without anything, on each engine."""
+    return Settings(data=str(tmp_path / "target"), database_url=database_url, url="http://octavo.test")
+
+
+def content(context) -> dict[str, list[str]]:
+    """Every row of what is no derived table."""
+    with context.db.read() as tx:
+        return {
+            name: [
+                repr(sorted((k, bytes(v) if isinstance(v, memoryview) else v) for k, v in row.items()))
+                for row in read_rows(tx, table)
+            ]
+            for name, table in read_schema(context.db, tx).items()
+            if not TABLES[name].derived
+        }
+
+
+def test_from_each_engine_to_each(world: World, target: Settings, tmp_path: Path) -> None:
+    file = tmp_path / "backup.zip"
+    (tmp_path / "target").mkdir()
+    shutil.copy(world._folder / "secret-key", tmp_path / "target")
+    outcome = back_up(world.context, file)
+    assert (outcome.missing, verify_backup(file)) == ([], [])
+    assert os.stat(file).st_mode & 0o777 == 0o600
+    with pytest.raises(BadRequest, match="already"):
+        back_up(world.context, file)
+    taken = restore(target, file)
+    assert taken == outcome
+    context = open_context(target)
+    try:
+        restored = content(context)
+        original = content(world.context)
+        # Opening makes nothing of its own: not even another signing secret.
+        assert restored == original
+        with context.db.read() as tx:
+            sections = tx.value("SELECT count(*) FROM search_sections")
+        with world.context.db.read() as tx:
+            assert sections == tx.value("SELECT count(*) FROM search_sections")
+        assert verify_installation(context) == []
+        with context.db.write() as tx:
+            # Counters go on behind what was taken back.
+            last = tx.value("SELECT max(id) FROM events")
+            tx.run("INSERT INTO events (type, payload, created_at) VALUES ('x', '{}', 1)")
+            assert tx.value("SELECT max(id) FROM events") > last
+        with pytest.raises(BadRequest, match="empty"):
+            restore(target, file)
+    finally:
+        close_context(context)
+
+
+def test_damage_of_a_backup_is_noticed(sqlite_world: World, tmp_path: Path) -> None:
+    file = tmp_path / "backup.zip"
+    back_up(sqlite_world.context, file)
+    key = (sqlite_world._folder / "secret-key").read_text().strip()
+    into = Settings(data=str(tmp_path / "target"), secret_key=key)
+
+    def changed(name: str, change) -> Path:
+        made = tmp_path / f"{name}.zip"
+        with zipfile.ZipFile(file) as old, zipfile.ZipFile(made, "w") as new:
+            for entry in old.namelist():
+                data = change(entry, old.read(entry))
+                if data is not None:
+                    new.writestr(entry, data)
+        return made
+
+    cases = [
+        changed(
+            "row", lambda name, data: data.replace(b"Home", b"Fake") if "organizations" in name else data
+        ),
+        changed("file", lambda name, data: data + b"x" if name.startswith("files/") else data),
+        changed("gone", lambda name, data: None if name.startswith("files/") else data),
+        changed("no-manifest", lambda name, data: None if name == "manifest.json" else data),
+        changed("newer", lambda name, data: data.replace(b'"migrations": [', b'"migrations": [99999,')),
+        tmp_path / "cut.zip",
+    ]
+    cases[-1].write_bytes(file.read_bytes()[:-100])
+    for case in cases:
+        with pytest.raises(BadRequest):
+            restore(into, case)
+        if case.name == "newer.zip":
+            continue
+        if case.name == "cut.zip":
+            with pytest.raises(BadRequest):
+                verify_backup(case)
+        else:
+            assert verify_backup(case), case.name
+    restore(into, file)
+
+
+def test_what_is_gone_or_damaged_is_found(sqlite_world: World, tmp_path: Path) -> None:
+    data = sqlite_world.install(tmp_path / "data")
+    context = open_context(Settings(data=str(data), url="http://octavo.test"))
+    try:
+        assert verify_installation(context) == []
+        with context.db.write() as tx:
+            file = tx.value("SELECT min(content) FROM item_versions WHERE kind = 'file'")
+            text = tx.value("SELECT min(body) FROM page_versions WHERE body IS NOT NULL")
+            tx.run("UPDATE bodies SET data = :d WHERE hash = :h", d=b"\x00other", h=text)
+            tx.run(
+                "UPDATE spaces SET main_revision = 'nothing' WHERE id = :id", id=sqlite_world.home["spaceId"]
+            )
+        context.files.delete(file)
+        assert sorted(verify_installation(context)) == sorted(
+            [
+                f"file {file} is gone",
+                f"text {text} is damaged",
+                "spaces.main_revision: nothing is not among revisions",
+                f"space whose main revision is not the head of its main branch: {sqlite_world.home['spaceId']}",
+            ]
+        )
+        assert back_up(context, tmp_path / "b.zip").missing == [file]
+        assert verify_backup(tmp_path / "b.zip") == [f"file {file} was missing"]
+    finally:
+        close_context(context)
+
+
+def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
+    data = sqlite_world.install(tmp_path / "data")
+    octavo = shutil.which("octavo", path=str(Path(sys.executable).parent))
+    assert octavo
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([octavo, *arguments], check=False, capture_output=True, text=True)
+
+    file = str(tmp_path / "backup.zip")
+    done = run("backup", file, "--data", str(data), "--json")
+    assert (done.returncode, json.loads(done.stdout)["missing"]) == (0, []), done.stderr
+    assert run("verify", file).stdout == "sound\n"
+    refused = run("restore", file, "--data", str(tmp_path / "new"))
+    assert refused.returncode == 1 and "OCTAVO_SECRET_KEY" in refused.stderr
+    shutil.copy(data / "secret-key", tmp_path / "new")
+    assert run("restore", file, "--data", str(tmp_path / "new")).returncode == 0
+    assert run("verify", "--data", str(tmp_path / "new")).stdout == "sound\n"
+    # In a process of its own nothing else has loaded what search and references are made by.
+    restored = open_context(Settings(data=str(tmp_path / "new")))
+    with restored.db.read() as tx, sqlite_world.context.db.read() as original:
+        for table in ("search_pages", "search_sections", "content_references", "reference_questions"):
+            count = f"SELECT count(*) FROM {table}"
+            assert tx.value(count) == original.value(count) > 0
+    close_context(restored)
+    assert run("restore", file, "--data", str(data)).returncode == 1
+    assert run("verify", str(tmp_path / "nothing")).returncode == 1
+
+
+def test_what_is_derived_is_found_wrong_and_made_anew(world: World) -> None:
+    context, home, away = world.context, world.home["spaceId"], world.away["spaceId"]
+    damage = (
+        "DELETE FROM search_sections WHERE space_id = :space",
+        "DELETE FROM search_pages WHERE space_id = :space",
+        "DELETE FROM search_words WHERE space_id = :space",
+        "UPDATE content_references SET status = 'broken', kind = 'url' WHERE space_id = :space",
+        "DELETE FROM reference_questions WHERE space_id = :space",
+        "INSERT INTO content_references (space_id, owner_id, place, owner_kind, type, relation, written, kind,"
+        " status, target_key, asked) VALUES (:space, 'gone', 0, 'page', 'x', 'x', '{}', 'url', 'ok', 'x', '[]')",
+        "UPDATE spaces SET comments = 7, changes_open = 9 WHERE id = :space",
+    )
+    before = derived(context)
+    told: list[tuple[int, int]] = []
+    for statement in damage:
+        with context.db.write() as tx:
+            tx.run(statement, space=home)
+            tx.run(statement, space=away)
+        findings = verify_installation(context)
+        assert any(home in finding for finding in findings), statement
+        assert any(away in finding for finding in findings), statement
+        told.clear()
+        rebuilt = reindex(context.db, world.home["organizationId"], lambda *given: told.append(given))
+        assert (rebuilt.spaces, told) == (2, [(1, 2), (2, 2)])
+        findings = verify_installation(context)
+        assert not any(home in finding for finding in findings), statement
+        assert any(away in finding for finding in findings), statement
+        reindex(context.db)
+        assert verify_installation(context) == [], statement
+    assert derived(context) == before
+    with pytest.raises(NotFound):
+        reindex(context.db, "nobody")
+
+
+def derived(context) -> dict[str, list[str]]:
+    """Every row of the derived tables that names no row by a counted id."""
+    with context.db.read() as tx:
+        return {
+            name: sorted(map(repr, tx.all(f"SELECT {columns} FROM {name}")))
+            for name, columns in {
+                "search_pages": "space_id, page_id, titles, words",
+                "search_sections": "space_id, page_id, anchor, heading, body",
+                "search_words": "space_id, word, pages",
+                "content_references": "*",
+                "reference_questions": "*",
+            }.items()
+        }

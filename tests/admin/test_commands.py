@@ -1,0 +1,102 @@
+"""The commands of operators, run as they are typed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from octavo.cli import main
+from octavo.installation import close_context, open_context
+from octavo.kit import jobs
+from octavo.settings import Settings
+
+
+class Shell:
+    """Runs ``octavo`` commands on an installation of its own."""
+
+    def __init__(self, data, capsys) -> None:
+        self.data = data
+        self._capsys = capsys
+
+    def __call__(self, *arguments: str) -> tuple[int, str, str]:
+        """Exit code, standard output and standard error."""
+        self._capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main([*arguments, "--data", str(self.data)])
+        out, err = self._capsys.readouterr()
+        return int(ended.value.code or 0), out, err
+
+    def open(self):
+        return open_context(Settings(data=str(self.data)))
+
+
+@pytest.fixture
+def octavo(sqlite_world, tmp_path, capsys) -> Shell:
+    return Shell(sqlite_world.install(tmp_path / "data"), capsys)
+
+
+def test_jobs_are_listed_parked_first_shown_and_retried(octavo: Shell) -> None:
+    context = octavo.open()
+    with context.db.write() as tx:
+        tx.run("DELETE FROM jobs")
+        jobs.enqueue(tx, "makePrint", organization="org", print_id="waiting")
+        for name in ("first", "second"):
+            jobs.enqueue(tx, "runImport", run=name)
+        tx.run(
+            "UPDATE jobs SET state = 'parked', attempts = 4, error = :error WHERE kind = 'runImport'",
+            error='Traceback:\n  File "x"\nValueError: no such page\n',
+        )
+    close_context(context)
+
+    code, out, _ = octavo("jobs", "list")
+    heading, *rows = out.splitlines()
+    assert code == 0
+    assert heading.split() == ["ID", "KIND", "STATE", "ORGANIZATION", "ATTEMPTS", "RUN", "AT", "PROBLEM"]
+    assert [row.split()[1:3] for row in rows] == [
+        ["runImport", "parked"], ["runImport", "parked"], ["makePrint", "waiting"],
+    ]  # fmt: skip
+    assert rows[0].endswith("ValueError: no such page")
+    code, out, _ = octavo("jobs", "list", "--limit", "1")
+    assert out.splitlines()[-1].startswith("1 of 3 jobs")
+    listed = json.loads(octavo("jobs", "list", "--state", "parked", "--json")[1])
+    assert (listed["count"], len(listed["jobs"])) == (2, 2)
+
+    parked = listed["jobs"][0]["id"]
+    shown = json.loads(octavo("jobs", "show", parked, "--json")[1])
+    assert shown["payload"]["run"] in ("first", "second")
+    assert shown["error"].startswith("Traceback")
+    assert "no such page" in octavo("jobs", "show", parked)[1]
+    assert octavo("jobs", "show", "nothing")[0] == 1
+
+    assert octavo("jobs", "retry", parked, "--json")[1] == '{"retried": 1}\n'
+    assert octavo("jobs", "retry", parked)[0] == 1
+    assert octavo("jobs", "retry")[0] == 1
+    assert octavo("jobs", "retry", "--all", "--kind", "makePrint")[1] == "0 jobs run again\n"
+    assert octavo("jobs", "retry", "--all")[1] == "1 jobs run again\n"
+    assert json.loads(octavo("jobs", "list", "--state", "parked", "--json")[1])["count"] == 0
+
+
+def test_every_command_refuses_a_database_that_is_newer(octavo: Shell, tmp_path) -> None:
+    context = octavo.open()
+    with context.db.write() as tx:
+        tx.run(
+            "INSERT INTO migrations (number, name, checksum, applied_at)"
+            " VALUES (999901010000, 'future', 'unknown', 1)"
+        )
+    close_context(context)
+    file = str(tmp_path / "x.zip")
+    commands = [
+        ["serve"], ["api"], ["reader"], ["worker"],
+        ["token", "create", "--email", "a@example.org"], ["token", "list", "--email", "a@example.org"],
+        ["session", "list", "--email", "a@example.org"],
+        ["import", str(tmp_path), "--org", "o"], ["export", "s", str(tmp_path / "out")],
+        ["backup", file], ["reindex"], ["verify"],
+        ["jobs", "list"], ["jobs", "show", "x"], ["jobs", "retry", "--all"],
+    ]  # fmt: skip
+    for command in commands:
+        code, out, err = octavo(*command)
+        assert (code, out) == (1, ""), command
+        assert "newer Octavo (999901010000_future)" in err, command
+        assert "Traceback" not in err, command
+    assert octavo("check")[0] == 1

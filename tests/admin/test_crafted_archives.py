@@ -1,0 +1,426 @@
+"""Archives of organizations that somebody wrote by hand: what they say reaches no further than what they make."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from octavo.admin.archive_checks import naming_columns
+from octavo.admin.archives import export_organization, import_organization
+from octavo.errors import BadRequest
+from octavo.installation import close_context, open_context
+from octavo.kit.rows import read_schema
+from octavo.kit.tables import TABLES
+from octavo.settings import Settings
+from world import World
+
+Row = dict[str, Any]
+
+
+class Archive:
+    """An exported organization, to be changed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, table: str) -> Path:
+        return self.folder / "rows" / f"{table}.jsonl"
+
+    def rows(self, table: str) -> list[Row]:
+        return [json.loads(line) for line in self.path(table).read_text().splitlines()]
+
+    def write(self, table: str, rows: list[Row]) -> None:
+        self.path(table).write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    def change(self, table: str, change: Callable[[Row], Any], number: int = 0) -> None:
+        rows = self.rows(table)
+        change(rows[number])
+        self.write(table, rows)
+
+    def replace(self, old: str, new: str) -> None:
+        """In all that it says."""
+        for path in [*(self.folder / "rows").iterdir(), self.folder / "organization.json"]:
+            path.write_text(path.read_text().replace(old, new))
+
+
+@pytest.fixture
+def archive(sqlite_world: World, tmp_path: Path) -> Archive:
+    export_organization(sqlite_world.context, sqlite_world.home["organizationId"], tmp_path / "home")
+    return Archive(tmp_path / "home")
+
+
+@pytest.fixture
+def installation(database_url, sqlite_world: World, tmp_path: Path):
+    """One that has another organization, on each engine."""
+    context = open_context(
+        Settings(data=str(tmp_path / "here"), database_url=database_url, url="http://octavo.test")
+    )
+    export_organization(sqlite_world.context, sqlite_world.away["organizationId"], tmp_path / "away")
+    import_organization(context, tmp_path / "away")
+    yield context
+    close_context(context)
+
+
+def all_rows(context) -> dict[str, list[str]]:
+    with context.db.read() as tx:
+        return {
+            name: sorted(map(repr, tx.all(f"SELECT * FROM {name}")))
+            for name in read_schema(context.db, tx)
+            if name not in ("bodies", "unused")
+        }
+
+
+def set_to(**values: Any) -> Callable[[Row], Any]:
+    return lambda row: row.update(values)
+
+
+FOREIGN = "foreign0000000000000"
+
+CASES: list[tuple[str, Callable[[Row], Any], str]] = [
+    # Members, teams and rights elsewhere, or of people who are no members.
+    ("members", set_to(organization_id=FOREIGN), "organization_id"),
+    ("members", set_to(user_id=FOREIGN), "user_id"),
+    ("members", set_to(role="owner of everything"), "role"),
+    ("team_members", set_to(team_id=FOREIGN), "team_id"),
+    ("team_members", set_to(user_id="outsider"), "user_id"),
+    ("team_members", set_to(role="king"), "role"),
+    ("grants", set_to(object_id=FOREIGN), "object_id"),
+    ("grants", set_to(subject_id="outsider"), "subject_id"),
+    ("grants", set_to(subject_type="team"), "subject_id"),
+    ("grants", set_to(object_type="organization"), "object_type"),
+    ("grants", set_to(role="all"), "role"),
+    ("saml_providers", set_to(default_team=FOREIGN), "default_team"),
+    ("saml_providers", set_to(default_role="all"), "default_role"),
+    ("scim_resources", set_to(kind="user", id="outsider"), "id"),
+    # Content of others.
+    ("spaces", set_to(organization_id=FOREIGN), "organization_id"),
+    ("spaces", set_to(collection_id=FOREIGN), "collection_id"),
+    ("spaces", set_to(main_branch=FOREIGN), "main_branch"),
+    (
+        "spaces",
+        set_to(merge_rules='{"type":"rules","rules":[{"rule":"reviewer","users":["x"]}]}'),
+        "merge_rules",
+    ),
+    ("site_spaces", set_to(space_id=FOREIGN), "space_id"),
+    ("site_spaces", set_to(site_id=FOREIGN), "site_id"),
+    ("branches", set_to(space_id=FOREIGN), "space_id"),
+    ("page_versions", set_to(branch_id=FOREIGN), "branch_id"),
+    ("page_versions", set_to(body="../../secrets"), "body"),
+    ("revisions", set_to(parents=f'["{FOREIGN}"]'), "parents"),
+    ("revisions", set_to(parents="[1]"), "parents"),
+    ("comments", set_to(place_id=FOREIGN), "place_id"),
+    ("node_keys", set_to(owner_id=FOREIGN), "owner_id"),
+    ("audit_events", set_to(organization_id=FOREIGN), "organization_id"),
+    ("audit_events", set_to(actor_id=FOREIGN), "actor_id"),
+    (
+        "organizations",
+        set_to(settings=f'{{"default_content":{{"kind":"site","site":"{FOREIGN}"}}}}'),
+        "settings",
+    ),
+    # People.
+    ("users", set_to(email="ADMIN@example.org"), "email"),
+    ("users", set_to(email=7), "email"),
+    ("users", set_to(managed_by=FOREIGN), "managed_by"),
+    ("users", set_to(password_hash="x"), "password_hash"),
+    ("users", set_to(kind="god"), "kind"),
+    # Values of other types and sizes.
+    ("spaces", set_to(title=5), "title"),
+    ("spaces", set_to(title="x" * 5000), "title"),
+    ("spaces", set_to(title="a\0b"), "title"),
+    ("spaces", set_to(title=None), "title"),
+    ("spaces", lambda row: row.pop("title"), "title"),
+    ("spaces", set_to(changes_open="many"), "changes_open"),
+    ("spaces", set_to(changes_open=2**40), "changes_open"),
+    ("spaces", set_to(created_at=-5), "created_at"),
+    ("spaces", set_to(id="../x"), "id"),
+    ("spaces", set_to(rank="~"), "rank"),
+    ("spaces", set_to(merge_rules="no json"), "merge_rules"),
+    ("spaces", set_to(merge_rules="[]"), "merge_rules"),
+    ("spaces", set_to(merge_rules="[" * 100_000), "merge_rules"),
+    ("spaces", set_to(of_a_later_release=1), "of_a_later_release"),
+    ("organizations", set_to(settings='{"sso":"yes"}'), "settings"),
+    ("page_versions", set_to(fields='{"hidden":"very"}'), "fields"),
+    ("page_versions", set_to(fields='{"unknown":1}'), "fields"),
+    ("page_versions", set_to(kind="spell"), "kind"),
+    ("item_versions", set_to(fields='{"width":"wide"}'), "fields"),
+    ("item_versions", set_to(kind="anything"), "kind"),
+    ("revisions", set_to(conflicts='[{"kind":"war"}]'), "conflicts"),
+    ("node_keys", set_to(keys='{"a":1}'), "keys"),
+]
+
+
+def _name(case: object) -> str:
+    return case if isinstance(case, str) else ""
+
+
+@pytest.mark.parametrize(("table", "change", "column"), CASES, ids=_name)
+def test_a_row_that_names_or_holds_what_it_must_not_is_refused(
+    sqlite_world: World, archive: Archive, tmp_path: Path, table: str, change, column: str
+) -> None:
+    _add_rows(archive, sqlite_world)
+    # Listed among the people, but no member.
+    outsider = {
+        **archive.rows("users")[0],
+        "id": "outsider",
+        "email": "outsider@example.org",
+        "managed_by": None,
+    }
+    archive.write("users", [*archive.rows("users"), outsider])
+    archive.change(table, change)
+    context = open_context(Settings(data=str(tmp_path / "new")))
+    try:
+        with pytest.raises(BadRequest, match=rf"rows/{table}\.jsonl:\d+: {table}\.{column}: "):
+            import_organization(context, archive.folder)
+        with context.db.read() as tx:
+            assert tx.value("SELECT count(*) FROM organizations") == 0
+            assert tx.value("SELECT count(*) FROM users") == 0
+    finally:
+        close_context(context)
+
+
+def _add_rows(archive: Archive, world: World) -> None:
+    """Rows of tables that the furnished world leaves empty, so that each can be spoiled."""
+    ids = world.home.ids
+    if not archive.rows("grants"):
+        archive.write(
+            "grants",
+            [
+                {
+                    "object_type": "space", "object_id": ids["spaceId"], "subject_type": "user",
+                    "subject_id": world.users["reader"], "role": "edit", "created_at": 1,
+                }
+            ],
+        )  # fmt: skip
+    if not archive.rows("team_members"):
+        member = {
+            "team_id": ids["teamId"],
+            "user_id": world.users["reader"],
+            "joined_at": 1,
+            "role": "member",
+        }
+        archive.write("team_members", [member])
+    if not archive.rows("node_keys"):
+        page = next(row for row in archive.rows("page_versions") if row["page_id"] == ids["pageId"])
+        archive.write("node_keys", [{"owner_id": page["page_id"], "body": page["body"], "keys": "{}"}])
+
+
+def test_what_was_added_for_these_cases_is_taken_by_itself(
+    sqlite_world: World, archive: Archive, tmp_path: Path
+) -> None:
+    _add_rows(archive, sqlite_world)
+    context = open_context(Settings(data=str(tmp_path / "new")))
+    import_organization(context, archive.folder)
+    close_context(context)
+
+
+def test_every_column_that_names_something_is_looked_at(
+    sqlite_world: World, archive: Archive, tmp_path: Path
+) -> None:
+    """For each column of each table, as declared or by a foreign key: the first row that names something is made to
+    name something else."""
+    _add_rows(archive, sqlite_world)
+    context = open_context(Settings(data=str(tmp_path / "new")))
+    tried = []
+    try:
+        with context.db.read() as tx:
+            schemas = read_schema(context.db, tx)
+        for name in (name for name, table in TABLES.items() if table.goes_along):
+            kept = archive.path(name).read_text()
+            for column in naming_columns(TABLES[name], schemas[name]):
+                rows = archive.rows(name)
+                row = next((row for row in rows if column.read(row)), None)
+                if row is None:
+                    continue
+                column.rename(row, lambda old: FOREIGN)
+                archive.write(name, rows)
+                with pytest.raises(BadRequest, match=rf"{name}\.{column.name}: |: expected one row"):
+                    import_organization(context, archive.folder)
+                archive.path(name).write_text(kept)
+                tried.append(f"{name}.{column.name}")
+        assert len(set(tried)) > 40
+        import_organization(context, archive.folder)
+    finally:
+        close_context(context)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "spaceId", "collectionId", "siteId", "teamId", "samlProviderId", "revisionId", "changeRequestId", "commentId",
+        "reviewId", "fontId", "auditEventId", "userId", "serviceAccountId",
+    ],
+)  # fmt: skip
+def test_an_id_that_is_taken_here_is_refused(
+    sqlite_world: World, installation, archive: Archive, name: str
+) -> None:
+    archive.replace(sqlite_world.home[name], sqlite_world.away[name])
+    before = all_rows(installation)
+    with pytest.raises(BadRequest, match=r"rows/\w+\.jsonl:\d+: "):
+        import_organization(installation, archive.folder)
+    assert all_rows(installation) == before
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO grants (object_type, object_id, subject_type, subject_id, created_at)"
+        " VALUES ('space', :space, 'user', 'x', 1)",
+        "INSERT INTO grants (object_type, object_id, subject_type, subject_id, created_at)"
+        " VALUES ('space', 'x', 'team', :team, 1)",
+        "INSERT INTO external_identities (provider, subject, user_id, created_at)"
+        " SELECT :provider, 'x', min(id), 1 FROM users",
+    ],
+)
+def test_rights_that_are_left_here_at_an_id_are_not_taken_over(
+    sqlite_world: World, installation, archive: Archive, statement: str
+) -> None:
+    ids = sqlite_world.home.ids
+    with installation.db.write() as tx:
+        tx.run(statement, space=ids["spaceId"], team=ids["teamId"], provider=ids["samlProviderId"])
+    with pytest.raises(BadRequest, match="is named in"):
+        import_organization(installation, archive.folder)
+
+
+def test_an_import_changes_nothing_of_others(sqlite_world: World, installation, archive: Archive) -> None:
+    before = all_rows(installation)
+    import_organization(installation, archive.folder)
+    after = all_rows(installation)
+    for table, rows in before.items():
+        if not TABLES[table].derived:
+            assert set(rows) <= set(after[table]), table
+
+
+@pytest.mark.parametrize("table", ["page_versions", "item_versions", "font_faces"])
+def test_bytes_of_others_cannot_be_named_by_their_hash(
+    sqlite_world: World, installation, archive: Archive, table: str
+) -> None:
+    """The hash of a text or file that is here, and not in the archive."""
+    column = {"page_versions": "body", "item_versions": "content", "font_faces": "hash"}[table]
+    where = " WHERE kind = 'file'" if table == "item_versions" else ""
+    text = "# A secret of others\n"
+    with installation.db.write() as tx:
+        digest = tx.value(f"SELECT max({column}) FROM {table}{where}")
+        if table == "page_versions":
+            from octavo.content import put_bodies
+
+            (digest,) = put_bodies(tx, [text])
+    rows = archive.rows(table)
+    row = next(row for row in rows if not where or row["kind"] == "file")
+    for path in archive.folder.rglob("*"):
+        if path.is_file() and path.parent.name != "rows" and _hash(path) == digest:
+            path.unlink()
+    row[column] = digest
+    archive.write(table, rows)
+    with pytest.raises(BadRequest, match="not as they were exported"):
+        import_organization(installation, archive.folder)
+
+
+def _hash(path: Path) -> str:
+    import hashlib
+
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_keys_of_nodes_of_the_same_text_elsewhere_stay_as_they_are(
+    sqlite_world: World, archive: Archive, installation
+) -> None:
+    page = next(row for row in archive.rows("page_versions") if row["body"])
+    with installation.db.write() as tx:
+        tx.run("UPDATE page_versions SET page_id = :page, body = :body WHERE page_id = :old", page=page["page_id"],
+               body=page["body"], old=sqlite_world.away["pageId"])  # fmt: skip
+    keys = {"owner_id": page["page_id"], "body": page["body"], "keys": '{"a":"b"}'}
+    archive.write("node_keys", [*archive.rows("node_keys"), keys])
+    with pytest.raises(BadRequest, match=r"node_keys\.keys: .*other keys"):
+        import_organization(installation, archive.folder)
+
+
+def test_circles_and_states_that_are_none_are_refused(archive: Archive, tmp_path: Path) -> None:
+    context = open_context(Settings(data=str(tmp_path / "new")))
+    spoiled = tmp_path / "spoiled"
+
+    def refuse(match: str, change: Callable[[Archive], None]) -> None:
+        shutil.rmtree(spoiled, ignore_errors=True)
+        shutil.copytree(archive.folder, spoiled)
+        change(Archive(spoiled))
+        with pytest.raises(BadRequest, match=match):
+            import_organization(context, spoiled)
+
+    def circle(table: str, id: str, parent: str) -> Callable[[Archive], None]:
+        def change(archive: Archive) -> None:
+            rows = archive.rows(table)
+            rows[0][parent] = rows[0][id]
+            archive.write(table, rows)
+
+        return change
+
+    refuse("collections.parent_id: .* circle", circle("collections", "id", "parent_id"))
+    refuse("comments.parent_id: .* circle", circle("comments", "id", "parent_id"))
+    refuse("pages are above each other in a circle", circle("page_versions", "page_id", "parent_id"))
+
+    def main_of_another(archive: Archive) -> None:
+        rows = archive.rows("spaces")
+        rows[0]["main_branch"], rows[1]["main_branch"] = rows[1]["main_branch"], rows[0]["main_branch"]
+        archive.write("spaces", rows)
+
+    refuse("main_branch: expected a branch of this space", main_of_another)
+    refuse("revision: expected the revision of this branch", lambda archive: archive.change(
+        "branches", set_to(sequence=99)))  # fmt: skip
+    refuse("is there twice", lambda archive: archive.write("spaces", archive.rows("spaces") * 2))
+    refuse("is there twice", lambda archive: archive.write("users", [
+        *archive.rows("users"), {**archive.rows("users")[0], "id": "other"}]))  # fmt: skip
+    refuse("expected one row", lambda archive: archive.write("organizations", []))
+    refuse("expected one row", lambda archive: archive.write("organizations", [
+        *archive.rows("organizations"), {**archive.rows("organizations")[0], "id": "second"}]))  # fmt: skip
+    refuse("spaces.jsonl:1: ", lambda archive: archive.path("spaces").write_text("{"))
+    refuse("spaces.jsonl:1: ", lambda archive: archive.path("spaces").write_text('{"id": {}}\n'))
+    refuse("spaces.jsonl:1: ", lambda archive: archive.path("spaces").write_text('{"id": true}\n'))
+    close_context(context)
+
+
+def test_people_are_who_has_their_address_here_and_of_the_same_kind(
+    sqlite_world: World, archive: Archive, installation
+) -> None:
+    with installation.db.write() as tx:
+        tx.run("INSERT INTO users (id, email, display_name, kind, created_at)"
+               " VALUES ('robot', 'reader@example.org', 'Robot', 'service', 1)")  # fmt: skip
+    with pytest.raises(BadRequest, match=r"users\.kind: 'reader@example.org' is a service here"):
+        import_organization(installation, archive.folder)
+    with installation.db.write() as tx:
+        tx.run("UPDATE users SET kind = 'person' WHERE id = 'robot'")
+        before = tx.one("SELECT * FROM users WHERE id = 'robot'")
+    import_organization(installation, archive.folder)
+    home = sqlite_world.home["organizationId"]
+    with installation.db.read() as tx:
+        assert tx.one("SELECT * FROM users WHERE id = 'robot'") == before
+        assert tx.all("SELECT organization_id, role FROM members WHERE user_id = 'robot'") == [(home, "read")]
+        managed = tx.all(
+            "SELECT managed_by FROM users WHERE id = :id", id=sqlite_world.home["serviceAccountId"]
+        )
+        assert managed == [(home,)]
+
+
+def test_what_was_stored_for_a_refused_archive_is_noted_as_unused(
+    sqlite_world: World, archive: Archive, installation
+) -> None:
+    archive.replace(sqlite_world.home["siteId"], sqlite_world.away["siteId"])
+    with pytest.raises(BadRequest, match="taken here"):
+        import_organization(installation, archive.folder)
+    with installation.db.read() as tx:
+        named = {row["body"] for row in archive.rows("page_versions") if row["body"]}
+        assert named <= {row[0] for row in tx.all("SELECT hash FROM unused WHERE kind = 'text'")}
+
+
+def test_messages_name_the_file_and_the_line(archive: Archive, tmp_path: Path) -> None:
+    archive.change("page_versions", set_to(branch_id=FOREIGN), number=2)
+    context = open_context(Settings(data=str(tmp_path / "new")))
+    with pytest.raises(BadRequest) as refused:
+        import_organization(context, archive.folder)
+    close_context(context)
+    wanted = rf".*rows/page_versions\.jsonl:3: page_versions\.branch_id: '{FOREIGN}' is not among the branches of this archive"
+    assert re.fullmatch(wanted, refused.value.message)

@@ -1,0 +1,309 @@
+"""How much a space may hold: at each limit it works, past it is an error that names the field and the limit."""
+
+import threading
+import time
+
+import pytest
+from msgspec.structs import replace
+
+from changes.working import Space
+from octavo.admin.import_export import export_space
+from octavo.changes import uploading
+from octavo.content import limits
+from octavo.core.document import Document
+from octavo.kit import asgi, http
+from octavo.references.inclusions import MAX_INCLUDED, Inclusions
+from transfer.bringing_in import website
+
+
+def page(title="Page", text="Text.\n", **more):
+    document = {"markdown": f"# {title}\n\n{text}"}
+    return {"operation": "insert_page", "document": document, "title": title, **more}
+
+
+def file(name, **more):
+    return {
+        "operation": "insert_files",
+        "files": [{"name": name, "base64": "YQ==", "contentType": "a/b", **more}],
+    }
+
+
+def refused(answer, status, *words):
+    assert answer.status_code == status, answer.text
+    message = answer.json()["error"]["message"]
+    for word in words:
+        assert str(word) in message, message
+
+
+def sized(space, size):
+    """Markdown of exactly so many bytes."""
+    return "# A\n\n" + "é" * ((size - 5) // 2) + "e" * ((size - 5) % 2)
+
+
+def set_page_size(world, size):
+    world.context.settings = replace(world.context.settings, page_size=size)
+
+
+@pytest.fixture
+def small_pages(world):
+    """Pages may have 2,000 bytes."""
+    before = world.context.settings
+    set_page_size(world, 2000)
+    yield
+    world.context.settings = before
+
+
+def test_a_page_has_at_most_so_many_bytes(space, small_pages):
+    space.write(None, "A", sized(space, 2000))
+    change = {
+        "operation": "update_page",
+        "page": space.pages["A"],
+        "document": {"markdown": sized(space, 2001)},
+    }
+    refused(space.try_edit(None, page(), change), 413, "changes[1].document.markdown", 2001, 2000)
+    text = [{"object": "text", "leaves": [{"object": "leaf", "text": "a" * 1990, "marks": []}]}]
+    nodes = [{"object": "block", "type": "paragraph", "nodes": text}]
+    space.edit_main({**change, "document": {"document": nodes}})
+    refused(space.try_edit(None, {**change, "document": {"document": nodes * 2}}), 413, "'A'", 2000)
+
+
+def test_the_default_is_a_megabyte(space):
+    space.write(None, "A", sized(space, 1_000_000))
+    change = {
+        "operation": "update_page",
+        "page": space.pages["A"],
+        "document": {"markdown": sized(space, 1_000_001)},
+    }
+    refused(space.try_edit(None, change), 413, 1_000_000)
+
+
+def test_reusable_contents_are_bounded_alike(space, small_pages):
+    def given(size):
+        return {"operation": "insert_reusable_content", "title": "R", "document": {"markdown": "a" * size}}
+
+    refused(space.try_edit(None, given(2001)), 413, 2000)
+    space.edit_main(given(1900))
+
+
+def test_a_merge_makes_no_page_larger_than_one_may_be(space, small_pages):
+    start = "# A\n\nFirst.\n\nMiddle.\n\nLast.\n"
+    space.write(None, "A", start)
+    one, two = space.create(), space.create()
+    space.write(one, "A", start.replace("First.", "First " + "a" * 1500))
+    space.write(two, "A", start.replace("Last.", "Last " + "b" * 1500))
+    space.merge(one)
+    refused(space.try_merge(two), 413, "'A'", 2000)
+    assert "b" not in space.text("A").partition("Last")[2]
+
+
+def test_a_space_has_so_many_pages(space, monkeypatch):
+    monkeypatch.setattr(limits, "MAX_PAGES", 5)
+    space.edit_main(page("D"), page("E"))
+    refused(space.try_edit(None, page("F")), 400, "pages", 5)
+    change = space.create()
+    refused(space.try_edit(change, page("F")), 400, "pages", 5)
+    space.edit(change, {"operation": "delete_page", "page": space.pages["A"]}, page("F"))
+    refused(space.try_edit(change, page("G")), 400, "pages", 5)
+    assert space.merge(change)["result"] == "merge"
+
+
+def test_pages_go_so_many_levels_deep(space, monkeypatch):
+    monkeypatch.setattr(limits, "MAX_DEPTH", 4)
+    made = space.edit_main(page("D", into=space.pages["C"]))
+    deep = made["changes"][0]["page"]["id"]
+    space.edit_main(page("E", into=deep))
+    answer = space.edit_main(page("F", into=deep))
+    last = answer["changes"][0]["page"]["id"]
+    refused(space.try_edit(None, page("G", into=last)), 400, "'G'", "4 levels")
+    # What is moved takes along what is below it.
+    move = {"operation": "update_page", "page": space.pages["B"], "into": space.pages["A"]}
+    refused(space.try_edit(None, move), 400, "levels")
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("file", lambda n: file(f"{n}.txt")),
+        ("variable", lambda n: {"operation": "set_variables", "variables": {f"v{n}": "x"}}),
+        (
+            "reusable-content",
+            lambda n: {
+                "operation": "insert_reusable_content",
+                "title": f"R{n}",
+                "document": {"markdown": "a"},
+            },
+        ),
+    ],
+)
+def test_a_space_has_so_many_items(space, monkeypatch, kind, change):
+    monkeypatch.setitem(limits.MAX_ITEMS, kind, 3)
+    space.edit_main(*map(change, range(3)))
+    refused(space.try_edit(None, change(4)), 400, kind.partition("-")[0], 3)
+    branch = space.create()
+    refused(space.try_edit(branch, change(4)), 400, 3)
+
+
+def test_equal_names_in_a_batch_cost_little(space):
+    """Counting up for each would ask a hundred thousand questions."""
+    batch = [
+        {
+            "operation": "insert_files",
+            "files": [{"name": "a.txt", "base64": "YQ==", "contentType": "a/b"}] * 20,
+        }
+    ] * 5
+    answer = space.edit_main(*batch, *(page("Same") for _ in range(300)))
+    slugs = [change["page"]["slug"] for change in answer["changes"]]
+    assert len(set(slugs)) == 300 and slugs[:2] == ["same", "same-1"]
+
+
+def test_a_batch_brings_so_many_files(space):
+    inline = {"name": "a.txt", "base64": "YQ==", "contentType": "a/b"}
+    batch = [{"operation": "insert_files", "files": [inline] * 20}] * (uploading.MAX_FILES // 20)
+    space.edit_main(*batch)
+    refused(space.try_edit(None, *batch, file("b")), 400, "changes", uploading.MAX_FILES)
+    urls = {"operation": "insert_files", "files": [{"name": "a", "url": "http://127.0.0.1:1/"}] * 20}
+    one = {"operation": "insert_files", "files": [{"name": "a", "url": "http://127.0.0.1:1/"}]}
+    refused(space.try_edit(None, urls, one), 400, "changes", "url", uploading.MAX_URLS)
+
+
+@pytest.mark.parametrize(
+    "name", ["a" * 256, "文" * 250 + ".png", "CON", "nul.txt", "a:b?.txt", "x." + "y" * 250, "..."]
+)
+def test_every_name_that_is_taken_can_be_exported(space, tmp_path, name):
+    space.edit_main(file(name), file(name), page("文" * 100), page("文" * 100))
+    names = [item["name"] for item in space.world.get("reader", f"{space.path}/content/files")["items"]]
+    assert names == [name, name]
+    written = export_space(space.world.context, space.id, tmp_path)
+    found = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(found) == written["files"]
+    assert not any(path.name.partition(".")[0].lower() in ("con", "nul") for path in found)
+
+
+def test_deep_pages_with_long_names_can_be_exported(space, tmp_path):
+    above = None
+    for _ in range(20):
+        answer = space.edit_main(page("文" * 100, **({"into": above} if above else {})))
+        above = answer["changes"][0]["page"]["id"]
+    export_space(space.world.context, space.id, tmp_path)
+
+
+def test_a_file_beside_a_folder_of_its_name_is_exported(space, tmp_path):
+    """The page ``a.md`` lies in the file ``a.md.md``, its children in the folder ``a.md``, as does the page ``a``."""
+    made = space.edit_main(page("One", slug="one.md"), page("Two", slug="one"))
+    space.edit_main(page("Child", into=made["changes"][0]["page"]["id"]))
+    export_space(space.world.context, space.id, tmp_path)
+    assert len([path for path in tmp_path.rglob("*.md") if path.is_file()]) >= 6
+
+
+def test_pages_put_in_front_of_each_other_keep_short_ranks(space):
+    for _ in range(3):
+        space.edit_main(*(page(f"P{n}", at=0) for n in range(200)))
+    with space.world.context.db.read() as tx:
+        longest = tx.value("SELECT max(length(rank)) FROM page_versions")
+    assert longest <= 60
+    titles = space.tree()
+    assert titles[:2] == ["P199", "P198"]
+
+
+def test_files_of_a_batch_are_fetched_at_once_and_within_one_time(space, monkeypatch):
+    gate = threading.Barrier(4, timeout=10)
+
+    def waiting():
+        gate.wait()
+        return "text/plain", b"x"
+
+    with website({f"/{n}": waiting for n in range(4)}) as site, allowed(space.world, site.address):
+        urls = [{"name": f"{n}.txt", "url": f"http://{site.address}/{n}"} for n in range(4)]
+        # Each waits until all were asked for.
+        space.edit_main({"operation": "insert_files", "files": urls})
+
+    monkeypatch.setattr(uploading, "FETCH_SECONDS", 0.5)
+    over = threading.Event()
+
+    def silent():
+        over.wait(10)
+        return "text/plain", b"x"
+
+    with website({"/a": silent}) as site, allowed(space.world, site.address):
+        given = [{"name": "a.txt", "url": f"http://{site.address}/a"}] * 8
+        begin = time.monotonic()
+        refused(
+            space.try_edit(None, {"operation": "insert_files", "files": given}),
+            400,
+            "changes[0]: a.txt",
+            "0.",
+        )
+        assert time.monotonic() - begin < 8
+        over.set()
+
+
+def test_files_of_a_batch_share_the_bytes_that_are_fetched(space, monkeypatch):
+    monkeypatch.setattr(uploading, "FETCH_SIZE", 1000)
+    with website({"/a": ("a/b", b"x" * 500)}) as site, allowed(space.world, site.address):
+        one = {"name": "a.txt", "url": f"http://{site.address}/a"}
+        space.edit_main({"operation": "insert_files", "files": [one] * 2})
+        refused(
+            space.try_edit(None, {"operation": "insert_files", "files": [one] * 3}),
+            400,
+            "a.txt",
+            "1000 bytes",
+        )
+
+
+class allowed:
+    """Lets the server fetch from a private host."""
+
+    def __init__(self, world, host):
+        self.world, self.host = world, host
+
+    def __enter__(self):
+        self.before = self.world.context.settings
+        self.world.context.settings = replace(self.before, allow_private_fetch=self.host)
+
+    def __exit__(self, *_):
+        self.world.context.settings = self.before
+
+
+def test_an_answer_has_at_most_so_many_bytes(space, monkeypatch):
+    pages = f"{space.path}/content/pages"
+    size = len(space.world.call("reader", "GET", pages).content)
+    monkeypatch.setattr(http, "MAX_ANSWER", size)
+    assert space.world.call("reader", "GET", pages).status_code == 200
+    monkeypatch.setattr(http, "MAX_ANSWER", size - 1)
+    refused(space.world.call("reader", "GET", pages), 413, size - 1)
+
+
+def test_a_query_has_so_many_parameters_and_bytes(space):
+    limit = space.world.context.settings.query_limit
+
+    def answer(query):
+        return space.world.call("reader", "GET", f"{space.path}/content/files?{query}")
+
+    assert answer("&".join(["limit=1"] * asgi.MAX_PARAMETERS)).status_code == 200
+    refused(answer("&".join(["limit=1"] * (asgi.MAX_PARAMETERS + 1))), 400, "query", asgi.MAX_PARAMETERS)
+    assert answer("x=" + "a" * (limit - 2)).status_code == 200
+    refused(answer("x=" + "a" * (limit - 1)), 414, "query", limit)
+
+
+def test_a_search_has_so_many_words(space):
+    def answer(words):
+        return space.world.call("reader", "GET", f"{space.path}/search", params={"query": "a " * words})
+
+    assert answer(32).status_code == 200
+    refused(answer(33), 400, "query", 32)
+    refused(
+        space.world.call("reader", "GET", f"{space.path}/search", params={"query": "a" * 513}), 400, "query"
+    )
+
+
+def test_what_a_page_includes_is_bounded():
+    including = Inclusions()
+    assert all(including.admit(MAX_INCLUDED // 4) for _ in range(4))
+    assert not including.admit(1)
+    many = Inclusions()
+    assert sum(many.admit(1) for _ in range(2000)) == MAX_INCLUDED // 8000
+
+
+def test_a_space_of_the_world_is_left_as_it_was(world):
+    """The helpers above put the settings back."""
+    assert Space(world).world.context.settings.page_size == 1_000_000

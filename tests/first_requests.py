@@ -1,0 +1,61 @@
+"""The first requests of a fresh process, all at once: run as a program by ``test_first_requests``.
+
+Arguments: a data folder, a file of requests (JSON: lists of the same request), a seed for the order of the lists.
+Prints the requests that were answered with 500 or more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import sys
+
+import httpx
+
+from octavo.app import api_app
+from octavo.installation import close_context, load_packages, open_context
+from octavo.reader import reader_edge
+from octavo.settings import load
+
+THREADS = 32
+
+
+async def ask_all(context, requests: list[dict]) -> list[str]:
+    applications = {"api": api_app(context), "reader": reader_edge(context)}
+    clients = {
+        name: httpx.AsyncClient(transport=httpx.ASGITransport(app=application), base_url="http://sites.test")
+        for name, application in applications.items()
+    }
+
+    async def ask(request: dict) -> str | None:
+        headers = {"authorization": f"Bearer {request['token']}"} if request["token"] else {}
+        answer = await clients[request["to"]].request(
+            request["method"], request["path"], headers=headers, json=request["body"]
+        )
+        failed = answer.status_code >= 500 and answer.status_code != 503
+        return (
+            f"{request['method']} {request['path']}: {answer.status_code} {answer.text}" if failed else None
+        )
+
+    failed = await asyncio.gather(*map(ask, requests))
+    for application in applications.values():
+        application.close()
+    return [found for found in failed if found]
+
+
+def main(data: str, requests: str, seed: str) -> None:
+    context = open_context(load({"data": data, "threads": THREADS}, environ={}))
+    load_packages()
+    with open(requests) as file:
+        wanted = json.load(file)
+    random.Random(seed).shuffle(wanted)
+    # Threads give way after nearly every instruction, so that what is not safe is met at once.
+    sys.setswitchinterval(1e-6)
+    for line in asyncio.run(ask_all(context, [request for requests in wanted for request in requests])):
+        print(line)
+    close_context(context)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,69 @@
+"""Listings are coloured in a process of its own, within a time."""
+
+from __future__ import annotations
+
+import pytest
+
+from growing import LISTINGS
+from octavo.core.document import Block, Document, Leaf, Text
+from octavo.core.document.highlighting import highlight
+from octavo.core.document.html import Context, render
+from octavo.kit import highlighting
+from octavo.kit.highlighting import Highlighter, highlight_in_time
+
+CODE = "def a(b):\n    return 'c'  # d\n"
+
+
+@pytest.fixture(scope="module")
+def highlighter():
+    made = Highlighter()
+    yield made
+    made.close()
+
+
+def test_the_process_says_what_the_highlighter_says(highlighter):
+    assert highlighter.for_page()(CODE, "python") == highlight(CODE, "python")
+    assert highlighter.for_page()(CODE, "no such language") is None
+
+
+def test_a_listing_that_takes_too_long_has_no_colours_and_the_page_says_nothing_odd(highlighter):
+    colour = highlighter.for_page()
+    words = "a " * 29_000
+    assert colour(words, "java") is None
+    assert colour(CODE, "python") == highlight(CODE, "python")
+    lines = [Block("code-line", {}, [Text([Leaf(words)])])]
+    slow, plain = (
+        render(Document([Block("code", {"syntax": "java"}, lines)]), Context(highlight=how)).body
+        for how in (highlighter.for_page(), lambda code, syntax: None)
+    )
+    assert slow == plain and words.strip() in slow
+
+
+def test_all_listings_of_a_page_share_its_time(highlighter):
+    colour = highlighter.for_page()
+    for _ in range(4):
+        assert colour("a " * 29_000, "java") is None
+    assert colour(CODE, "python") is None
+    assert highlighter.for_page()(CODE, "python") is not None
+
+
+def test_a_process_that_died_is_replaced(highlighter):
+    assert highlighter.for_page()(CODE, "python")
+    highlighter._process.kill()
+    highlighter._process.wait()
+    assert highlighter.for_page()(CODE, "python")
+
+
+def test_the_time_is_taken_from_whatever_takes_it():
+    assert highlight_in_time("a " * 29_000, "java", 0.1) is None
+    assert highlight_in_time(CODE, "python") == highlight(CODE, "python")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "language", ["java", "perl", "make", "js", "python", "bash", "ruby", "html", "yaml", "c++"]
+)
+def test_no_listing_takes_longer_than_it_may(highlighter, language):
+    for pattern in LISTINGS.values():
+        found = highlighter._ask(highlighting._Wanted(pattern(50_000), language, 0.1))
+        assert found.seconds < 1

@@ -1,0 +1,274 @@
+"""Migrations: one order of time, nothing changed afterwards, one process at a time, and from the schema before the
+first release to what a new installation has."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from octavo.errors import Unavailable
+from octavo.kit import migrations as runner
+from octavo.kit.databases import open_database
+from octavo.kit.db import Database
+from octavo.kit.migrations import (
+    Migration,
+    Refused,
+    Upgrade,
+    for_engine,
+    load_migrations,
+    migrate,
+)
+
+LANDED = (1, 10, 11, 20, 30, 35, 36, 40, 50, 52, 60, 62)
+"""The migrations of the schema before the first release."""
+
+OLD_SCHEMA = Path(__file__).with_name("schema_of_62.sql").read_text()
+
+OLD_ROWS = """
+INSERT INTO organizations (id, title, created_at) VALUES ('org', 'Home', 1);
+INSERT INTO users (id, email, display_name, created_at) VALUES ('ann', 'ann@example.org', 'Ann', 1);
+INSERT INTO members (organization_id, user_id, role, joined_at) VALUES ('org', 'ann', 'admin', 1);
+INSERT INTO spaces (id, organization_id, rank, title, main_line, main_revision, created_at, updated_at) VALUES ('space', 'org', 'a', 'Guide', 'main', 'r1', 1, 1);
+INSERT INTO lines (id, space_id, base_line, sequence, revision) VALUES ('main', 'space', NULL, 1, 'r1');
+INSERT INTO lines (id, space_id, base_line, sequence, revision) VALUES ('other', 'space', 'main', 2, 'r2');
+INSERT INTO revisions (id, line_id, sequence, parents, type, created_at) VALUES ('r1', 'main', 1, '[]', 'initial', 1);
+INSERT INTO revisions (id, line_id, sequence, base_sequence, parents, type, created_at) VALUES ('r2', 'other', 2, 1, '["r1"]', 'update', 2);
+INSERT INTO page_versions (line_id, page_id, from_seq, to_seq, title, body, created_at, updated_at) VALUES ('main', 'p', 1, 99, 'Hello', 'b', 1, 1);
+INSERT INTO item_versions (line_id, item_id, from_seq, to_seq, kind, name, content, created_at) VALUES ('main', 'i', 1, 99, 'file', 'a.png', 'f', 1);
+INSERT INTO change_requests (id, space_id, number, line_id, created_by, created_at, updated_at, revision_initial) VALUES ('change', 'space', 1, 'other', 'ann', 1, 1, 'r1');
+INSERT INTO leftovers (kind, hash, left_at) VALUES ('file', 'f', 7);
+INSERT INTO jobs (id, kind, payload, run_at, created_at) VALUES ('waiting', 'makePrint', '{"print_id":"x"}', 5, 5);
+INSERT INTO jobs (id, kind, payload, run_at, attempts, lease_owner, lease_until, created_at) VALUES ('running', 'runImport', '{"run":"x"}', 5, 1, 'w', 6, 5);
+INSERT INTO jobs (id, kind, payload, run_at, attempts, parked, error, created_at) VALUES ('parked', 'runImport', '{"run":"y"}', 5, 4, 1, 'broken', 5);
+"""
+
+
+@pytest.fixture
+def bare(bare_url) -> Iterator[Database]:
+    opened = open_database(bare_url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def fresh(bare, tmp_path, request) -> Iterator[Database]:
+    """A new installation's database, on the engine of ``bare``."""
+    if bare.engine == "sqlite":
+        opened = open_database(f"sqlite:///{tmp_path / 'fresh.db'}")
+    else:
+        opened = open_database(request.getfixturevalue("postgres_databases").create_bare("fresh"))
+    migrate(opened, load_migrations("octavo.migrations"))
+    yield opened
+    opened.close()
+
+
+def _make_old(database: Database, numbers: tuple[int, ...] = LANDED) -> None:
+    """A database as the migrations before the first release left it, with rows."""
+    with database.write() as tx:
+        tx.script(for_engine(OLD_SCHEMA, database.engine))
+        tx.script("CREATE TABLE migrations (number BIGINT PRIMARY KEY, applied_at BIGINT NOT NULL);")
+        tx.script(OLD_ROWS)
+        tx.run_many(
+            "INSERT INTO migrations (number, applied_at) VALUES (:n, 1)",
+            [{"n": number} for number in numbers],
+        )
+
+
+def _schema(database: Database) -> dict[str, Any]:
+    """Tables, columns in order, keys, indexes, constraints and triggers, by name."""
+    read = _sqlite_schema if database.engine == "sqlite" else _postgres_schema
+    with database.read() as tx:
+        return read(tx)
+
+
+def _sqlite_schema(tx: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, kind in tx.all(
+        "SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'"
+    ):
+        found[name] = (
+            kind,
+            tx.all('SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(:t)', t=name),
+            sorted(
+                tx.all('SELECT "from", "table", "to", on_delete FROM pragma_foreign_key_list(:t)', t=name)
+            ),
+        )
+        for index, unique, origin, partial in tx.all(
+            'SELECT name, "unique", origin, partial FROM pragma_index_list(:t)', t=name
+        ):
+            columns = tx.all('SELECT name, "desc", coll FROM pragma_index_xinfo(:i) WHERE key', i=index)
+            key = index if origin == "c" else f"{name} {origin} {columns}"
+            found[f"index {key}"] = (name, unique, origin, partial, columns)
+    for name, sql in tx.all("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL AND type <> 'table'"):
+        found[f"sql {name}"] = re.sub(r'["\s]+', " ", sql)
+    return found
+
+
+def _postgres_schema(tx: Any) -> dict[str, Any]:
+    columns = """SELECT table_name, column_name, data_type, collation_name, is_nullable, column_default
+                 FROM information_schema.columns WHERE table_schema = 'public' ORDER BY table_name, ordinal_position"""
+    return {
+        "columns": tx.all(columns),
+        "indexes": tx.all(
+            "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1"
+        ),
+        "constraints": tx.all(
+            """SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
+               WHERE connamespace = 'public'::regnamespace ORDER BY 1, 2"""
+        ),
+        "triggers": tx.all(
+            "SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1"
+        ),
+        "functions": tx.all(
+            "SELECT proname, prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1"
+        ),
+        "sequences": tx.all("SELECT sequencename FROM pg_sequences ORDER BY 1"),
+    }
+
+
+def test_the_schema_before_the_first_release_becomes_the_one_of_today(bare, fresh) -> None:
+    _make_old(bare)
+    assert migrate(bare, load_migrations("octavo.migrations"))
+    assert _schema(bare) == _schema(fresh)
+    with bare.read() as tx:
+        assert tx.one("SELECT main_branch, title FROM spaces") == ("main", "Guide")
+        assert tx.all("SELECT id, base_branch FROM branches ORDER BY id") == [
+            ("main", None),
+            ("other", "main"),
+        ]
+        assert tx.all("SELECT branch_id FROM revisions ORDER BY id") == [("main",), ("other",)]
+        assert tx.one("SELECT branch_id, title, body FROM page_versions") == ("main", "Hello", "b")
+        assert tx.one("SELECT branch_id, content FROM item_versions") == ("main", "f")
+        assert tx.one("SELECT branch_id, created_by FROM change_requests") == ("other", "ann")
+        recorded = tx.all("SELECT number, name, checksum FROM migrations ORDER BY number")
+        with fresh.read() as other:
+            assert recorded == other.all("SELECT number, name, checksum FROM migrations ORDER BY number")
+    assert migrate(bare, load_migrations("octavo.migrations")) == []
+
+
+@pytest.mark.parametrize("numbers", [LANDED[:-1], (*LANDED, 71), (1,)])
+def test_only_a_part_of_the_old_schema_is_refused_with_the_version_to_take_first(bare, numbers) -> None:
+    _make_old(bare, numbers)
+    with pytest.raises(Refused, match=r"upgrade it with Octavo 0\.1\.0 .* first"):
+        migrate(bare, load_migrations("octavo.migrations"))
+    with bare.read() as tx:
+        assert tx.one("SELECT main_line FROM spaces") == ("main",)
+
+
+# --- the order of time ----------------------------------------------------------------------------------
+
+FIRST = Migration(202601010000, "first", "CREATE TABLE first (id TEXT PRIMARY KEY);\n")
+SECOND = Migration(202602010000, "second", "CREATE TABLE second (id TEXT PRIMARY KEY);\n")
+BETWEEN = Migration(202601150000, "between", "CREATE TABLE between_them (id TEXT PRIMARY KEY);\n")
+
+
+def test_each_is_applied_once_and_recorded(bare) -> None:
+    assert migrate(bare, [FIRST]) == [FIRST]
+    assert migrate(bare, [FIRST, SECOND]) == [SECOND]
+    assert migrate(bare, [FIRST, SECOND]) == []
+    with bare.read() as tx:
+        assert tx.all("SELECT number, name FROM migrations ORDER BY number") == [
+            (202601010000, "first"),
+            (202602010000, "second"),
+        ]
+
+
+def test_a_changed_file_is_refused_but_not_a_better_comment(bare) -> None:
+    migrate(bare, [FIRST])
+    assert migrate(bare, [FIRST._replace(sql="-- What comes first.\n" + FIRST.sql)]) == []
+    with pytest.raises(Refused, match="202601010000_first is not what it was"):
+        migrate(bare, [FIRST._replace(sql=FIRST.sql.replace("TEXT", "BIGINT")), SECOND])
+
+
+def test_an_older_file_that_comes_later_is_refused(bare) -> None:
+    migrate(bare, [FIRST, SECOND])
+    with pytest.raises(Refused, match="202601150000_between is older than 202602010000_second"):
+        migrate(bare, [FIRST, BETWEEN, SECOND])
+
+
+def test_a_database_newer_than_the_program_is_refused(bare) -> None:
+    migrate(bare, [FIRST, SECOND])
+    with pytest.raises(Refused, match="newer Octavo.*202602010000_second"):
+        migrate(bare, [FIRST])
+
+
+def test_a_failing_migration_leaves_nothing(bare) -> None:
+    broken = SECOND._replace(sql=SECOND.sql + "INSERT INTO nowhere VALUES (1);\n")
+    with pytest.raises(Exception, match="nowhere"):
+        migrate(bare, [FIRST, broken])
+    with bare.read() as tx:
+        assert tx.all("SELECT number FROM migrations") == [(FIRST.number,)]
+    assert migrate(bare, [FIRST, SECOND]) == [SECOND]
+
+
+def test_a_squash_runs_its_upgrade_where_the_old_ones_ran(bare) -> None:
+    with bare.write() as tx:
+        tx.script("CREATE TABLE old_name (id BIGINT PRIMARY KEY);")
+        tx.script("CREATE TABLE migrations (number BIGINT PRIMARY KEY, applied_at BIGINT NOT NULL);")
+        tx.script("INSERT INTO migrations VALUES (1, 1);")
+    upgrade = Upgrade("ALTER TABLE old_name RENAME TO first;\n", frozenset({1}), "Octavo 0")
+    assert len(migrate(bare, [FIRST._replace(upgrade=upgrade), SECOND])) == 2
+    with bare.read() as tx:
+        assert tx.all("SELECT * FROM first") == []
+
+
+def test_one_process_migrates_and_the_others_wait(bare_url) -> None:
+    steps = [
+        Migration(202601010000 + n, f"n{n}", f"CREATE TABLE t{n} (id BIGINT PRIMARY KEY);\n")
+        for n in range(8)
+    ]
+    applied: list[Migration] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        database = open_database(bare_url)
+        try:
+            applied.extend(migrate(database, steps))
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            database.close()
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert sorted(applied) == steps
+
+
+def test_a_lock_that_others_keep_ends_with_a_message(postgres_databases, monkeypatch) -> None:
+    url = postgres_databases.create_bare("locked")
+    database = open_database(url)
+    migrate(database, [FIRST])
+    monkeypatch.setattr(runner, "_PAUSE", 0)
+    monkeypatch.setattr(runner, "_TRIES", 2)
+    monkeypatch.setattr("octavo.kit.postgres._LOCK_TIMEOUT", "50ms")
+    change = Migration(202603010000, "change", "ALTER TABLE first ADD COLUMN n BIGINT;\n")
+    with psycopg.connect(url) as other:
+        other.execute("SELECT * FROM first")
+        with pytest.raises(Unavailable, match="keeps it locked"):
+            migrate(database, [FIRST, change])
+    assert migrate(database, [FIRST, change]) == [change]
+    database.close()
+
+
+def test_files_are_named_for_their_time(tmp_path, monkeypatch) -> None:
+    package = tmp_path / "some_migrations"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "202601010000_first.sql").write_text(FIRST.sql)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert load_migrations("some_migrations") == [FIRST]
+    (package / "0090_next.sql").write_text("")
+    with pytest.raises(ValueError, match="expected YYYYMMDDHHMM_name"):
+        load_migrations("some_migrations")
+    sys.modules.pop("some_migrations")

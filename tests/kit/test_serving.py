@@ -1,0 +1,310 @@
+"""Connections on real sockets: how many there are, how slow they may be, what they may send."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+
+from octavo.kit.asgi import Action, Answer, Edge, Route, text_error
+from octavo.kit.compression import Compressor
+from octavo.kit.metrics import Metrics
+from octavo.kit.serving import Bounds, Connections, Listener, bind
+
+BOUNDS = Bounds(
+    connections=10,
+    backlog=100,
+    keep_alive_seconds=60,
+    header_seconds=10,
+    header_limit=4096,
+    least_rate=1000,
+)
+BIG = b"x" * 20_000_000
+GET = b"GET /a HTTP/1.1\r\nhost: a\r\n\r\n"
+
+
+class Served:
+    def __init__(self, connections: Connections, port: int, ended: list[str]) -> None:
+        self.connections = connections
+        self.port = port
+        self.ended = ended
+        self.finish = asyncio.Event()
+        self.begun = asyncio.Event()
+        self.bodies: list[int | str] = []
+        self._kept: list[asyncio.StreamWriter] = []
+
+    async def connect(self, *sent: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        self._kept.append(writer)  # one that nobody holds is closed
+        for part in sent:
+            writer.write(part)
+            await writer.drain()
+            await asyncio.sleep(0.02)
+        return reader, writer
+
+    def later(self, seconds: float) -> None:
+        """What happens to the connections when so much time passes."""
+        self.connections.sweep(time.monotonic() + seconds)
+
+
+@asynccontextmanager
+async def serving(**bounds):
+    ended: list[str] = []
+    connections = Connections(
+        Bounds(**{**{f: getattr(BOUNDS, f) for f in BOUNDS.__struct_fields__}, **bounds}), ended.append
+    )
+    bound = bind("127.0.0.1", 0)
+    served = Served(connections, bound.getsockname()[1], ended)
+
+    async def slow(request):
+        served.begun.set()
+        await served.finish.wait()
+        return Answer(200, b"slow", "text/plain")
+
+    async def take(request):
+        try:
+            served.bodies.append(len(await request.read(10_000_000)))
+        except Exception as error:
+            served.bodies.append(str(error))
+            raise
+        return Answer(200, b"taken", "text/plain")
+
+    edge = Edge(
+        [
+            Route("/a", {"GET": Action("a", lambda request: Answer(200, b"here", "text/plain"))}),
+            Route("/big", {"GET": Action("big", lambda request: Answer(200, BIG, "image/png"))}),
+            Route("/slow", {"GET": Action("slow", slow)}),
+            Route("/take", {"POST": Action("take", take)}),
+        ],
+        pool=ThreadPoolExecutor(2),
+        metrics=Metrics(),
+        compressor=Compressor(0),
+        refuse=text_error,
+        headers={},
+        query_limit=1000,
+    )
+    listener = Listener(edge, bound, connections)
+    await listener.open()
+    try:
+        yield served
+    finally:
+        await listener.close(0.2)
+        bound.close()
+
+
+def run(test):
+    asyncio.run(asyncio.wait_for(test(), 60))
+
+
+async def until(condition) -> None:
+    while not condition():
+        await asyncio.sleep(0.01)
+
+
+async def answer(reader) -> bytes:
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+    return head.split(b"\r\n")[0] + b" " + await reader.readexactly(length)
+
+
+async def rest(reader) -> bytes:
+    """What arrives until the other side closes."""
+    found = b""
+    with suppress(ConnectionError):
+        while part := await reader.read(65536):
+            found += part
+    return found
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /a HTTP/1.1\r\nho", b"GET /a HTTP/1.1\r\nhost: a\r\nx: y\r\n"])
+def test_a_head_has_to_arrive_in_time(sent):
+    async def test():
+        async with serving() as served:
+            reader, writer = await served.connect(*([sent] if sent else []))
+            await until(lambda: served.connections.open)
+            served.later(9)
+            writer.write(b"s" if sent else b"G")  # one byte more does not give it more time
+            await asyncio.sleep(0.05)
+            assert len(served.connections.open) == 1
+            served.later(11)
+            assert await rest(reader) == b""
+            assert served.ended == ["slow"]
+
+    run(test)
+
+
+def test_a_connection_is_used_again_and_its_next_head_is_timed_too():
+    async def test():
+        async with serving() as served:
+            reader, writer = await served.connect(GET)
+            assert await answer(reader) == b"HTTP/1.1 200 OK here"
+            served.later(50)
+            writer.write(GET)
+            assert await answer(reader) == b"HTTP/1.1 200 OK here"
+            writer.write(b"GET /a HT")
+            await asyncio.sleep(0.05)
+            served.later(11)
+            assert await rest(reader) == b""
+
+    run(test)
+
+
+def test_connections_without_a_request_give_way_to_new_ones_the_longest_first():
+    async def test():
+        async with serving() as served:
+            busy, _ = await served.connect(b"GET /slow HTTP/1.1\r\nhost: a\r\n\r\n")
+            await served.begun.wait()
+            silent = [await served.connect() for _ in range(9)]
+            await until(lambda: len(served.connections.open) == 10)
+            for number in range(12):
+                reader, _ = await served.connect(GET)
+                assert await answer(reader) == b"HTTP/1.1 200 OK here", number
+            assert all([await rest(reader) == b"" for reader, _ in silent])
+            assert len(served.connections.open) == 10 and set(served.ended) == {"dropped"}
+            served.finish.set()
+            assert await answer(busy) == b"HTTP/1.1 200 OK slow"
+
+    run(test)
+
+
+def test_when_all_are_busy_a_new_connection_is_refused():
+    async def test():
+        async with serving() as served:
+            readers = [(await served.connect(b"GET /slow HTTP/1.1\r\nhost: a\r\n\r\n"))[0] for _ in range(10)]
+            await until(lambda: not served.connections._waiting)
+            refused, _ = await served.connect()
+            assert (await rest(refused)).startswith(b"HTTP/1.1 503 ")
+            assert served.ended == ["refused"]
+            served.finish.set()
+            assert all([await answer(reader) == b"HTTP/1.1 200 OK slow" for reader in readers])
+            again, _ = await served.connect(GET)
+            assert await answer(again) == b"HTTP/1.1 200 OK here"
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET /a HTTP/1.1\r\nhost: a\r\nx: " + b"y" * 5000 + b"\r\n\r\n",
+        b"GET /a HTTP/1.1\r\nhost: a\r\nx: " + b"y" * 5000,
+        b"GET /a?" + b"y" * 5000 + b" HTTP/1.1\r\nhost: a\r\n\r\n",
+        b"GET /" + b"y" * 9000,
+        b"GET /a HTTP/1.1\r\nhost: a\r\n" + b"x: y\r\n" * 1000 + b"\r\n",
+    ],
+)
+def test_heads_are_bounded(head):
+    async def test():
+        async with serving() as served:
+            reader, _ = await served.connect(head)
+            assert (await rest(reader)).startswith(b"HTTP/1.1 431 ")
+            assert served.ended == ["too_large"]
+            whole, _ = await served.connect(
+                b"GET /a HTTP/1.1\r\nhost: a\r\nx: " + b"y" * 3900 + b"\r\n\r\n" + GET
+            )
+            assert await answer(whole) == await answer(whole) == b"HTTP/1.1 200 OK here"
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"nonsense\r\n\r\n", b"GET /a HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n", b"\x16\x03\x01\x02\x00\x01",
+     b"POST /take HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab",
+     b"POST /take HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"],
+)  # fmt: skip
+def test_what_is_no_request_is_refused(sent):
+    async def test():
+        async with serving() as served:
+            reader, _ = await served.connect(sent)
+            assert (await rest(reader)).startswith(b"HTTP/1.1 400 ")
+            assert served.bodies == []
+
+    run(test)
+
+
+def test_a_body_that_stops_or_drips_is_given_up():
+    async def test():
+        async with serving() as served:
+            post = b"POST /take HTTP/1.1\r\nhost: a\r\ncontent-length: 100000\r\n\r\n"
+            stopped, _ = await served.connect(post + b"ab")
+            steady, writer = await served.connect(post)
+            moment = 0.0
+            for _ in range(8):
+                # A second's worth of bytes, then a second.
+                writer.write(b"x" * 1200)
+                await asyncio.sleep(0.02)
+                moment += 1.0
+                served.later(moment)
+            assert len(served.connections.open) == 2
+            served.later(moment + 3)
+            assert (await rest(stopped)).startswith(b"HTTP/1.1 408 ")
+            assert len(served.connections.open) == 1
+            writer.write(b"x" * (100_000 - 8 * 1200))
+            assert await answer(steady) == b"HTTP/1.1 200 OK taken"
+            assert 100_000 in served.bodies and len(served.bodies) == 2
+
+    run(test)
+
+
+def test_who_does_not_take_an_answer_loses_the_connection():
+    async def test():
+        async with serving() as served:
+            greedy = socket.create_connection(("127.0.0.1", served.port))
+            greedy.setblocking(False)
+            greedy.sendall(b"GET /big HTTP/1.1\r\nhost: a\r\n\r\n")
+            await until(lambda: any(c.transport.get_write_buffer_size() for c in served.connections.open))
+            served.later(0)
+            served.later(29)
+            assert len(served.connections.open) == 1
+            served.later(31)
+            await until(lambda: not served.connections.open)
+            assert served.ended == ["slow"]
+            greedy.close()
+
+    run(test)
+
+
+def test_who_takes_an_answer_slowly_but_surely_gets_all_of_it():
+    async def test():
+        async with serving() as served:
+            reader, _ = await served.connect(b"GET /big HTTP/1.1\r\nhost: a\r\n\r\n")
+            moment, taken = 0.0, 0
+            while taken < len(BIG):
+                part = await reader.read(2**20)
+                assert part
+                taken += len(part)
+                moment += 1.0
+                served.later(moment)
+            assert served.ended == []
+
+    run(test)
+
+
+def test_closing_lets_requests_end_and_closes_the_rest():
+    async def test():
+        ended = []
+        connections = Connections(BOUNDS, ended.append)
+        async with serving() as served:
+            idle, _ = await served.connect(GET)
+            await answer(idle)
+            busy, _ = await served.connect(b"GET /slow HTTP/1.1\r\nhost: a\r\n\r\n")
+            await served.begun.wait()
+            asyncio.get_running_loop().call_later(0.05, served.finish.set)
+            closing = asyncio.ensure_future(rest(idle))
+        assert await closing == b""
+        assert (await rest(busy)).endswith(b"slow")
+        assert not connections.open
+
+    run(test)
+
+
+def test_a_port_that_is_taken_is_an_error():
+    with bind("127.0.0.1", 0) as bound:
+        bound.listen()
+        with pytest.raises(OSError, match="in use"):
+            bind("127.0.0.1", bound.getsockname()[1])

@@ -1,0 +1,52 @@
+"""What threads share gives each of them what one alone would get, also when it is new."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+TOGETHER = """
+import sys, threading
+{imports}
+sys.setswitchinterval(1e-6)
+together = threading.Barrier(16)
+found = [None] * 16
+def run(number):
+    together.wait()
+    found[number] = {work}
+threads = [threading.Thread(target=run, args=(number,)) for number in range(16)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+assert all(each == found[0] for each in found), found
+assert found[0] == {work}
+"""
+
+
+@pytest.mark.parametrize(
+    ("imports", "work"),
+    [
+        (
+            "from octavo.search import tokens",
+            "[tokens._stem.__wrapped__(w) for w in ('installing', 'relational', 'generously', 'ponies') * 200]",
+        ),
+        (
+            "from octavo.core.document.markdown import parse_blocks, parse_inline",
+            "[(t.type, t.content) for t in parse_blocks('# a\\n\\n> - b\\n\\n---\\n', {}) + parse_inline('*a* `b`', {})]",
+        ),
+        (
+            "from octavo.core.document.highlighting import highlight",
+            "highlight('class A { int x = 1; /* c */ String s = \"d\"; }\\n' * 5, 'java')",
+        ),
+        (
+            "from octavo.core.document.formulas import mathml",
+            "str(mathml('\\\\frac{a}{b} + \\\\sqrt{c}'))",
+        ),
+    ],
+)  # fmt: skip
+def test_threads_get_what_one_alone_gets(imports: str, work: str) -> None:
+    script = TOGETHER.format(imports=imports, work=work)
+    for _ in range(3):
+        ran = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True)
+        assert ran.returncode == 0, ran.stderr[-2000:]

@@ -1,0 +1,189 @@
+"""How much may be uploaded and imported: at each limit it works, past it is an error or a problem that says so."""
+
+import io
+import zipfile
+
+import pytest
+from msgspec.structs import replace
+
+from octavo.transfer import converting, sources
+from octavo.transfer.sources import SourceError, open_source
+from octavo.uploads import receiving
+from octavo.uploads.receiving import Share
+from transfer.bringing_in import word
+
+
+def refuse(url):
+    raise ValueError("not here")
+
+
+def packed(path, *entries, method=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(path, "w", method) as made:
+        for name, data in entries:
+            made.writestr(name, data)
+    return str(path)
+
+
+def error_of(path):
+    with pytest.raises(SourceError) as caught, open_source(path, allow_url=refuse, local=True):
+        pass
+    return str(caught.value)
+
+
+def paths_of(path):
+    with open_source(path, allow_url=refuse, local=True) as source:
+        return source.paths()
+
+
+# --- archives -----------------------------------------------------------------------------------------
+
+
+def test_an_archive_has_so_many_entries(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "MAX_ENTRIES", 10)
+    few = packed(tmp_path / "a.zip", *((f"a/{n}.md", "x") for n in range(10)))
+    assert len(paths_of(few)) == 10
+    many = packed(tmp_path / "b.zip", *((f"{n}/", "") for n in range(11)))
+    assert "10 entries" in error_of(many)
+
+
+@pytest.mark.parametrize("size", [70_000, 5_000_000])
+def test_no_entry_grows_beyond_measure_whatever_its_size(tmp_path, size):
+    assert "200-fold" in error_of(packed(tmp_path / "a.zip", ("zeros", bytes(size))))
+
+
+def test_small_entries_of_one_letter_are_harmless(tmp_path):
+    entries = [("zeros", bytes(60_000)), ("noise", bytes(range(256)) * 8)]
+    assert len(paths_of(packed(tmp_path / "a.zip", *entries))) == 2
+
+
+def test_many_small_entries_do_not_grow_beyond_measure_together(tmp_path):
+    entries = [(f"{n}.txt", bytes(60_000)) for n in range(300)]
+    assert "the archive would grow" in error_of(packed(tmp_path / "a.zip", *entries))
+
+
+def test_entries_that_share_their_bytes_count_each(tmp_path):
+    """One stored entry, named a thousand times in the directory."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as target:
+        target.writestr("0000.txt", bytes(range(256)) * 400)
+        (info,) = target.infolist()
+        for n in range(1, 3000):
+            copy = zipfile.ZipInfo(f"{n:04}.txt")
+            for field in (
+                "compress_type",
+                "CRC",
+                "compress_size",
+                "file_size",
+                "header_offset",
+                "external_attr",
+            ):
+                setattr(copy, field, getattr(info, field))
+            target.filelist.append(copy)
+        target._didModify = True
+    path = tmp_path / "a.zip"
+    path.write_bytes(made.getvalue())
+    assert "the archive would grow" in error_of(str(path))
+
+
+def test_an_archive_has_so_many_bytes_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "MAX_TOTAL", 1000)
+    stored = zipfile.ZIP_STORED
+    assert paths_of(packed(tmp_path / "a.zip", ("a", bytes(500)), ("b", bytes(500)), method=stored))
+    assert "GB" in error_of(packed(tmp_path / "b.zip", ("a", bytes(500)), ("b", bytes(501)), method=stored))
+
+
+def test_a_file_that_is_a_folder_too_is_left_out(tmp_path):
+    path = packed(tmp_path / "a.zip", ("x/a", "1"), ("x/a/b.md", "2"), ("y/c/d.md", "3"), ("y/c", "4"))
+    with open_source(path, allow_url=refuse, local=True) as source:
+        assert source.paths() == ["x/a", "y/c/d.md"]
+        assert [(problem.path, problem.code) for problem in source.problems] == [
+            ("x/a/b.md", "duplicate_name"),
+            ("y/c", "duplicate_name"),
+        ]
+
+
+@pytest.mark.parametrize("name", ["n" * 256, "文" * 86, "/".join(["d" * 200] * 6), "/".join(["d"] * 65)])
+def test_names_that_no_file_system_holds_are_left_out(tmp_path, name):
+    with open_source(
+        packed(tmp_path / "a.zip", (name, "x"), ("n" * 255, "y")), allow_url=refuse, local=True
+    ) as source:
+        assert source.paths() == ["n" * 255]
+        assert [problem.code for problem in source.problems] == ["unsafe_path"]
+
+
+def test_a_word_document_has_so_many_bytes_unpacked(tmp_path, monkeypatch):
+    data = word(("Normal", "Text"))
+    size = sum(info.file_size for info in zipfile.ZipFile(io.BytesIO(data)).infolist())
+    path = tmp_path / "a.docx"
+    path.write_bytes(data)
+    monkeypatch.setattr(converting, "MAX_WORD", size)
+    converting._check_word(path)
+    monkeypatch.setattr(converting, "MAX_WORD", size - 1)
+    with pytest.raises(SourceError, match="unpacked"):
+        converting._check_word(path)
+
+
+# --- pages that come in -------------------------------------------------------------------------------
+
+
+def test_a_page_larger_than_one_may_be_is_kept_as_a_file(imports):
+    context = imports.world.context
+    before = context.settings
+    context.settings = replace(before, page_size=3000)
+    try:
+        run = imports.files(
+            ("good.md", "# Good\n\n" + "a" * 2992),
+            ("large.md", "# Large\n\n" + "a" * 3000),
+            ("x.html", "<p>" + "b" * 4000),
+        )
+    finally:
+        context.settings = before
+    assert run["status"] == "completed"
+    found = {(problem["path"], problem["code"]) for problem in run["problems"]}
+    assert {("large.md", "page_too_large"), ("x.md", "page_too_large")} <= found
+    assert {"large.md", "x.md"} <= set(imports.stored_files())
+    assert len(imports.text("Good")) == 3000
+
+
+def test_a_description_of_any_length_is_shown_as_far_as_one_goes(imports):
+    run = imports.files(
+        ("a.md", f"---\ndescription: {'d' * 1001}\n---\n\n# A\n"),
+        ("b.md", f"---\ndescription: {'d' * 1000}\n---\n\n# B\n"),
+    )
+    assert [(problem["path"], problem["code"]) for problem in run["problems"]] == [("a.md", "front_matter")]
+    assert {page["description"] for page in imports.pages()} == {"d" * 1000}
+    assert "d" * 1001 in imports.text("A")
+
+
+# --- uploads ------------------------------------------------------------------------------------------
+
+
+def refused(answer, status, *words):
+    assert answer.status_code == status, answer.text
+    for expected in words:
+        assert str(expected) in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(("who", "share"), [("editor", "MEMBER_SHARE"), ("guest", "GUEST_SHARE")])
+def test_a_person_uploads_so_many_files_and_bytes_a_day(imports, monkeypatch, who, share):
+    monkeypatch.setattr(receiving, share, Share(3, 1000))
+    assert imports.ask_for_url("a.md", 999, who).status_code == 201
+    refused(imports.ask_for_url("b.md", 2, who), 429, "file.size", 1000)
+    assert imports.ask_for_url("b.md", 1, who).status_code == 201
+    monkeypatch.setattr(receiving, share, Share(3, 5000))
+    assert imports.ask_for_url("c.md", 1, who).status_code == 201
+    refused(imports.ask_for_url("d.md", 1, who), 429, "file", 3)
+    other = "guest" if who == "editor" else "editor"
+    assert imports.ask_for_url("d.md", 1, other).status_code == 201
+
+
+def test_guests_may_upload_less(imports):
+    assert receiving.GUEST_SHARE.files < receiving.MEMBER_SHARE.files
+    assert receiving.GUEST_SHARE.size < receiving.MEMBER_SHARE.size
+
+
+def test_urls_that_nobody_used_are_bounded(imports, monkeypatch):
+    monkeypatch.setattr(receiving, "MAX_WAITING", 2)
+    imports.upload("used.md", "x")
+    assert [imports.ask_for_url("a.md", 1).status_code for _ in range(2)] == [201, 201]
+    refused(imports.ask_for_url("a.md", 1), 429, "2 URLs")
