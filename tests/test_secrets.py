@@ -19,8 +19,8 @@ from octavo.errors import Unavailable
 from octavo.identity import factors, one_time, signing_in
 from octavo.installation import close_context, load_packages, open_context
 from octavo.invitations.store import find_link
+from octavo.kit.rows import read_schema
 from octavo.kit.sealing import SEALED, count_by_key, rotate
-from octavo.kit.tables import list_tables
 from octavo.settings import Settings
 from serving import serving
 from world import NOBODY, PASSWORD, URL, World
@@ -105,7 +105,7 @@ def test_every_column_called_a_secret_is_sealed_or_hashed(world: World) -> None:
     sealed = {(column.table, column.column) for column in SEALED}
     words = ("secret", "password", "token", "key", "payload", "verifier", "credential", "private")
     with world.context.db.read() as tx:
-        tables = list_tables(world.context.db, tx)
+        tables = read_schema(world.context.db, tx)
     for column in SEALED:
         assert {column.column, *column.key} <= set(tables[column.table].columns)
     suspected = {

@@ -8,7 +8,7 @@ from octavo.access import find_membership
 from octavo.admin.first_start import token_for
 from octavo.identity import attempts, factors, passwords, signing_in
 from octavo.invitations import inviting
-from octavo.kit.clock import now
+from octavo.kit import asgi
 from world import NOBODY, PASSWORD
 
 SQUATTER = "the squatter's password"
@@ -175,12 +175,12 @@ def sign_in(world, password=PASSWORD, client="192.0.2.1", **more):
 
 @pytest.fixture
 def proxied(monkeypatch):
-    from octavo.kit.http import Dispatcher
+    """Clients are known by what their proxy says."""
 
-    def client_of(self, peer, headers):
+    def client_of(self, scope, headers):
         return headers.get(b"x-forwarded-for", b"192.0.2.99").decode()
 
-    monkeypatch.setattr(Dispatcher, "_client_of", client_of)
+    monkeypatch.setattr(asgi.Edge, "_client", client_of)
 
 
 def test_strangers_guesses_do_not_lock_the_owner_out(world, fast, proxied):
@@ -251,12 +251,11 @@ def test_a_stranger_who_asks_for_links_does_not_keep_the_owner_from_one(world, m
     assert used.json()["status"] == "signed-in"
 
 
-def test_counters_end_with_their_window(world, fast, monkeypatch):
+def test_counters_end_with_their_window(world, fast, clock):
     for _ in range(attempts.PER_ACCOUNT_AND_ADDRESS):
         sign_in(world, "a wrong password")
     assert sign_in(world).status_code == 429
-    later = now() + attempts.WINDOW
-    monkeypatch.setattr(attempts, "now", lambda: later)
+    clock.advance(attempts.WINDOW)
     assert sign_in(world).status_code == 200
 
 

@@ -97,7 +97,7 @@ CASES: list[tuple[str, Callable[[Row], Any], str]] = [
     ("grants", set_to(role="all"), "role"),
     ("saml_providers", set_to(default_team=FOREIGN), "default_team"),
     ("saml_providers", set_to(default_role="all"), "default_role"),
-    ("scim_resources", set_to(kind="user", id="outsider"), "id"),
+    ("scim_resources", set_to(kind="user", user_id="outsider"), "user_id"),
     # Content of others.
     ("spaces", set_to(organization_id=FOREIGN), "organization_id"),
     ("spaces", set_to(collection_id=FOREIGN), "collection_id"),
@@ -169,7 +169,6 @@ def test_a_row_that_names_or_holds_what_it_must_not_is_refused(
         **archive.rows("users")[0],
         "id": "outsider",
         "email": "outsider@example.org",
-        "managed_by": None,
     }
     archive.write("users", [*archive.rows("users"), outsider])
     archive.change(table, change)

@@ -31,7 +31,7 @@ def test_every_name_becomes_a_path_that_holds(folders, name, taken):
 def test_paths_stay_below_their_top():
     assert (
         made_path(
-            "docs/" + "d" * 200 + "/" + "e" * 250 + "/" + "f" * 250 + "/" + "g" * 250 + "/",
+            "docs/" + "d" * 200 + "/" + "e" * 250 + "/" + "f" * 250 + "/" + "g" * 280 + "/",
             "a.md",
             set().__contains__,
             "docs/",

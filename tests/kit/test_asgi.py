@@ -33,8 +33,8 @@ from octavo.kit.asgi import (
 )
 from octavo.kit.compression import Compressor, choose_coding, is_text, zstd
 from octavo.kit.metrics import Metrics
-from octavo.kit.proxies import parse_networks
 from octavo.kit.routing import Routes, split_path
+from octavo.settings import parse_networks
 
 TEXT = b"All work and no play. " * 200
 FILE = bytes(range(256)) * 8

@@ -6,8 +6,7 @@ import zipfile
 import pytest
 from msgspec.structs import replace
 
-from octavo.transfer import converting, sources
-from octavo.transfer.sources import SourceError, open_source
+from octavo.transfer import SourceError, converting, open_source, sources
 from octavo.uploads import receiving
 from octavo.uploads.receiving import Share
 from transfer.bringing_in import word
