@@ -10,7 +10,6 @@ from changes.working import Space
 from octavo.admin.import_export import export_space
 from octavo.changes import uploading
 from octavo.content import limits
-from octavo.core.document import Document
 from octavo.kit import asgi, http
 from octavo.references.inclusions import MAX_INCLUDED, Inclusions
 from transfer.bringing_in import website

@@ -24,6 +24,7 @@ from octavo.content import main_state
 from octavo.printing.inputs import gather
 from octavo.printing.print_job import compile_order
 from octavo.printing.store import Wanted
+from octavo.references.inclusions import MAX_INCLUDED
 from reader.test_sites import Visitor
 
 
@@ -174,6 +175,39 @@ def test_members_find_what_is_under_conditions(world: Any, tmp_path: Path) -> No
     found = world.get("admin", f"/spaces/{published.space_id}/search", params={"query": hidden[0]})
     assert found["count"] == 1
     assert hidden[0] in json.dumps(found)
+
+
+def test_no_output_includes_more_than_a_page_can_have(world: Any, tmp_path: Path) -> None:
+    most = MAX_INCLUDED // 8_000
+    source = tmp_path / "source"
+    (source / ".gitbook/includes").mkdir(parents=True)
+    (source / ".gitbook/includes/part.md").write_text("## Part\n\nIncluded words.\n")
+    (source / "README.md").write_text(
+        "# Home\n\n" + '{% include ".gitbook/includes/part.md" %}\n\n' * (most + 3)
+    )
+    (source / "other.md").write_text(
+        f"# Other\n\n[a](README.md#part-{most - 1}) [b](README.md#part-{most})\n"
+    )
+    brought = bring(world.context, str(source), organization_id=world.home["organizationId"], publish=True)
+    base, visitor = re.sub(r"^https?://[^/]+", "", str(brought.site_url)), Visitor(world.context)
+    folder = tmp_path / "print"
+    folder.mkdir()
+    with world.context.db.read() as tx:
+        state = main_state(tx, brought.outcome.space)
+        gather(world.context, tx, state, Wanted(state.space_id, state.revision_id), folder)
+        kept = tx.all(
+            "SELECT anchor, status FROM content_references WHERE space_id = :id AND type = 'link' ORDER BY place",
+            id=state.space_id,
+        )
+    html = visitor.get(base).text
+    in_print = "".join(path.read_text() for path in folder.glob("*.json"))
+    for output in (html, visitor.get(f"{base}readme.md").text, in_print):
+        assert output.count("Included words.") == most
+        assert output.count("Not shown: this page includes more text") == 3
+    assert f'id="part-{most - 1}"' in html
+    assert f'id="part-{most}"' not in html
+    assert f"#part-{most - 1}" in visitor.get(f"{base}other").text
+    assert kept == [(f"part-{most - 1}", "ok"), (f"part-{most}", "broken")]
 
 
 @pytest.mark.slow
