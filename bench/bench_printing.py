@@ -5,6 +5,7 @@ Run with the folder of a documentation repository to print its pages; otherwise 
 
 from __future__ import annotations
 
+import posixpath
 import re
 import resource
 import shutil
@@ -12,11 +13,11 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
-from octavo.printing.jobs import compile_order
-
-from octavo.core.document import read_head
-from octavo.printing.order import Chapter, Order, Place, StoredFile
+from octavo.core.document import Reference, read, read_head, rewrite, split_page
+from octavo.printing.order import Chapter, Order, Place, StoredFile, write_document
+from octavo.printing.print_job import compile_order
 
 PAGES = 300
 _IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp")
@@ -53,16 +54,29 @@ def made_up() -> list[tuple[str, str]]:
     return [(f"page-{n}.md", MADE_UP.format(n=n, m=(n * 7) % PAGES, words=words)) for n in range(PAGES)]
 
 
-def order_of(sources: list[tuple[str, str]], images: list[StoredFile]) -> Order:
+def order_of(folder: Path, sources: list[tuple[str, str]], images: dict[str, StoredFile]) -> Order:
+    """An order of these pages, their documents in the folder; images by their paths."""
+    ids = {path: f"page{n}" for n, (path, _) in enumerate(sources)}
+
+    def resolved(reference: Reference, path: str) -> dict[str, Any] | None:
+        name, _, anchor = str(reference.ref.get("url")).partition("#")
+        meant = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
+        if meant in images:
+            return {"kind": "file", "file": images[meant].id}
+        if meant not in ids:
+            return None
+        page = {"page": ids[meant]}
+        return {"kind": "anchor", "anchor": anchor, **page} if anchor else {"kind": "page", **page}
+
     chapters, places = [], []
     for n, (path, source) in enumerate(sources):
         title = read_head(source).title or path
         level = min(path.count("/") + 1, 5)
-        chapters.append(
-            Chapter(id=f"page{n}", kind="document", level=level, title=title, file_path=path, source=source)
-        )
-        places.append(Place(id=f"page{n}", path=path.removesuffix(".md"), title=title, file_path=path))
-    return Order(title="Bench", chapters=chapters, places=places, files=images, reusables=[])
+        document = read(split_page(source)[2])
+        write_document(folder, n, rewrite(document, lambda reference, path=path: resolved(reference, path)))
+        chapters.append(Chapter(id=f"page{n}", kind="document", level=level, title=title))
+        places.append(Place(id=f"page{n}", title=title))
+    return Order(title="Bench", chapters=chapters, places=places, files=list(images.values()))
 
 
 def measure(name: str, order: Order, folder: Path) -> None:
@@ -89,20 +103,18 @@ def measure(name: str, order: Order, folder: Path) -> None:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
-        measure("made up", order_of(made_up(), []), Path(name))
+        measure("made up", order_of(Path(name), made_up(), {}), Path(name))
     for named in sys.argv[1:]:
         root = Path(named)
         with tempfile.TemporaryDirectory() as name:
-            folder, images = Path(name), []
+            folder, images = Path(name), dict[str, StoredFile]()
             for n, path in enumerate(sorted(p for p in root.rglob("*") if p.suffix.lower() in _IMAGES)):
                 kept = f"file{n}{path.suffix.lower()}"
                 shutil.copy(path, folder / kept)
-                images.append(
-                    StoredFile(id=f"f{n}", name=path.name, path=str(path.relative_to(root)), image=kept)
-                )
+                images[str(path.relative_to(root))] = StoredFile(id=f"f{n}", name=path.name, image=kept)
             found = [p for p in sorted(root.rglob("*.md")) if not p.name.startswith("SUMMARY")][:PAGES]
             sources = [(str(p.relative_to(root)), p.read_text()) for p in found]
-            measure(root.name, order_of(sources, images), folder)
+            measure(root.name, order_of(folder, sources, images), folder)
 
 
 if __name__ == "__main__":

@@ -21,10 +21,10 @@ from bench_content import ask, make_source
 from octavo.access import create_token, insert_user
 from octavo.admin.import_export import bring
 from octavo.app import api_app
-from octavo.content import Revision, reading
 from octavo.installation import close_context, open_context
 from octavo.kit.cache import ByteCache
 from octavo.orgs import create_organization
+from octavo.pages import Revision, reading
 from octavo.reader.app import reader_edge
 from octavo.settings import load
 

@@ -114,7 +114,9 @@ def every_node(vector: str) -> Document:
             inner_data = {field: filled(f.kind, vector) for field, f in inner.data.items()}
             inside: list[Any] = list(inlines) if inner.children == "inlines" else [paragraph(vector)]
             captions = [Fragment("caption", [paragraph(vector)])] if inner.fragments else []
-            children = [Block(inner.type, inner_data, [] if inner.void else inside, captions)] * 2
+            children = [
+                Block(inner.type, dict(inner_data), [] if inner.void else inside, captions) for _ in range(2)
+            ]
         names = ("caption", "expandable-title", "expandable-body", vector) if block_type.fragments else ()
         fragments = [Fragment(n, [paragraph(*inlines)], n) for n in names]
         blocks.append(Block(name, data, children, fragments))

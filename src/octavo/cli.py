@@ -285,9 +285,10 @@ def _reindex(options: argparse.Namespace) -> int:
     import msgspec
 
     from .admin.reindexing import reindex
+    from .core.links import app_hosts
 
     with _context(options) as context, _progress("Reading spaces", options.quiet) as progress:
-        rebuilt = reindex(context.db, options.org, progress)
+        rebuilt = reindex(context.db, app_hosts(context.settings.url), options.org, progress)
     text = f"{rebuilt.spaces} spaces read, {rebuilt.counts} counts set right"
     print(json.dumps(msgspec.to_builtins(rebuilt)) if options.json else text)
     return DONE

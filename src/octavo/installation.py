@@ -16,7 +16,6 @@ from .kit.operation import check_table
 from .kit.private_files import close_file, make_private_folder
 from .kit.sealing import KEY_FILE, Sealer, key_id, key_of, make_key, missing_key, read_keys, seal_plain
 from .kit.signing import Signer, find_secret, get_or_create_secret
-from .references import answer_at
 from .settings import Settings
 
 ROUTES = (
@@ -30,7 +29,7 @@ ROUTES = (
     "spaces",
     "invitations",
     "directory",
-    "content",
+    "pages",
     "changes",
     "comments",
     "search",
@@ -59,7 +58,6 @@ def load_packages() -> None:
 
 def open_context(settings: Settings) -> Context:
     """Opens database and files and brings the schema up to date. Raises Unavailable naming what is wrong."""
-    answer_at(settings.url)
     make_private_folder(settings.data_folder)
     for name in (KEY_FILE, TOKEN_FILE):
         close_file(settings.data_folder / name)

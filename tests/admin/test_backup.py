@@ -12,6 +12,7 @@ import pytest
 
 from octavo.admin.backup import back_up, restore, verify_backup, verify_installation
 from octavo.admin.reindexing import reindex
+from octavo.core.links import app_hosts
 from octavo.errors import BadRequest, NotFound
 from octavo.installation import close_context, open_context
 from octavo.kit.rows import read_rows, read_schema
@@ -188,16 +189,21 @@ def test_what_is_derived_is_found_wrong_and_made_anew(world: World) -> None:
         assert any(home in finding for finding in findings), statement
         assert any(away in finding for finding in findings), statement
         told.clear()
-        rebuilt = reindex(context.db, world.home["organizationId"], lambda *given: told.append(given))
+        rebuilt = reindex(
+            context.db,
+            app_hosts(context.settings.url),
+            world.home["organizationId"],
+            lambda *given: told.append(given),
+        )
         assert (rebuilt.spaces, told) == (2, [(1, 2), (2, 2)])
         findings = verify_installation(context)
         assert not any(home in finding for finding in findings), statement
         assert any(away in finding for finding in findings), statement
-        reindex(context.db)
+        reindex(context.db, app_hosts(context.settings.url))
         assert verify_installation(context) == [], statement
     assert derived(context) == before
     with pytest.raises(NotFound):
-        reindex(context.db, "nobody")
+        reindex(context.db, app_hosts(context.settings.url), "nobody")
 
 
 def derived(context) -> dict[str, list[str]]:

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from changes.working import Space, insert
-from octavo.content.embedding import find_embed
+from octavo.pages.embedding import find_embed
 from octavo.settings import Settings
 
 TEXT = """---

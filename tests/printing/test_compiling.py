@@ -11,12 +11,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from octavo.core.document import Reference, read, rewrite, split_page
+from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
 from octavo.errors import NotFound
 from octavo.printing import compiling, print_job
 from octavo.printing.fonts import Glyphs, coverage
-from octavo.printing.inputs import Tree, image_kind
-from octavo.printing.order import Chapter, Order, Place, StoredFile
+from octavo.printing.inputs import chosen_pages, image_kind
+from octavo.printing.order import Chapter, Order, Place, StoredFile, write_document
 from octavo.printing.print_job import compile_order
 
 
@@ -34,22 +36,31 @@ def png(width: int = 4, height: int = 4) -> bytes:
     )
 
 
-def order_of(texts: dict[str, str], **fields: Any) -> Order:
-    """An order of pages by their paths; files given as names stand beside it."""
-    files = [
-        StoredFile(id=f"file-{n}", name=name, path=name, image=name, size=9)
-        for n, name in enumerate(fields.pop("images", []))
-    ]
+def order_of(folder: Path, texts: dict[str, str], **fields: Any) -> Order:
+    """An order of pages by their paths, their documents in the folder; files given as names stand beside it."""
+    images = {name: f"file-{n}" for n, name in enumerate(fields.pop("images", []))}
+    pages = {f"{path}.md": f"id{n}" for n, path in enumerate(texts)}
+
+    def resolved(reference: Reference) -> dict[str, Any] | None:
+        name, _, anchor = str(reference.ref.get("url")).partition("#")
+        if name in images:
+            return {"kind": "file", "file": images[name]}
+        if name not in pages:
+            return None
+        return {
+            "kind": "anchor" if anchor else "page",
+            "page": pages[name],
+            **({"anchor": anchor} if anchor else {}),
+        }
+
+    for number, text in enumerate(texts.values()):
+        write_document(folder, number, rewrite(read(split_page(text)[2]), resolved))
     chapters = [
-        Chapter(
-            id=f"id{n}", kind="document", level=1, title=path.title(), file_path=f"{path}.md", source=text
-        )
-        for n, (path, text) in enumerate(texts.items())
+        Chapter(id=pages[f"{path}.md"], kind="document", level=1, title=path.title()) for path in texts
     ]
-    places = [
-        Place(id=c.id, path=str(c.file_path)[:-3], title=c.title, file_path=c.file_path) for c in chapters
-    ]
-    return Order(**{"title": "Handbook", "chapters": chapters, "places": places, "files": files, "reusables": [], **fields})  # fmt: skip
+    places = [Place(id=chapter.id, title=chapter.title) for chapter in chapters]
+    files = [StoredFile(id=id, name=name, image=name, size=9) for name, id in images.items()]
+    return Order(**{"title": "Handbook", "chapters": chapters, "places": places, "files": files, **fields})
 
 
 def code_of(folder: Path) -> str:
@@ -57,7 +68,9 @@ def code_of(folder: Path) -> str:
 
 
 def test_pages_link_to_each_other(tmp_path: Path) -> None:
-    order = order_of({"one": "# One\n\nSee [two](two.md#deep).\n", "two": "# Two\n\n## Deep\n\nText.\n"})
+    order = order_of(
+        tmp_path, {"one": "# One\n\nSee [two](two.md#deep).\n", "two": "# Two\n\n## Deep\n\nText.\n"}
+    )
     result = compile_order(order, tmp_path)
     assert (result.plain, result.broken) == ([], [])
     made = (tmp_path / "print.pdf").read_bytes()
@@ -74,14 +87,14 @@ def test_headings_in_cards_that_lead_to_themselves(tmp_path: Path) -> None:
         '</tr></thead><tbody><tr><td><h3>Part</h3></td><td><a href="one.md#part">x</a></td></tr>'
         '<tr><td><h3>!</h3></td><td><a href="one.md">x</a></td></tr></tbody></table>\n'
     )
-    assert compile_order(order_of({"one": f"# One\n\n{cards}"}), tmp_path).plain == []
+    assert compile_order(order_of(tmp_path, {"one": f"# One\n\n{cards}"}), tmp_path).plain == []
 
 
 def test_an_image_that_cannot_be_read_leaves_a_box(tmp_path: Path) -> None:
     (tmp_path / "file0.png").write_bytes(b"\x89PNG\r\n\x1a\nbroken")
     (tmp_path / "file1.png").write_bytes(png())
     order = order_of(
-        {"one": "![Chart](file0.png)\n\n![Good](file1.png)\n"}, images=["file0.png", "file1.png"]
+        tmp_path, {"one": "![Chart](file0.png)\n\n![Good](file1.png)\n"}, images=["file0.png", "file1.png"]
     )
     result = compile_order(order, tmp_path)
     assert (result.plain, result.broken) == ([], ["file0.png"])
@@ -93,7 +106,9 @@ def test_an_image_that_cannot_be_read_leaves_a_box(tmp_path: Path) -> None:
 def test_a_drawing_reaches_no_file(tmp_path: Path, target: str) -> None:
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>x</script><image href="{target}" width="9" height="9"/></svg>'
     (tmp_path / "file0.svg").write_text(svg)
-    result = compile_order(order_of({"one": "![Drawing](file0.svg)\n"}, images=["file0.svg"]), tmp_path)
+    result = compile_order(
+        order_of(tmp_path, {"one": "![Drawing](file0.svg)\n"}, images=["file0.svg"]), tmp_path
+    )
     assert result.plain == []
     assert b"root:" not in (tmp_path / "print.pdf").read_bytes()
 
@@ -102,7 +117,8 @@ def test_pages_that_typst_refuses_are_printed_as_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order = order_of(
-        {name: f"# {name}\n\n## Part\n\nWords of {name}. [There](c.md#part)\n" for name in "abcdefg"}
+        tmp_path,
+        {name: f"# {name}\n\n## Part\n\nWords of {name}. [There](c.md#part)\n" for name in "abcdefg"},
     )
     job = compiling.Compiling(tmp_path, order)
     write = job._setting._write_page
@@ -131,7 +147,7 @@ def test_what_takes_too_long_is_stopped_and_printed_as_text(
         return run(folder, arguments)
 
     monkeypatch.setattr(print_job, "_run", first_too_long)
-    compile_order(order_of({"one": "# One\n\n**Words**\n"}), tmp_path)
+    compile_order(order_of(tmp_path, {"one": "# One\n\n**Words**\n"}), tmp_path)
     assert ran == [[], ["plain"]]
     assert "strong(" not in code_of(tmp_path)
 
@@ -146,13 +162,13 @@ def test_the_process_has_nothing_of_the_service(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("OCTAVO_DATABASE_URL", "postgresql://secret")
     monkeypatch.setattr(print_job.subprocess, "run", note)
     with pytest.raises(print_job.CannotPrint):
-        compile_order(order_of({"one": "x"}), tmp_path)
+        compile_order(order_of(tmp_path, {"one": "x"}), tmp_path)
     assert not any(name.startswith(("OCTAVO", "AWS")) for name in seen["env"])
     assert seen["cwd"] == tmp_path and seen["timeout"] == print_job.SECONDS
 
 
 def test_characters_without_a_font_are_told(tmp_path: Path) -> None:
-    compile_order(order_of({"one": "# One\n\n日本 and ✅ and 🚀.\n"}), tmp_path)
+    compile_order(order_of(tmp_path, {"one": "# One\n\n日本 and ✅ and 🚀.\n"}), tmp_path)
     assert "U+65E5 U+672C" in (tmp_path / "main.typ").read_text()
     assert "日本 and ✓ and (rocket)." in code_of(tmp_path)
 
@@ -201,20 +217,19 @@ def pages() -> list[Page]:
     ]
 
 
-def ids(tree: Tree, page: str | None = None, single: bool = False) -> list[tuple[str, int]]:
-    return [(found.id, level) for found, level in tree.chosen(page, single)]
+def ids(tree: PageTree, page: str | None = None, single: bool = False) -> list[tuple[str, int]]:
+    return [(found.id, level) for found, level in chosen_pages(tree, page, single)]
 
 
 def test_what_a_print_leaves_out() -> None:
-    tree = Tree(pages(), {"edition": "full"})
+    tree = PageTree(pages(), lambda page: page.condition is None or page.id == "f")
     assert ids(tree) == [("a", 1), ("f", 1)]
-    assert [page.id for page, _ in tree.paths()] == ["a", "b", "c", "f", "g"]
-    assert ids(Tree(pages(), {})) == [("a", 1)]
+    assert ids(PageTree(pages(), lambda page: page.condition is None)) == [("a", 1)]
     assert ids(tree, "b") == [("b", 1), ("c", 2)]
     assert ids(tree, "b", single=True) == [("b", 1)]
-    for absent in ("x", "g"):
+    for absent in ("x", "g", "d", "e"):
         with pytest.raises(NotFound):
-            tree.chosen(absent, False)
+            chosen_pages(tree, absent, False)
 
 
 @pytest.mark.slow
@@ -222,7 +237,7 @@ def test_what_a_print_leaves_out() -> None:
 def test_corpora_are_printed_without_loss(corpora: Path, tmp_path: Path, name: str) -> None:
     root = corpora / name
     sources = {str(p.relative_to(root))[:-3]: p.read_text() for p in sorted(root.rglob("*.md"))}
-    order = order_of(sources)
+    order = order_of(tmp_path, sources)
     result = compile_order(order, tmp_path)
     assert (result.plain, result.broken) == ([], [])
     assert (tmp_path / "print.pdf").read_bytes().startswith(b"%PDF-")

@@ -30,7 +30,7 @@ def test_nothing_in_a_print_acts(tmp_path: Path) -> None:
         f"p{n}": "\n\n".join([f"# {vector.splitlines()[0] if vector.strip() else 'x'}", *wrapped(vector)])
         for n, vector in enumerate(sent)
     }
-    result = compile_order(order_of(texts, title=sent[0]), tmp_path)
+    result = compile_order(order_of(tmp_path, texts, title=sent[0]), tmp_path)
     assert result.plain == []
     objects = inside((tmp_path / "print.pdf").read_bytes())
     assert b"/URI" in objects

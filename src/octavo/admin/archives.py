@@ -29,6 +29,7 @@ from ..content import (
     rebuild_derived,
     store_file,
 )
+from ..core.links import app_hosts
 from ..core.pages import slugify
 from ..errors import BadRequest
 from ..installation import load_packages
@@ -204,8 +205,9 @@ def import_organization(
             _release(tx, "text", texts)
             _release(tx, "file", files)
         raise
+    hosts = app_hosts(context.settings.url)
     for done, space_id in enumerate(spaces, len(texts) + len(files) + 1):
-        rebuild_derived(context.db, space_id)
+        rebuild_derived(context.db, space_id, hosts)
         progress(done, total)
     return Moved(about.organization, about.title, len(spaces), len(texts) + len(files), count)
 

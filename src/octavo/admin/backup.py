@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from ..content import check_derived, get_body
+from ..core.links import app_hosts
 from ..errors import BadRequest, NotFound, Unavailable
 from ..installation import SIGNING, known_keys, load_packages, open_sealer
 from ..kit import databases
@@ -176,7 +177,11 @@ def restore(settings: Settings, source: Path, progress: Progress = lambda done, 
                 rows = _fill(database, tx, archive, manifest)
             migrate(database, known)
             open_sealer(settings, database)
-            reindex(database, progress=lambda done, total: progress(len(names) + done, len(names) + total))
+            reindex(
+                database,
+                app_hosts(settings.url),
+                progress=lambda done, total: progress(len(names) + done, len(names) + total),
+            )
         finally:
             database.close()
     return Outcome(rows, manifest.files, manifest.missing)
@@ -302,8 +307,9 @@ def verify_installation(context: Context) -> list[str]:
         findings += find_wrong(tx, BATCH)
         if not findings:
             # What is derived from damaged content says nothing.
+            hosts = app_hosts(context.settings.url)
             for (space_id,) in tx.all("SELECT id FROM spaces ORDER BY id"):
-                findings += [f"space {space_id}: {what}" for what in check_derived(tx, space_id)]
+                findings += [f"space {space_id}: {what}" for what in check_derived(tx, space_id, hosts)]
     for digest in files:
         try:
             found = hashlib.sha256()

@@ -24,10 +24,14 @@ class Rebuilt(Struct):
 
 
 def reindex(
-    database: Database, organization_id: str | None = None, progress: Progress = lambda done, total: None
+    database: Database,
+    hosts: tuple[str, ...],
+    organization_id: str | None = None,
+    progress: Progress = lambda done, total: None,
 ) -> Rebuilt:
     """Makes search, references and kept counts anew, of an organization or of all, a space at a time, while the
-    installation goes on. ``progress`` is told of spaces. Raises NotFound for an unknown organization."""
+    installation goes on. ``hosts``: its addresses (``core.links.app_hosts``); ``progress`` is told of spaces. Raises
+    NotFound for an unknown organization."""
     load_packages()
     where = TABLES["spaces"].rows_of_organization if organization_id else "1 = 1"
     with database.read() as tx:
@@ -39,7 +43,7 @@ def reindex(
     done = 0
     for done, (space_id,) in enumerate(rows, 1):
         try:
-            rebuild_derived(database, space_id)
+            rebuild_derived(database, space_id, hosts)
         except NotFound:
             pass  # purged meanwhile
         progress(done, len(rows))

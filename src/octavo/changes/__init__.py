@@ -1,6 +1,6 @@
 """Change requests: editing content together, reviewing, merging, undoing."""
 
-from ..content import explain_merges
+from ..pages import explain_merges
 from . import tables as tables
 from .content_wire import DocumentInput
 from .copying import Material, adopt, slots

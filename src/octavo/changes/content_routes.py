@@ -9,20 +9,23 @@ from typing import Any
 from msgspec import UNSET, Raw
 
 from ..access import Can, SpaceAccess
-from ..content import (
+from ..core.links import app_hosts
+from ..errors import BadRequest, NotFound
+from ..kit.operation import Area, Call, Deletion
+from ..kit.pagination import Listing, PageQuery
+from ..pages import (
     ChangeLinksQuery,
+    ChangeOverlay,
     ContentLocation,
     File,
+    Links,
     PageContentQuery,
     Reader,
     ReferenceUsages,
     ReusableContent,
     RevisionPage,
 )
-from ..errors import BadRequest, NotFound
-from ..kit.operation import Area, Call, Deletion
-from ..kit.pagination import Listing, PageQuery
-from ..references import Links, Overlay, derive, difference, overlay_of
+from ..references import derive, difference, overlay_of
 from . import store
 from .content_wire import (
     ChangeContent,
@@ -65,10 +68,11 @@ def _links(call: Call, change: ChangeAccess) -> Iterator[Links]:
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
 
-        def found() -> Overlay:
-            delta = derive(tx, row.main, difference(tx, row.main, row.state))
-            before = derive(tx, row.main, difference(tx, row.main, row.below))
-            return overlay_of(delta, before, present_change(call, tx, row))
+        def found() -> ChangeOverlay:
+            hosts = app_hosts(call.settings.url)
+            delta = derive(tx, row.main, difference(tx, row.main, row.state), hosts)
+            before = derive(tx, row.main, difference(tx, row.main, row.below), hosts)
+            return ChangeOverlay(overlay_of(delta, before), present_change(call, tx, row))
 
         over = call.context.fresh.get(("references", row.id), found)
         yield Links(call, tx, change.space, row.state, over, view_of(row))

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from ..content import File, VariableName
 from ..core.document.page import MAX_DESCRIPTION
+from ..pages import File, VariableName
 from .wire import ChangeRequest
 
 PageTitle = Annotated[str, Meta(min_length=1, max_length=500)]

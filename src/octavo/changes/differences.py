@@ -21,9 +21,6 @@ from ..content import (
     list_ancestors,
     list_changed,
     list_held,
-    present_cover,
-    present_layout,
-    resolve_reference,
     revision_state,
 )
 from ..core.diff import BlockChange, Change, diff_text, semantic_changes
@@ -31,6 +28,8 @@ from ..core.pages import Page
 from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Call
+from ..pages import present_cover, present_layout
+from ..references import cover_ref
 from .differences_wire import (
     ChangedFile,
     ChangedPage,
@@ -162,9 +161,7 @@ class _Presenter:
         if name == "layout":
             return present_layout(value)
         if name == "cover":
-            return present_cover(
-                page, value, lambda p, written: resolve_reference(self.tx, state, p.file_path, written)
-            )
+            return present_cover(page, value, lambda p, written: cover_ref(self.tx, state, p, written))
         return list(value) if name == "tags" else value
 
     def _file(self, change: Change) -> SemanticChange:

@@ -21,7 +21,6 @@ from ..content import (
     Item,
     KeptKeys,
     State,
-    StateLookup,
     body_hash,
     carried_keys,
     find_item_by_path,
@@ -33,8 +32,6 @@ from ..content import (
     list_by_slug,
     list_children,
     list_items,
-    resolve,
-    resolve_all,
     revision_state,
 )
 from ..core.document import (
@@ -63,6 +60,7 @@ from ..errors import BadRequest, Conflict, NotFound, OctavoError
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
+from ..references import Nobody, Owner, Resolver, page_owner, state_resolver
 from .content_wire import (
     ContentChange,
     DeleteFile,
@@ -105,15 +103,16 @@ class Edited(Struct, frozen=True):
 
 
 def edit(
+    resolver: Resolver,
     tx: Transaction,
     state: State,
     changes: Iterable[ContentChange],
     uploads: Sequence[Upload] = (),
     started: State | None = None,
 ) -> Edited:
-    """Applies the changes to a state. ``started``: what ``revert_page`` goes back to when it names no revision.
+    """Applies the changes to a state. ``resolver``: what references in it mean to the caller. ``started``: what ``revert_page`` goes back to when it names no revision.
     Raises BadRequest, NotFound or Conflict, naming the change."""
-    editor = Editor(tx, state, iter(uploads), started)
+    editor = Editor(tx, state, iter(uploads), started, resolver)
     for number, change in enumerate(changes):
         try:
             editor.apply(change)
@@ -148,7 +147,12 @@ def _place(page: Page) -> tuple[str, str]:
 
 class Editor:
     def __init__(
-        self, tx: Transaction, state: State, uploads: Iterator[Upload], started: State | None
+        self,
+        tx: Transaction,
+        state: State,
+        uploads: Iterator[Upload],
+        started: State | None,
+        resolver: Resolver | None = None,
     ) -> None:
         self.tx, self.state, self.uploads, self.started = tx, state, uploads, started
         self.pages: dict[str, Page | None] = {}
@@ -166,7 +170,7 @@ class Editor:
         self._by_path: defaultdict[str, set[str]] = defaultdict(set)
         """Where the changed pages and items stand now, by id."""
         self._root: str | None = None
-        self.lookup = StateLookup(tx, state)
+        self.resolver = resolver or state_resolver(tx, state, (), Nobody())
 
     def apply(self, change: ContentChange) -> None:
         match change:
@@ -456,13 +460,11 @@ class Editor:
         return replace(page, body=self.put(source), title=title, **head_fields(head))
 
     def _with_document(self, page: Page, given: DocumentInput) -> Page:
-        source, document = self._source(page.id, page.body, page.file_path, given)
+        source, document = self._source(page_owner(page), page.body, given)
         self.given[page.id] = document
         return self.with_text(page, source)
 
-    def _source(
-        self, owner_id: str, body: str | None, path: str | None, given: DocumentInput
-    ) -> tuple[str, Document | None]:
+    def _source(self, owner: Owner, body: str | None, given: DocumentInput) -> tuple[str, Document | None]:
         """The whole new source, and its document when it came as nodes. Front matter and title of the old one
         stay where the new one has none."""
         front, heading, _ = split_page(self.text(body))
@@ -476,31 +478,31 @@ class Editor:
                 elif front and not new_heading.startswith(("\n", "\r")):
                     heading = "\n" + heading
         else:
-            document = self._from_nodes(owner_id, body, path, given.document)
+            document = self._from_nodes(owner, body, given.document)
             text = write(document)
         if heading and text and not text.startswith(("\n", "\r")) and not text.isspace():
             text = ("\n" if heading.endswith(("\n", "\r")) else "\n\n") + text
         return front + heading + text, document
 
-    def _from_nodes(self, owner_id: str, body: str | None, path: str | None, nodes: Any) -> Document:
+    def _from_nodes(self, owner: Owner, body: str | None, nodes: Any) -> Document:
         given = {"object": "document", "data": {"schemaVersion": 1}, "nodes": nodes}
         try:
             new = from_json(nodes if isinstance(nodes, dict) else given)
         except DocumentError as error:
             raise BadRequest(f"document: {error}") from None
-        old = self._keyed(owner_id, body)
+        old = self._keyed(owner.id, body)
         written = {
-            _encoded(resolve(self.lookup, path, ref.ref, ref.type)): ref.ref for ref in references(old)
+            _encoded(self.resolver.content_ref(owner, ref.ref, ref.type)): ref.ref for ref in references(old)
         }
         sources = [block.source for block in old.nodes]
-        resolve_all(self.lookup, old, path)
+        self.resolver.resolve_all(old, owner)
         for block, source in zip(old.nodes, sources, strict=True):
             block.source = source
         if old.nodes:
             carry_sources(old, new)
             carry_keys(old, new)
         kept = [block.source for block in new.nodes]
-        rewrite(new, lambda ref: written.get(_encoded(ref.ref)) or self._as_written(ref, path))
+        rewrite(new, lambda ref: written.get(_encoded(ref.ref)) or self._as_written(ref, owner.file_path))
         for block, source in zip(new.nodes, kept, strict=True):
             block.source = source
         return new
@@ -521,7 +523,11 @@ class Editor:
             item = self.item(ref["reusableContent"], "reusable-content")
             url = relative_href(item.path, path or "") if item.path else None
         elif ref["kind"] in ("page", "anchor"):
-            raise BadRequest(f"document: {reference.path}: to a page of another space, give its URL.")
+            url = self.resolver.write_url(ref)
+            if url is None:
+                raise BadRequest(
+                    f"document: {reference.path}: there is no page {ref.get('page')!r} in this space."
+                )
         return {"kind": "url", "url": url} if url else None
 
     def _settle_links(self, owner_id: str) -> None:
@@ -771,7 +777,7 @@ class Editor:
     def _write_reusable(self, item: Item, title: str | None, given: DocumentInput | None) -> None:
         text = self.text(item.content)
         if given is not None:
-            text, document = self._source(item.id, item.content, item.path, given)
+            text, document = self._source(Owner(item.id, "reusable-content", item.path), item.content, given)
             self.given[item.id] = document
         if title is not None:
             front, heading, body = split_page(text)

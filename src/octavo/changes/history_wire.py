@@ -8,10 +8,11 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..access import User, present_people
-from ..content import ContentQuery, RevisionRow, RevisionType, app_url
+from ..content import RevisionRow, RevisionType
 from ..kit.clock import iso
 from ..kit.db import Transaction
 from ..kit.operation import Call
+from ..pages import ContentQuery, app_url
 from .store import ChangeRow
 from .wire import ChangeRequest, ChangeRequestUrls, present_changes
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from msgspec import UNSET, Struct
 
-from ..access import SpaceAccess
+from ..access import Actor, SpaceAccess
 from ..content import (
     BranchMoved,
     Changes,
@@ -26,10 +26,12 @@ from ..content import (
     revise_main,
 )
 from ..core import merge as merging
+from ..core.links import app_hosts
 from ..errors import Conflict, Forbidden, TooLarge
 from ..kit.context import Context
 from ..kit.db import RetryTransaction, Transaction
 from ..kit.outbox import emit
+from ..references import Member, Resolver, state_resolver
 from . import store
 from .content_wire import ContentChange, DocumentInput
 from .editing import Edited, edit
@@ -110,9 +112,17 @@ def edit_change(context: Context, access: ChangeAccess, changes: Sequence[Conten
     _require_open(context, access)
     _require_sizes(context, changes)
     uploads = store_uploads(context, changes)
-    return revise_change(
-        context, access, lambda tx, state, started: edit(tx, state, changes, uploads, started)
-    )
+
+    def make(tx: Transaction, state: State, started: State | None) -> Edited:
+        return edit(_resolver(context, tx, state, access.actor), tx, state, changes, uploads, started)
+
+    return revise_change(context, access, make)
+
+
+def _resolver(context: Context, tx: Transaction, state: State, actor: Actor) -> Resolver:
+    """What references mean to who edits."""
+    viewer = Member(tx, actor, state.space_id)
+    return state_resolver(tx, state, app_hosts(context.settings.url), viewer)
 
 
 Also = Callable[[Transaction, State], None]
@@ -200,7 +210,11 @@ def edit_main(context: Context, space: SpaceAccess, changes: Sequence[ContentCha
     require_live(space)
     _require_sizes(context, changes)
     uploads = store_uploads(context, changes)
-    return edit_live(context, space, lambda tx, state, started: edit(tx, state, changes, uploads, started))
+
+    def make(tx: Transaction, state: State, started: State | None) -> Edited:
+        return edit(_resolver(context, tx, state, space.actor), tx, state, changes, uploads, started)
+
+    return edit_live(context, space, make)
 
 
 def edit_live(context: Context, space: SpaceAccess, make: Make, also: Also = _nothing_else) -> EditedChange:
@@ -244,4 +258,4 @@ def prepare(context: Context, main: State, changes: Changes, bodies: list[str]) 
         with context.db.write() as tx:
             put_bodies(tx, bodies)
     with context.db.read() as tx:
-        return prepare_main(tx, main, changes)
+        return prepare_main(tx, main, changes, app_hosts(context.settings.url))

@@ -8,7 +8,6 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from ..access import User, present_people
-from ..content import app_url
 from ..core.document import DocumentError, from_json, to_json
 from ..core.merge import Conflict
 from ..errors import BadRequest
@@ -16,6 +15,7 @@ from ..kit.clock import iso
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from ..kit.pagination import PageQuery
+from ..pages import app_url
 from .store import ChangeRow, Contributor
 
 Status = Literal["draft", "open", "archived", "merged"]

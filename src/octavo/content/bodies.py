@@ -6,6 +6,7 @@ import hashlib
 import zlib
 from collections.abc import Iterable
 
+from ..core.document import Document, read, split_page
 from ..kit.db import Transaction
 from ..spaces import retain
 
@@ -42,6 +43,11 @@ def put_bodies(tx: Transaction, texts: Iterable[str]) -> list[str]:
                 data=pack(text),
             )
     return [digest for digest, _ in sources]
+
+
+def read_source(tx: Transaction, body: str | None) -> Document:
+    """The document of a page file, as written."""
+    return read(split_page(get_body(tx, body))[2]) if body else Document(nodes=[], gaps=[""])
 
 
 def list_oversized(tx: Transaction, digests: Iterable[str], most: int) -> list[tuple[str, int]]:

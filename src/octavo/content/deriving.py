@@ -19,14 +19,16 @@ _ATTEMPTS = 5
 
 
 class Prepare(Protocol):
-    def __call__(self, tx: Transaction, state: State, changes: Changes, *, anew: bool = False) -> Any: ...
+    def __call__(
+        self, tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...], *, anew: bool = False
+    ) -> Any: ...
 
 
 class Derived(NamedTuple):
     prepare: Prepare
     apply: Callable[[Transaction, str, Any], None]
     clear: Callable[[Transaction, str], None]
-    check: Callable[[Transaction, str], str | None]
+    check: Callable[[Transaction, str, tuple[str, ...]], str | None]
 
 
 _derived: list[Derived] = []
@@ -36,20 +38,21 @@ def derive_from_main(
     prepare: Prepare,
     apply: Callable[[Transaction, str, Any], None],
     clear: Callable[[Transaction, str], None],
-    check: Callable[[Transaction, str], str | None],
+    check: Callable[[Transaction, str, tuple[str, ...]], str | None],
 ) -> None:
     """Registers what derives something from main.
 
-    ``prepare(tx, state, changes)`` is called in a read with the head of main that is to change, or with ``anew=True``
-    as if nothing of the space had been derived so far; ``apply(tx, space_id, prepared)`` in the write.
-    ``clear(tx, space_id)`` deletes what was derived from a space. ``check(tx, space_id)`` says what is wrong with it.
+    ``prepare(tx, state, changes, hosts)`` is called in a read with the head of main that is to change and the hosts of
+    this installation (``core.links.app_hosts``), or with ``anew=True`` as if nothing of the space had been derived so
+    far; ``apply(tx, space_id, prepared)`` in the write. ``clear(tx, space_id)`` deletes what was derived from a space.
+    ``check(tx, space_id, hosts)`` says what is wrong with it.
     """
     _derived.append(Derived(prepare, apply, clear, check))
 
 
-def prepare_derived(tx: Transaction, state: State, changes: Changes) -> list[Any]:
+def prepare_derived(tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...]) -> list[Any]:
     """What everything derived needs for these changes of main."""
-    return [derived.prepare(tx, state, changes) for derived in _derived]
+    return [derived.prepare(tx, state, changes, hosts) for derived in _derived]
 
 
 def apply_derived(tx: Transaction, space_id: str, prepared: list[Any]) -> None:
@@ -58,14 +61,14 @@ def apply_derived(tx: Transaction, space_id: str, prepared: list[Any]) -> None:
         derived.apply(tx, space_id, ready)
 
 
-def rebuild_derived(database: Database, space_id: str) -> None:
+def rebuild_derived(database: Database, space_id: str, hosts: tuple[str, ...]) -> None:
     """Makes all that is derived from a space anew. It is there all the while; whoever refers to the space from
     elsewhere is looked at again, too. Raises NotFound, BranchMoved when main never holds still."""
     for attempt in range(_ATTEMPTS):
         with database.read() as tx:
             state, changes = as_new(tx, space_id)
             head = main_state(tx, space_id)
-            prepared = [derived.prepare(tx, state, changes, anew=True) for derived in _derived]
+            prepared = [derived.prepare(tx, state, changes, hosts, anew=True) for derived in _derived]
         try:
             with database.write() as tx:
                 # Held until the end: no revision of main comes between.
@@ -82,9 +85,9 @@ def rebuild_derived(database: Database, space_id: str) -> None:
             return
 
 
-def check_derived(tx: Transaction, space_id: str) -> list[str]:
+def check_derived(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> list[str]:
     """What is wrong with all that is derived from a space."""
-    found = (derived.check(tx, space_id) for derived in _derived)
+    found = (derived.check(tx, space_id, hosts) for derived in _derived)
     return [what for what in found if what is not None]
 
 

@@ -186,6 +186,7 @@ def computed_document(tx: Transaction, space_id: str, actor: Actor | None, page:
 
 
 def markdown_page(page: Page, document: Document) -> str:
-    """A computed page as the file that it would be."""
+    """A page as the file that it would be, with nothing but its title and description above the text."""
     head = {"title": page.title, **({"description": page.description} if page.description else {})}
-    return f"{with_head('', head)}\n{write(document)}"
+    text = write(document).strip("\ufeff\r\n")
+    return f"{with_head('', head)}\n{text}\n" if text else with_head("", head)

@@ -19,9 +19,10 @@ def commit(tx: Transaction, state: State, changes: Changes, page_size: int, **ab
     return store.commit(tx, state, changes, **about)
 
 
-def prepare_main(tx: Transaction, state: State, changes: Changes) -> list[Any]:
-    """What ``revise_main`` needs of what is derived from main, read outside the write. New texts must be stored."""
-    return prepare_derived(tx, state, changes)
+def prepare_main(tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...]) -> list[Any]:
+    """What ``revise_main`` needs of what is derived from main, read outside the write. New texts must be stored.
+    ``hosts``: the addresses of this installation (``core.links.app_hosts``)."""
+    return prepare_derived(tx, state, changes, hosts)
 
 
 def revise_main(

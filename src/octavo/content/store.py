@@ -565,6 +565,7 @@ class FoundDocument(Struct, frozen=True):
 
     state: State
     owner_id: str
+    owner_kind: Literal["page", "reusable-content"]
     file_path: str | None
 
 
@@ -572,11 +573,12 @@ def get_document(tx: Transaction, space_id: str, document_id: str) -> FoundDocum
     """The text with this hash: as main has it now, else as the space had it last, in whichever branch. Raises
     NotFound."""
     found = tx.one(
-        """SELECT v.owner, v.path, r.id FROM (
-             SELECT branch_id, from_seq, to_seq, page_id AS owner, file_path AS path FROM page_versions
+        """SELECT v.owner, v.kind, v.path, r.id FROM (
+             SELECT branch_id, from_seq, to_seq, page_id AS owner, 'page' AS kind, file_path AS path
+               FROM page_versions
                WHERE body = :id AND deleted = 0
              UNION ALL
-             SELECT branch_id, from_seq, to_seq, item_id AS owner, path FROM item_versions
+             SELECT branch_id, from_seq, to_seq, item_id AS owner, kind, path FROM item_versions
                WHERE content = :id AND kind = 'reusable-content' AND deleted = 0) AS v
            JOIN branches l ON l.id = v.branch_id
            JOIN revisions r ON r.branch_id = v.branch_id
@@ -589,8 +591,8 @@ def get_document(tx: Transaction, space_id: str, document_id: str) -> FoundDocum
     )
     if found is None:
         raise NotFound(f"There is no document {document_id!r} in this space.")
-    owner, path, revision = found
-    return FoundDocument(revision_state(tx, space_id, revision), owner, path)
+    owner, kind, path, revision = found
+    return FoundDocument(revision_state(tx, space_id, revision), owner, kind, path)
 
 
 # --- writing ------------------------------------------------------------------------------------------

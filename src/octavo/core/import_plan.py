@@ -9,14 +9,15 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Protocol
 from urllib.parse import quote
 
 from msgspec import Struct, field
 
-from .document import PageHead, split_page, unpaired_tags
+from .document import PageHead, read, references, split_page, unpaired_tags
 from .free_names import free_name
-from .links import APP_HOST
+from .links import include_path
 from .pages import Page, PageKind, ranks, slugify
 from .problems import Problem
 from .space_config import (
@@ -135,22 +136,45 @@ def read_text(plan: ImportPlan, files: Files, path: str, page_size: int | None) 
         return None
 
 
-_SPACE_LINK = re.compile(rf"https?://{re.escape(APP_HOST)}/(?:o/[^/\s]+/)?s/([A-Za-z0-9_-]{{1,64}})")
+_INCLUDE = re.compile(r"""\{%-?\s*include\s+["']([^"'\n]+)["']""")
+_SPACE_LINK = re.compile(r"https?://([^/\s:]+)(?::\d+)?/(?:o/[^/\s]+/)?s/([A-Za-z0-9_-]{1,64})")
 
 
-def note_text(plan: ImportPlan, path: str, text: str, is_space: Callable[[str], bool]) -> None:
-    """Adds problems for what a file says and nothing can be made of: tags without an end, and links to spaces that
-    are none here."""
-    front, heading, body = split_page(text)
-    before = (front + heading).count("\n") + 1
-    for line, tag in unpaired_tags(body):
-        message = f"{tag[1:]} ends here but was not begun" if tag[0] == "/" else f"{tag} is never closed"
-        plan.problems.append(Problem(path, before + line, "unclosed_tag", message))
-    for match in _SPACE_LINK.finditer(text):
-        if not is_space(match[1]):
-            line = text.count("\n", 0, match.start()) + 1
-            message = f"the space {match[1]} is not known here; the link leads where it is written"
-            plan.problems.append(Problem(path, line, "unknown_space", message))
+class TextCheck:
+    """Adds problems to a plan for what its files say and nothing can be made of: tags without an end, links to spaces
+    that are none here, and includes that are not in the source.
+
+    ``is_space``: whether a space of this id may be linked to; ``hosts``: those whose addresses mean content.
+    """
+
+    def __init__(self, plan: ImportPlan, is_space: Callable[[str], bool], hosts: tuple[str, ...]) -> None:
+        self._plan = plan
+        self._is_space = cache(is_space)
+        self._hosts = hosts
+        self._includes = set(plan.includes)
+
+    def check(self, path: str, text: str) -> None:
+        """Looks at the whole text of one Markdown file."""
+        front, heading, body = split_page(text)
+        before = (front + heading).count("\n") + 1
+        for line, tag in unpaired_tags(body):
+            message = f"{tag[1:]} ends here but was not begun" if tag[0] == "/" else f"{tag} is never closed"
+            self._add(path, before + line, "unclosed_tag", message)
+        for match in _SPACE_LINK.finditer(text):
+            if match[1].lower() in self._hosts and not self._is_space(match[2]):
+                message = f"the space {match[2]} is not known here; the link leads where it is written"
+                self._add(path, text.count("\n", 0, match.start()) + 1, "unknown_space", message)
+        missing = [m for m in _INCLUDE.finditer(text) if include_path(m[1], path) not in self._includes]
+        # In a listing it is an example.
+        meant = references(read(body)) if missing else []
+        written = {found.ref.get("url") for found in meant if found.type == "reusable-content"}
+        for match in missing:
+            if match[1] in written:
+                message = f"{match[1]} does not exist; nothing is shown in its place"
+                self._add(path, text.count("\n", 0, match.start()) + 1, "missing_include", message)
+
+    def _add(self, path: str, line: int, kind: str, message: str) -> None:
+        self._plan.problems.append(Problem(path, line, kind, message))
 
 
 def page_of(read: PageText, ids: Sequence[str], file_ids: Mapping[str, str]) -> Page:
@@ -245,9 +269,8 @@ class _Planner:
         if root + self.config.readme not in self.existing:
             self.problem(root + self.config.readme, 0, "no_readme", "there is no home page of this name")
         self.place(summary.entries, None)
-        includes = [
-            path for path in self.paths if path.startswith(root + INCLUDES_FOLDER) and is_markdown(path)
-        ]
+        # Also those of folders within, which the files there mean by their relative paths.
+        includes = [path for path in self.paths if f"/{INCLUDES_FOLDER}" in f"/{path}" and is_markdown(path)]
         taken = self.special | self.page_of_file.keys() | set(includes)
         kept = [path for path in self.paths if path not in taken]
         for path in kept:

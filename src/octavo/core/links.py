@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 from urllib.parse import quote, unquote, urlsplit
 
 from msgspec import Struct
@@ -16,6 +16,14 @@ from .summary import entry_path
 
 APP_HOST = "app.gitbook.com"
 BROKEN = "broken-reference"
+
+
+def app_hosts(url: str) -> tuple[str, ...]:
+    """The hosts whose addresses mean content: that of ``url``, where the application is, and that which sources from
+    elsewhere name."""
+    host = urlsplit(url).hostname
+    # On the machine of who reads, `localhost` in a text mostly means something else.
+    return (APP_HOST,) if host in (None, "localhost", APP_HOST) else (APP_HOST, str(host))
 
 
 class Lookup(Protocol):
@@ -32,6 +40,9 @@ class Lookup(Protocol):
     def find_file(self, path: str) -> str | None: ...
 
     def find_file_by_id(self, file: str) -> str | None: ...
+
+    def find_reusable(self, path: str) -> str | None:
+        """A reusable content by the path of its file."""
 
 
 class Target(Struct, frozen=True, omit_defaults=True):
@@ -92,6 +103,33 @@ def resolve(
         if target := _resolve_path(spelled, anchor, lookup, source, root):
             return target
     return broken
+
+
+def include_path(href: str, source: str = "") -> str | None:
+    """The path of the file that an include, written in the file ``source``, means; None when it can be none."""
+    return entry_path(unquote(href).lstrip("/"), "" if href.startswith("/") else posixpath.dirname(source))
+
+
+_BY_KIND = re.compile(r"(page|file|user|collection|space|reusable-content|openapi):([A-Za-z0-9_.-]{1,64})")
+_ID_FIELD = {"reusable-content": "reusableContent", "openapi": "spec"}
+
+
+def by_kind(written: str) -> dict[str, Any] | None:
+    """The reference to something named by its id, as files name what has no path: ``user:1a2b``."""
+    named = _BY_KIND.fullmatch(written)
+    return {"kind": named[1], _ID_FIELD.get(named[1], named[1]): named[2]} if named else None
+
+
+_PERSON = re.compile(r"/(?:o/[^/]+/)?(u|c)/([A-Za-z0-9_-]{1,64})/?\Z")
+
+
+def in_app(url: str) -> dict[str, Any] | None:
+    """The person or collection that an address of the application shows."""
+    person = _PERSON.match(urlsplit(url).path)
+    if person is None:
+        return None
+    kind = "user" if person[1] == "u" else "collection"
+    return {"kind": kind, kind: person[2]}
 
 
 def _resolve_url(url: str, app_hosts: tuple[str, ...]) -> Target | None:

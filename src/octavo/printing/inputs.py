@@ -2,46 +2,45 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
-from urllib.parse import unquote
 
-from ..content import Item, State, get_body, list_items, list_pages, list_variables
-from ..core.expressions import Shown
+from ..content import Item, State
+from ..core.document import Document, references
+from ..core.links import app_hosts
+from ..core.page_tree import PageTree
 from ..core.pages import Page
 from ..errors import NotFound
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
+from ..references import Documents, Nobody, Resolver, ViewFiles, load_view
 from ..spaces import get_space
-from .order import Chapter, Order, Place, Reusable, StoredFile
+from .order import Chapter, Order, Place, StoredFile, write_document
 from .store import Wanted
 
 _IMAGE_MAX = 24 * 1024 * 1024
 _ALL_IMAGES_MAX = 400 * 1024 * 1024
 _PIXELS_MAX = 60_000_000
-_WORD = re.compile(r"[^\s\"'()<>/|=]+")
 
 
 def gather(context: Context, tx: Transaction, state: State, wanted: Wanted, folder: Path) -> Order:
-    """The order of a print, with copies of the images it may show in ``folder``. Raises NotFound for a page that
-    is not there."""
+    """The order of a print, with the documents of its chapters and copies of the images that they show in ``folder``.
+    Raises NotFound for a page that is not there for who reads a print, which is nobody in particular."""
     space = get_space(tx, wanted.space_id)
-    variables = list_variables(tx, state)
-    tree = Tree(list_pages(tx, state), variables)
-    chosen = tree.chosen(wanted.page_id, wanted.single)
-    chapters = [_chapter(tx, page, level) for page, level in chosen]
-    reusables = [
-        Reusable(item.id, item.path, get_body(tx, item.content))
-        for item in list_items(tx, state, "reusable-content")
-        if item.path and item.content
-    ]
-    files = list_items(tx, state, "file")
-    named = _words([*(c.source for c in chapters), *(r.source for r in reusables)])
+    view = load_view(tx, state)
+    chosen = chosen_pages(view.tree, wanted.page_id, wanted.single)
+    resolver = Resolver(ViewFiles(tx, view, withheld=True), app_hosts(context.settings.url), Nobody())
+    documents = Documents(tx, view, resolver)
+    used = _Used()
+    chapters = []
+    for number, (page, level) in enumerate(chosen):
+        document = documents.to_draw(page)
+        used.note(document)
+        write_document(folder, number, document)
+        chapters.append(_chapter(page, level))
     head = chosen[0][0] if wanted.page_id else None
+    places = (page for page in view.tree if page.id in used.pages)
     return Order(
         title=(head.title if head else "") or space.title or "Untitled",
         subtitle=wanted.subtitle or (space.title if head else ""),
@@ -50,62 +49,51 @@ def gather(context: Context, tx: Transaction, state: State, wanted: Wanted, fold
         whole=not wanted.single,
         chapters=chapters,
         places=[
-            Place(id=page.id, path=path, title=page.title, file_path=page.file_path,
-                  description=page.description, emoji=page.emoji)
-            for page, path in tree.paths()
+            Place(id=page.id, title=page.title, description=page.description, emoji=page.emoji)
+            for page in places
         ],
-        files=_files(context, files, named, folder),
-        reusables=reusables,
-        variables=variables,
+        files=_files(context, [item for id in used.files if (item := view.item(id, "file"))], folder),
         fonts=context.settings.pdf_fonts or None,
-    )  # fmt: skip
+    )
 
 
-class Tree:
-    """The pages of a state as one who has told nothing about themselves meets them: a page whose condition is
-    not met is not there, nor is anything below it."""
+class _Used:
+    """The pages that documents lead to, and the files that they show; dicts for their order."""
 
-    def __init__(self, pages: list[Page], variables: dict[str, Any]) -> None:
-        self._variables = variables
-        self._by_id = {page.id: page for page in pages}
-        self._below: dict[str | None, list[Page]] = {}
-        for page in pages:
-            if self._shown(page):
-                self._below.setdefault(page.parent, []).append(page)
+    def __init__(self) -> None:
+        self.pages: dict[str, None] = {}
+        self.files: dict[str, None] = {}
 
-    def _shown(self, page: Page) -> bool:
-        return page.condition is None or Shown(self._variables, page.variables).holds(page.condition)
-
-    def paths(self) -> list[tuple[Page, str]]:
-        """All pages with the path of their URL, in order."""
-        found = []
-        stack = [(page, "") for page in reversed(self._below.get(None, []))]
-        while stack:
-            page, above = stack.pop()
-            path = f"{above}/{page.slug}" if above else page.slug
-            found.append((page, path))
-            stack += [(child, path) for child in reversed(self._below.get(page.id, []))]
-        return found
-
-    def chosen(self, page_id: str | None, single: bool) -> list[tuple[Page, int]]:
-        """The pages to print with their levels. One that is asked for by its id is printed although hidden."""
-        first = self._by_id.get(page_id) if page_id else None
-        if page_id and (first is None or first.kind == "link"):
-            raise NotFound(f"There is no page {page_id!r}.")
-        found = []
-        roots = [first] if first else self._below.get(None, [])
-        stack = [(page, 1) for page in reversed(roots)]
-        while stack:
-            page, level = stack.pop()
-            if page.kind == "link" or (page.hidden and page is not first):
-                continue
-            found.append((page, level))
-            if not single:
-                stack += [(child, level + 1) for child in reversed(self._below.get(page.id, []))]
-        return found
+    def note(self, document: Document) -> None:
+        for reference in references(document):
+            ref = reference.ref
+            if ref.get("kind") in ("page", "anchor") and isinstance(ref.get("page"), str):
+                self.pages[ref["page"]] = None
+            # Lists of files in tables name each by its id alone.
+            file = ref.get("file") if ref.get("kind") == "file" else ref.get("url")
+            if isinstance(file, str):
+                self.files[file] = None
 
 
-def _chapter(tx: Transaction, page: Page, level: int) -> Chapter:
+def chosen_pages(tree: PageTree, page_id: str | None, single: bool) -> list[tuple[Page, int]]:
+    """The pages to print with their levels. One that is asked for by its id is printed although hidden."""
+    first = tree.page(page_id) if page_id else None
+    if page_id and (first is None or first.kind == "link"):
+        raise NotFound(f"There is no page {page_id!r}.")
+    found = []
+    roots = [first] if first else tree.children.get(None, [])
+    stack = [(page, 1) for page in reversed(roots)]
+    while stack:
+        page, level = stack.pop()
+        if page.kind == "link" or (page.hidden and page is not first):
+            continue
+        found.append((page, level))
+        if not single:
+            stack += [(child, level + 1) for child in reversed(tree.children.get(page.id, []))]
+    return found
+
+
+def _chapter(page: Page, level: int) -> Chapter:
     return Chapter(
         id=page.id,
         kind=page.kind,
@@ -113,38 +101,23 @@ def _chapter(tx: Transaction, page: Page, level: int) -> Chapter:
         title=page.title,
         emoji=page.emoji,
         description=(page.description or "") if page.layout.description else "",
-        file_path=page.file_path,
-        source=get_body(tx, page.body) if page.body else "",
-        variables=page.variables,
     )
 
 
-def _words(sources: Iterable[str]) -> set[str]:
-    """Everything in the sources that may be (the end of) the name of a file, or its id."""
-    found: set[str] = set()
-    for source in sources:
-        found.update(_WORD.findall(unquote(source)))
-    return found
-
-
-def _files(context: Context, items: list[Item], named: set[str], folder: Path) -> list[StoredFile]:
-    """The files as the print knows them. Images are copied where the text names them, unless they are too
-    large to be opened."""
+def _files(context: Context, items: list[Item], folder: Path) -> list[StoredFile]:
+    """The files as the print knows them. Images are copied unless they are too large to be opened."""
     left = _ALL_IMAGES_MAX
     found = []
     for number, item in enumerate(items):
         image = None
-        last = item.name.split()[-1] if item.name.split() else item.name
-        wanted = item.id in named or last in named
         small = item.size <= min(_IMAGE_MAX, left) and (item.width or 0) * (item.height or 0) <= _PIXELS_MAX
-        if wanted and small and item.content:
+        if small and item.content:
             image = _copy_image(context, item.content, folder, number)
             left -= item.size if image else 0
         found.append(
             StoredFile(
                 id=item.id,
                 name=item.name,
-                path=item.path,
                 image=image,
                 width=item.width,
                 height=item.height,

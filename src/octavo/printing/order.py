@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
+from ..core.document import Document
 from ..core.pages import PageKind
 
 
 class Chapter(Struct, frozen=True, kw_only=True):
-    """A page to print. ``source`` is its Markdown file; ``level`` its depth in the print, from 1."""
+    """A page to print; its document stands in the print's folder (``write_document``). ``level`` is its depth in the
+    print, from 1."""
 
     id: str
     kind: PageKind
@@ -18,38 +21,27 @@ class Chapter(Struct, frozen=True, kw_only=True):
     title: str
     emoji: str | None = None
     description: str = ""
-    file_path: str | None = None
-    source: str = ""
-    variables: dict[str, Any] = {}
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """A page that a link may lead to, printed or not. ``path`` is that of its URL."""
+    """A page that a link leads to, printed or not."""
 
     id: str
-    path: str
     title: str
-    file_path: str | None = None
     description: str | None = None
     emoji: str | None = None
 
 
 class StoredFile(Struct, frozen=True, kw_only=True):
-    """A file of the space. ``image`` is the name of its copy in the print's folder, None when it has none."""
+    """A file that the print shows or names. ``image`` is the name of its copy in the print's folder, None when it has
+    none."""
 
     id: str
     name: str
-    path: str | None = None
     image: str | None = None
     width: int | None = None
     height: int | None = None
     size: int | None = None
-
-
-class Reusable(Struct, frozen=True):
-    id: str
-    path: str
-    source: str
 
 
 class Order(Struct, frozen=True, kw_only=True):
@@ -64,8 +56,6 @@ class Order(Struct, frozen=True, kw_only=True):
     chapters: list[Chapter]
     places: list[Place]
     files: list[StoredFile]
-    reusables: list[Reusable]
-    variables: dict[str, Any] = {}
     fonts: str | None = None
 
 
@@ -74,3 +64,18 @@ class Result(Struct, frozen=True):
 
     plain: list[str]
     broken: list[str]
+
+
+def write_document(folder: Path, number: int, document: Document) -> None:
+    """Puts the document of a chapter, as its reader sees it and with references resolved, into the print's folder."""
+    for block in document.nodes:
+        block.source = None
+    _path(folder, number).write_bytes(msgspec.json.encode(document))
+
+
+def read_document(folder: Path, number: int) -> Document:
+    return msgspec.json.decode(_path(folder, number).read_bytes(), type=Document)
+
+
+def _path(folder: Path, number: int) -> Path:
+    return folder / f"chapter{number}.json"

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from ..content import Inclusions, resolve_all
-from ..core.document import Document, read, split_page, to_text
+from ..core.document import to_text
 from ..core.document.parts import emoji
 from ..core.document.typst import Picture, Printing, Target, literal, place_of, plain_typst, to_typst
-from ..core.expressions import Shown
 from ..kit.highlighting import highlight_in_time
 from ..kit.icons import icon
 from .fonts import Glyphs
-from .order import Chapter, Order
+from .order import Chapter, Order, read_document
 
 _HEAD = '#import "octavo.typ": *\n#{\n'
 _ABSENT = (
@@ -31,10 +28,10 @@ class Setting:
     def __init__(self, order: Order, folder: Path) -> None:
         self._order = order
         self._folder = folder
-        self._lookup = _Lookup(order)
+        self._pages = {place.id: place for place in order.places}
+        self._files = {file.id: file for file in order.files}
         self._glyphs = Glyphs(order.fonts)
         self._icons: dict[str, str | None] = {}
-        self._documents: dict[str, Document] = {}
         self.places: dict[str, str] = {}
         self.broken: list[str] = []
 
@@ -93,35 +90,23 @@ class Setting:
         # The headings are gone, and with them the places that links lead to.
         own = f"{chapter.id}."
         self.places = {name: place for name, place in self.places.items() if not place.startswith(own)}
-        text = self._glyphs.shown(to_text(self._document(chapter)))
+        text = self._glyphs.shown(to_text(read_document(self._folder, number)))
         remark = f"remark({literal(_NOT_SET)});\n"
         (self._folder / f"p{number}.typ").write_text(f"{_HEAD}{remark}{plain_typst(text)}}}\n")
 
     # --- one page -----------------------------------------------------------------------------------------
 
     def _write_page(self, number: int, chapter: Chapter) -> None:
-        printed = to_typst(self._document(chapter), self._printing(chapter))
+        printed = to_typst(read_document(self._folder, number), self._printing(chapter))
         self.places.update(printed.anchors)
         (self._folder / f"p{number}.typ").write_text(f"{_HEAD}{printed.code}}}\n")
 
-    def _document(self, chapter: Chapter) -> Document:
-        found = self._documents.get(chapter.id)
-        if found is None:
-            found = resolve_all(self._lookup, read(split_page(chapter.source)[2]), chapter.file_path)
-            self._documents[chapter.id] = found
-        return found
-
     def _printing(self, chapter: Chapter) -> Printing:
-        # Nobody in particular reads a print: conditions on visitors are as for one who has told nothing.
-        shown = Shown(self._order.variables, chapter.variables)
         return Printing(
             page=chapter.id,
             level=chapter.level,
             link=self._link,
             file=self._file,
-            reusable=partial(self._reusable, Inclusions()),
-            evaluate=shown.text,
-            condition=shown.holds,
             icon=self._icon,
             highlight=highlight_in_time,
             shown=self._glyphs.shown,
@@ -129,10 +114,10 @@ class Setting:
 
     def _link(self, ref: dict[str, Any]) -> Target | None:
         kind = ref.get("kind")
-        if kind in ("page", "anchor") and "space" not in ref:
+        if kind in ("page", "anchor"):
             if "page" not in ref:
                 return Target(anchor=ref.get("anchor"))
-            place = self._lookup.pages.get(ref["page"])
+            place = self._pages.get(ref["page"])
             if place is None:
                 return None
             return Target(
@@ -143,27 +128,19 @@ class Setting:
                 emoji=place.emoji,
             )
         if kind == "file":
-            found = self._lookup.files.get(ref["file"])
+            found = self._files.get(ref["file"])
             return Target(title=found.name) if found else None
         if kind == "url":
             return Target(url=ref.get("url"))
         return Target(user=True) if kind == "user" else None
 
     def _file(self, ref: dict[str, Any]) -> Picture | None:
-        found = self._lookup.files.get(ref.get("file", "")) if ref.get("kind") == "file" else None
+        # Lists of files in tables name each by its id alone.
+        found = self._files.get(ref.get("file") or ref.get("url") or "")
         if found is None:
             return None
         return Picture(
             path=found.image, name=found.name, width=found.width, height=found.height, size=found.size
-        )
-
-    def _reusable(self, inclusions: Inclusions, ref: dict[str, Any]) -> Document | None:
-        found = self._lookup.reusables.get(ref.get("reusableContent", ""))
-        if found is None:
-            return None
-        source, path = found.source, found.path
-        return inclusions.admit(
-            len(source.encode()), lambda: resolve_all(self._lookup, read(split_page(source)[2]), path)
         )
 
     def _icon(self, name: str) -> str | None:
@@ -180,35 +157,3 @@ class Setting:
     def _language(self) -> str:
         language = self._order.language[:2].lower()
         return language if language.isascii() and language.isalpha() and len(language) == 2 else "en"
-
-
-class _Lookup:
-    """The state of a space as references see it (``content.Lookup``)."""
-
-    def __init__(self, order: Order) -> None:
-        self.pages = {place.id: place for place in order.places}
-        self.files = {file.id: file for file in order.files}
-        self.reusables = {item.id: item for item in order.reusables}
-        self._by_source = {place.file_path: place.id for place in reversed(order.places) if place.file_path}
-        self._by_path = {place.path.lower(): place.id for place in reversed(order.places)}
-        self._by_path[""] = order.places[0].id if order.places else ""
-        self._file_paths = {file.path: file.id for file in order.files if file.path}
-        self._reusable_paths = {item.path: item.id for item in order.reusables}
-
-    def find_page(self, file_path: str) -> str | None:
-        return self._by_source.get(file_path)
-
-    def find_page_by_path(self, path: str) -> str | None:
-        return self._by_path.get(path.strip("/").lower()) or None
-
-    def find_page_by_id(self, page: str) -> str | None:
-        return page if page in self.pages else None
-
-    def find_file(self, path: str) -> str | None:
-        return self._file_paths.get(path)
-
-    def find_file_by_id(self, file: str) -> str | None:
-        return file if file in self.files else None
-
-    def find_reusable(self, path: str) -> str | None:
-        return self._reusable_paths.get(path)

@@ -6,54 +6,66 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from ..content import (
-    Inclusions,
-    computed_document,
-    get_body,
-    markdown_page,
-    read_source,
-    resolve,
-    resolve_all,
-)
-from ..core.document import Block, Document
+from ..content import markdown_page
+from ..core.document import Block
 from ..core.document.html import Asset, Context, Html, Target, render
 from ..core.document.parts import emoji
 from ..core.document.urls import safe_url
-from ..core.expressions import Shown
 from ..core.pages import Page
-from ..errors import BadRequest
+from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 from ..kit.highlighting import Highlighter
 from ..kit.icons import icon
-from .resolving import SpaceVisit
-from .state import SpaceState
+from ..references import Documents, Resolver, ViewFiles, page_owner
+from ..spaces import get_space
+from .resolving import SpaceVisit, Visitor
 from .views import CoverView, Crumb, Layout, NavItem, PageView
 
 _WHOLE_TREE = 400
 """Up to this many pages the tree at the side is complete; beyond, closed branches are left out."""
 
+_asked: ByteCache[tuple[str, ...]] = ByteCache(16 * 1024 * 1024)
+"""In which other spaces the links of a page were looked up."""
 
 _highlighter = Highlighter()
 
 
 class PageBuilder:
-    """Builds the view of one page, or what else a visit asks for."""
+    """Builds the view of one page, or what else a visit asks for. ``hosts``: the addresses of this installation."""
 
-    def __init__(self, tx: Transaction, visit: SpaceVisit) -> None:
+    def __init__(self, tx: Transaction, visit: SpaceVisit, hosts: tuple[str, ...]) -> None:
         self._tx = tx
         self._visit = visit
-        self._state: SpaceState = visit.state
-        self._inclusions = Inclusions()
+        self._view = visit.view
+        self._tree = visit.view.tree
+        self._visitor = Visitor(tx, visit)
+        self._resolver = Resolver(ViewFiles(tx, visit.view, withheld=True), hosts, self._visitor)
+        self._documents = Documents(tx, visit.view, self._resolver)
+
+    def key(self, page: Page | None) -> tuple[object, ...]:
+        """What the drawn page depends on, or without one the navigation alone: the same key, the same page."""
+        visit = self._visit
+        own = (
+            self._view.state.revision_id,
+            self._view.computed,
+            page.id if page is not None else None,
+            visit.visit.site,
+            visit.site_spaces,
+        )
+        if self._resolver.asked:
+            _asked.put(own, self._resolver.asked, 200 + 40 * len(self._resolver.asked))
+        return (*own, self._resolver.revisions(_asked.get(own) or ()))
 
     # --- addresses ----------------------------------------------------------------------------------------
 
-    def href(self, page: Page, anchor: str | None = None) -> str:
-        path = quote(self._state.url_path(page))
-        return f"{self._visit.base}{path}{f'#{quote(anchor)}' if anchor else ''}"
+    def href(self, page: Page, anchor: str | None = None, visit: SpaceVisit | None = None) -> str:
+        there = visit or self._visit
+        path = quote(there.view.tree.url_path(page))
+        return f"{there.base}{path}{f'#{quote(anchor)}' if anchor else ''}"
 
     def _file_url(self, file_id: str) -> Asset | None:
-        item = self._state.item(file_id)
-        if item is None or item.kind != "file":
+        item = self._view.item(file_id, "file")
+        if item is None:
             return None
         # A file that was replaced has another address, so that what browsers keep is never the old one.
         url = f"{self._visit.base}~files/{item.id}/{quote(item.name, safe='')}?v={(item.content or '')[:12]}"
@@ -61,26 +73,15 @@ class PageBuilder:
 
     def link(self, ref: dict[str, Any]) -> Target | None:
         """Where a resolved reference leads from here."""
-        state = self._state
         kind = ref.get("kind")
-        if kind in ("page", "anchor") and "space" not in ref:
-            page = state.page(ref["page"]) if "page" in ref else None
-            if page is None:
-                return (
-                    Target(href=f"#{quote(ref['anchor'])}")
-                    if kind == "anchor" and "page" not in ref
-                    else None
-                )
-            shown = state.first_document(page)
-            if shown is None:
-                return None
-            return Target(
-                href=self.href(shown, ref.get("anchor")),
-                title=page.title,
-                description=page.description,
-                emoji=page.emoji,
-                icon=page.icon,
-            )
+        if kind == "anchor" and "page" not in ref:
+            return Target(href=f"#{quote(ref['anchor'])}")
+        if kind in ("page", "anchor"):
+            return self._page_target(ref)
+        if kind == "space":
+            there = self._visitor.visit(ref["space"])
+            title = get_space(self._tx, ref["space"]).title if there is not None else None
+            return Target(href=there.base, title=title) if there is not None else None
         if kind == "file":
             asset = self._file_url(ref["file"])
             return Target(href=asset.url, title=asset.name) if asset else None
@@ -89,75 +90,72 @@ class PageBuilder:
             if url.startswith(("http://", "https://", "mailto:", "tel:", "//")):
                 return Target(href=safe_url(url), external=True)
             # What is left relative here was found in no file of the space.
-            return None
         return None
+
+    def _page_target(self, ref: dict[str, Any]) -> Target | None:
+        there = self._visitor.visit(ref["space"]) if "space" in ref else self._visit
+        page = there.view.tree.page(ref["page"]) if there is not None else None
+        shown = there.view.tree.first_document(page) if there is not None and page is not None else None
+        if page is None or shown is None:
+            return None
+        return Target(
+            href=self.href(shown, ref.get("anchor"), there),
+            title=page.title,
+            description=page.description,
+            emoji=page.emoji,
+            icon=page.icon,
+        )
 
     def _file(self, ref: dict[str, Any]) -> Asset | None:
         if ref.get("kind") == "file":
             return self._file_url(ref["file"])
         url = ref.get("url")
-        if ref.get("kind") == "url" and isinstance(url, str) and url.startswith(("http://", "https://")):
+        if ref.get("kind") != "url" or not isinstance(url, str):
+            return None
+        # Lists of files in tables name each by its id alone.
+        if (asset := self._file_url(url)) is not None:
+            return asset
+        if url.startswith(("http://", "https://")):
             return Asset(url=url, name=url.rsplit("/", 1)[-1])
         return None
 
     # --- text ---------------------------------------------------------------------------------------------
 
-    def _reusable(self, ref: dict[str, Any]) -> Document | None:
-        item = self._state.item(ref.get("reusableContent", ""))
-        if item is None or item.kind != "reusable-content" or not item.content:
-            return None
-        content, path = item.content, item.path
-        return self._inclusions.admit(
-            item.size, lambda: resolve_all(self._state, read_source(self._tx, content), path)
-        )
-
-    def _context(self, page: Page) -> Context:
-        shown = Shown(self._state.variables, page.variables)
+    def _context(self) -> Context:
         search = f"{self._visit.visit.base}~search"
         return Context(
             link=self.link,
             file=self._file,
             icon=icon,
-            evaluate=shown.text,
-            condition=shown.holds,
-            reusable=self._reusable,
             highlight=_highlighter.for_page(),
             search=lambda query: f"{search}?q={quote(query or '')}",
         )
 
-    def _document(self, page: Page) -> Document:
-        if not page.computed:
-            return resolve_all(self._state, read_source(self._tx, page.body), page.file_path)
-        try:
-            return computed_document(self._tx, self._state.state.space_id, None, page)
-        except BadRequest:
-            return read_source(self._tx, None)
-
     def body(self, page: Page) -> Html:
-        document = self._document(page)
+        document = self._documents.to_draw(page)
         if not document.nodes:
             # An empty page shows what is below it.
             document.nodes = [
                 Block("content-ref", {"ref": {"kind": "page", "page": child.id}})
-                for child in self._state.children.get(page.id, [])
+                for child in self._tree.children.get(page.id, [])
                 if child.kind in ("document", "group") and not child.hidden
             ]
-        return render(document, self._context(page))
+        return render(document, self._context())
 
     # --- the view -----------------------------------------------------------------------------------------
 
     def nav(self, current: Page | None) -> tuple[NavItem, ...]:
-        state = self._state
-        opened = {page.id for page in [*state.ancestors(current), current]} if current else set()
-        whole = len(state.paths) <= _WHOLE_TREE
+        tree = self._tree
+        opened = {page.id for page in [*tree.ancestors(current), current]} if current else set()
+        whole = len(tree) <= _WHOLE_TREE
 
         def items(parent: str | None) -> tuple[NavItem, ...]:
             found = []
-            for page in state.children.get(parent, []):
+            for page in tree.children.get(parent, []):
                 if page.hidden:
                     continue
                 below = whole or page.id in opened or page.kind == "group"
-                target = self.link(page.target or {}) if page.kind == "link" else None
+                target = self._target(page) if page.kind == "link" else None
                 if page.kind == "link" and (target is None or target.href is None):
                     continue
                 found.append(
@@ -176,6 +174,10 @@ class PageBuilder:
 
         return items(None)
 
+    def _target(self, page: Page) -> Target | None:
+        """Where a link among the pages leads."""
+        return self.link(self._resolver.content_ref(page_owner(page), page.target or {}, "link"))
+
     def _cover(self, page: Page) -> CoverView | None:
         cover = page.cover
         if cover is None or not page.layout.cover:
@@ -184,7 +186,8 @@ class PageBuilder:
         def url(written: str | None) -> str | None:
             if written is None:
                 return None
-            asset = self._file(resolve(self._state, page.file_path, {"kind": "url", "url": written}, "image"))
+            ref = {"kind": "url", "url": written}
+            asset = self._file(self._resolver.content_ref(page_owner(page), ref, "image"))
             return asset.url if asset else None
 
         light = url(cover.light)
@@ -194,7 +197,6 @@ class PageBuilder:
         return CoverView(light=light, dark=url(cover.dark), hero=hero, height=cover.height or 240)
 
     def page(self, page: Page) -> PageView:
-        state = self._state
         drawn = self.body(page)
         layout = page.layout
         previous, following = self._neighbours(page) if layout.pagination else (None, None)
@@ -210,7 +212,7 @@ class PageBuilder:
             nav=self.nav(page) if layout.table_of_contents else (),
             crumbs=tuple(
                 Crumb(title=p.link_title or p.title, href=self.href(p) if p.kind == "document" else None)
-                for p in state.ancestors(page)
+                for p in self._tree.ancestors(page)
             ),
             previous=previous,
             next=following,
@@ -225,16 +227,16 @@ class PageBuilder:
                 pagination=layout.pagination,
                 updated=layout.metadata,
             ),
-            markdown=f"{self._visit.base}{quote(state.paths[page.id])}.md",
+            markdown=f"{self._visit.base}{quote(self._tree.paths[page.id])}.md",
             no_index=self._visit.visit.site.visibility != "public" or self._is_kept_from_robots(page),
         )
 
     def _is_kept_from_robots(self, page: Page) -> bool:
         """The switches are inherited downward and a child cannot undo them."""
-        return any(p.no_robots_index for p in [*self._state.ancestors(page), page])
+        return any(p.no_robots_index for p in [*self._tree.ancestors(page), page])
 
     def _neighbours(self, page: Page) -> tuple[Crumb | None, Crumb | None]:
-        shown = [p for p in self._state.order if not p.hidden or p.id == page.id]
+        shown = [p for p in self._tree.order if not self._tree.is_hidden(p) or p.id == page.id]
         place = next((n for n, p in enumerate(shown) if p.id == page.id), None)
         if place is None:
             return None, None
@@ -247,7 +249,10 @@ class PageBuilder:
         return crumb(place - 1), crumb(place + 1)
 
     def markdown(self, page: Page) -> str:
-        """The page's source as it was written; of a computed page the file that it would be."""
-        if page.computed:
-            return markdown_page(page, self._document(page))
-        return get_body(self._tx, page.body) if page.body else f"# {page.title}\n"
+        """The page as Markdown, as this visitor sees it."""
+
+        def address(ref: dict[str, Any]) -> str | None:
+            target = self.link(ref)
+            return target.href if target is not None else None
+
+        return markdown_page(page, self._documents.to_write(page, address))

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from ..content import main_state
 from ..kit.db import Transaction
 from ..orgs import find_organization_by_hostname
+from ..references import Files, SpaceView, ViewFiles, load_view
 from ..sites import SiteRow, SiteSpaceRow, find_site_by_basename, find_site_by_hostname, list_site_spaces
-from .state import SpaceState, load_state
 
 _OPEN = ("public", "unlisted")
 
@@ -37,7 +37,7 @@ class SpaceVisit(Struct, frozen=True):
     site_spaces: tuple[SiteSpaceRow, ...]
     base: str
     rest: str
-    state: SpaceState
+    view: SpaceView
 
 
 def host_name(host: str) -> str:
@@ -86,7 +86,37 @@ def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
     default = next((s for s in site_spaces if s.is_default), site_spaces[0])
     first, _, below = visit.rest.partition("/")
     chosen = next((s for s in site_spaces if s.path == first.lower() and s.id != default.id), None)
-    state = load_state(tx, main_state(tx, (chosen or default).space_id))
+    view = load_view(tx, main_state(tx, (chosen or default).space_id))
     if chosen is None:
-        return SpaceVisit(visit, default, site_spaces, visit.base, visit.rest, state)
-    return SpaceVisit(visit, chosen, site_spaces, f"{visit.base}{chosen.path}/", below, state)
+        return SpaceVisit(visit, default, site_spaces, visit.base, visit.rest, view)
+    return SpaceVisit(visit, chosen, site_spaces, f"{visit.base}{chosen.path}/", below, view)
+
+
+class Visitor:
+    """A visitor of a site, for whom of other spaces those are there that the site publishes (``Viewer``)."""
+
+    members = False
+
+    def __init__(self, tx: Transaction, space: SpaceVisit) -> None:
+        self._tx = tx
+        self._space = space
+        self._visits: dict[str, SpaceVisit | None] = {space.site_space.space_id: space}
+
+    def visit(self, space_id: str) -> SpaceVisit | None:
+        """The start of a space of the site; None when the site does not show it."""
+        if space_id not in self._visits:
+            self._visits[space_id] = self._find(space_id)
+        return self._visits[space_id]
+
+    def _find(self, space_id: str) -> SpaceVisit | None:
+        site_space = next((s for s in self._space.site_spaces if s.space_id == space_id), None)
+        rest = "" if site_space is None or site_space.is_default else f"{site_space.path}/"
+        found = enter_space(self._tx, replace(self._space.visit, rest=rest)) if site_space else None
+        return found if found is not None and found.site_space.space_id == space_id else None
+
+    def sees(self, space_id: str) -> bool:
+        return self.visit(space_id) is not None
+
+    def files(self, space_id: str) -> Files | None:
+        there = self.visit(space_id)
+        return ViewFiles(self._tx, there.view, withheld=False) if there is not None else None

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from ..core.pages import Page
 from ..kit.db import Transaction
-from ..search import PageHit, search_pages, suggest, with_snippets
-from ..search import SectionHit as Section
+from ..search import Found, PageHit, search_pages, suggest, with_snippets
 from .resolving import SiteVisit, SpaceVisit, list_spaces
 from .views import Part, SearchAnswer, SearchHit, SectionHit
 
@@ -20,45 +18,46 @@ def search_site(tx: Transaction, visit: SiteVisit, query: str) -> SearchAnswer:
     spaces = {space.site_space.space_id: space for space in list_spaces(tx, visit)}
     if not query.strip() or not spaces:
         return SearchAnswer(query=query)
-    hits = _hits(tx, spaces, query)
-    suggestions: list[str] = []
-    if not hits:
-        # The index also knows words of pages that are not told here: only what finds something is suggested.
-        near = suggest(tx, list(spaces), query, limit=_SUGGESTIONS * 3)
-        suggestions = [word for word in near if _hits(tx, spaces, word)][:_SUGGESTIONS]
+    sees = _Sight(spaces)
+    found = search_pages(tx, list(spaces), query, sees)[:_HITS]
+    hits = [_hit(spaces[hit.space_id], hit) for hit in with_snippets(tx, found)]
+    suggestions = suggest(tx, list(spaces), query, sees, _SUGGESTIONS) if not hits else []
     return SearchAnswer(query=query, hits=tuple(hits), suggestions=tuple(suggestions))
 
 
-def _hits(tx: Transaction, spaces: dict[str, SpaceVisit], query: str) -> list[SearchHit]:
-    kept: list[tuple[PageHit, Page, Page]] = []
-    for found in search_pages(tx, list(spaces), query):
-        space = spaces[found.space_id]
-        page = space.state.page(found.page_id)
-        shown = space.state.first_document(page) if page is not None else None
-        if page is None or shown is None or _is_kept_back(space, page):
-            continue
-        kept.append((found, page, shown))
-        if len(kept) == _HITS:
-            break
-    quoted = with_snippets(tx, [found for found, _, _ in kept])
-    return [
-        _hit(spaces[found.space_id], page, shown, found.sections)
-        for found, (_, page, shown) in zip(quoted, kept, strict=True)
-    ]
+class _Sight:
+    """Which sections this visitor may find."""
+
+    def __init__(self, spaces: dict[str, SpaceVisit]) -> None:
+        self._spaces = spaces
+        self._known: dict[tuple[str, str, tuple[str, ...]], bool] = {}
+
+    def __call__(self, found: Found) -> bool:
+        key = (found.space_id, found.page_id, found.conditions)
+        if key not in self._known:
+            self._known[key] = self._sees(*key)
+        return self._known[key]
+
+    def _sees(self, space_id: str, page_id: str, conditions: tuple[str, ...]) -> bool:
+        view = self._spaces[space_id].view
+        page = view.tree.page(page_id)
+        if page is None or view.tree.is_hidden(page) or view.tree.first_document(page) is None:
+            return False
+        if any(p.no_index for p in [*view.tree.ancestors(page), page]):
+            return False
+        return all(map(view.shown(page).holds, conditions))
 
 
-def _is_kept_back(space: SpaceVisit, page: Page) -> bool:
-    above = [*space.state.ancestors(page), page]
-    return page.hidden or any(p.no_index or p.hidden for p in above)
-
-
-def _hit(space: SpaceVisit, page: Page, shown: Page, sections: tuple[Section, ...]) -> SearchHit:
-    href = f"{space.base}{quote(space.state.url_path(shown))}"
+def _hit(space: SpaceVisit, found: PageHit) -> SearchHit:
+    tree, sections = space.view.tree, found.sections
+    page = tree.page(found.page_id)
+    assert page is not None
+    href = f"{space.base}{quote(tree.url_path(tree.first_document(page) or page))}"
     lead = next((s for s in sections if s.anchor is None), None)
     return SearchHit(
         title=page.title,
         href=href,
-        crumbs=tuple(p.link_title or p.title for p in space.state.ancestors(page)),
+        crumbs=tuple(p.link_title or p.title for p in tree.ancestors(page)),
         excerpt=tuple(Part(p.text, p.marked) for p in lead.snippet) if lead else (),
         sections=tuple(
             SectionHit(

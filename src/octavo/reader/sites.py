@@ -55,14 +55,16 @@ def robots_text(site_url: str, indexed: bool) -> str:
 def _listed(tx: Transaction, visit: SiteVisit) -> Iterator[tuple[SpaceVisit, Page]]:
     """Every page of the site that may be told to strangers, in reading order."""
     for space in list_spaces(tx, visit):
-        for page in space.state.order:
-            if not any(p.hidden or p.no_robots_index for p in [*space.state.ancestors(page), page]):
+        tree = space.view.tree
+        for page in tree.order:
+            kept = any(p.no_robots_index for p in [*tree.ancestors(page), page])
+            if not kept and not tree.is_hidden(page):
                 yield space, page
 
 
 def sitemap_xml(tx: Transaction, visit: SiteVisit, origin: str) -> str:
     rows = "".join(
-        f"<url><loc>{escape(f'{origin}{space.base}{quote(space.state.url_path(page))}')}</loc>"
+        f"<url><loc>{escape(f'{origin}{space.base}{quote(space.view.tree.url_path(page))}')}</loc>"
         f"<lastmod>{iso(page.updated_at)}</lastmod></url>"
         for space, page in _listed(tx, visit)
     )
@@ -77,5 +79,7 @@ def llms_text(tx: Transaction, visit: SiteVisit, origin: str) -> str:
     lines = [f"# {visit.site.title}", ""]
     for space, page in _listed(tx, visit):
         about = f": {page.description}" if page.description else ""
-        lines.append(f"- [{page.title}]({origin}{space.base}{quote(space.state.paths[page.id])}.md){about}")
+        lines.append(
+            f"- [{page.title}]({origin}{space.base}{quote(space.view.tree.paths[page.id])}.md){about}"
+        )
     return "\n".join(lines) + "\n"

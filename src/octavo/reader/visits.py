@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, quote
 import msgspec
 from msgspec import Struct
 
+from ..core.links import app_hosts
 from ..errors import BadRequest, NotFound
 from ..kit.asgi import Answer, Content, Request, etag_of
 from ..kit.cache import ByteCache
@@ -114,6 +115,10 @@ def _same(body: bytes | str, content_type: str, *, status: int = 200, policy: st
     return Answer(status, raw, content_type, headers, etag_of(raw), again=True)
 
 
+def _builder(view: View, visit: SpaceVisit) -> PageBuilder:
+    return PageBuilder(view.tx, visit, app_hosts(view.context.settings.url))
+
+
 def _html(site: SiteView, text: str, status: int = 200) -> Answer:
     return _same(text, HTML, status=status, policy=content_security_policy(site.theme_css))
 
@@ -123,20 +128,15 @@ def _redirect(location: str) -> Answer:
 
 
 def not_found(view: View, space: SpaceVisit) -> Answer:
-    key = ("not found", _shown(space))
-    kept = view.pages.get(key)
+    builder = _builder(view, space)
+    kept = view.pages.get(builder.key(None))
     if kept is None:
         site = site_view(view.tx, space)
-        nav = PageBuilder(view.tx, space).nav(None)
+        nav = builder.nav(None)
         message = MessageView(title=site.labels.not_found, text=site.labels.not_found_text, nav=nav)
         kept = _html(site, draw_not_found(site, message), status=404)
-        view.pages.put(key, kept, len(kept.body))
+        view.pages.put(builder.key(None), kept, len(kept.body))
     return kept
-
-
-def _shown(space: SpaceVisit) -> tuple[object, ...]:
-    """All that a page of the space is drawn from, beside the page."""
-    return (space.state.state.revision_id, space.state.computed, space.visit.site, space.site_spaces)
 
 
 def file_answer(context: Context, grant: FileGrant, size: int | None, *, public: bool = False) -> Answer:
@@ -191,14 +191,14 @@ def search(view: View, visit: SpaceVisit) -> Answer:
 def search_page(view: View, visit: SpaceVisit) -> Answer:
     found = search_site(view.tx, visit.visit, _query(view))
     site = site_view(view.tx, visit)
-    return _html(site, draw_search(site, found, PageBuilder(view.tx, visit).nav(None)))
+    return _html(site, draw_search(site, found, _builder(view, visit).nav(None)))
 
 
 @route("readSiteFile", "~files/{file}/{name}", kept=False)
 def read_file(view: View, visit: SpaceVisit, file: str, name: str) -> Answer:
     # The id is looked up among the files of this very revision of this very space.
-    item = visit.state.item(file)
-    if item is None or item.kind != "file" or not item.content:
+    item = visit.view.item(file, "file")
+    if item is None or not item.content:
         return not_found(view, visit)
     grant = FileGrant(item.content, item.name, item.content_type or "application/octet-stream")
     public = visit.visit.site.visibility == "public"
@@ -207,26 +207,25 @@ def read_file(view: View, visit: SpaceVisit, file: str, name: str) -> Answer:
 
 @route("readPage", "{path*}", kept=True)
 def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
-    state = visit.state
-    page = state.find(path.removesuffix(".md"))
-    shown = state.first_document(page) if page is not None else None
+    tree = visit.view.tree
+    page = tree.find(path.removesuffix(".md"))
+    shown = tree.first_document(page) if page is not None else None
     if shown is None:
         return not_found(view, visit)
-    builder = PageBuilder(view.tx, visit)
+    builder = _builder(view, visit)
     as_markdown = path.endswith(".md")
-    wanted = f"{state.paths[shown.id]}.md" if as_markdown else state.url_path(shown)
+    wanted = f"{tree.paths[shown.id]}.md" if as_markdown else tree.url_path(shown)
     if path != wanted:
         # One address for each page: other spellings lead to it.
         return _redirect(f"{visit.base}{quote(wanted)}")
     if as_markdown:
         return _same(builder.markdown(shown), "text/markdown; charset=utf-8")
-    key = (shown.id, _shown(visit))
-    kept = view.pages.get(key)
+    kept = view.pages.get(builder.key(shown))
     if kept is None:
         canonical = f"{view.origin(visit.visit)}{visit.base}{quote(wanted)}"
         drawn = msgspec.structs.replace(builder.page(shown), canonical=canonical)
         site = site_view(view.tx, visit)
         kept = _html(site, draw_page(site, drawn))
         if not shown.computed:
-            view.pages.put(key, kept, len(kept.body))
+            view.pages.put(builder.key(shown), kept, len(kept.body))
     return kept

@@ -1,10 +1,26 @@
-"""What references mean, the index of them, and links and backlinks."""
+"""What references mean, and what is made of that: the index of links, and documents as somebody sees them."""
 
 from . import tables as tables
-from .index import derive, difference
-from .listing import Links, Overlay, overlay_of
-from .resolving import answer_at
+from .index import Delta, Row, derive, difference
+from .listing import LinkIndex, Overlay, Spot, Usage, overlay_of
+from .lookup import Files, Owner, StateFiles
+from .resolving import (
+    Everybody,
+    Meaning,
+    Member,
+    Nobody,
+    Resolver,
+    Viewer,
+    cover_ref,
+    page_owner,
+    state_resolver,
+)
+from .showing import Documents
+from .viewing import SpaceView, ViewFiles, load_view
 
 __all__ = [
-    "Links", "Overlay", "answer_at", "derive", "difference", "overlay_of", "tables",
+    "Delta", "Documents", "Everybody", "Files", "LinkIndex", "Meaning", "Member", "Nobody",
+    "Overlay", "Owner", "Resolver", "Row", "SpaceView", "Spot", "StateFiles", "Usage", "ViewFiles",
+    "Viewer", "cover_ref", "derive", "difference", "load_view", "overlay_of", "page_owner", "state_resolver",
+    "tables",
 ]  # fmt: skip

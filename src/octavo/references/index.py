@@ -29,7 +29,8 @@ from ..content import (
 from ..core.document import assign_keys, read, references, split_page
 from ..core.pages import Page
 from ..kit.db import Transaction
-from .resolving import Meaning, Owner, Question, Resolver, SpaceFiles, question, refs_of
+from .lookup import Owner, Question, StateFiles, question
+from .resolving import Everybody, Meaning, Resolver, page_owner, refs_of
 
 Place = tuple[str, str, int]
 """Space, owner, and which of its references."""
@@ -80,7 +81,12 @@ class Delta(Struct):
 def _row(
     resolver: Resolver, space_id: str, owner: Owner, place: int, node: str | None, type: str, ref: Any
 ) -> Row:
-    meaning, asked = resolver.resolve(space_id, owner, ref, type)
+    known = [files for files in resolver.known if isinstance(files, StateFiles)]
+    for files in known:
+        files.asked = set()
+    meaning = resolver.meaning(owner, ref, type, space_id)
+    known = [files for files in resolver.known if isinstance(files, StateFiles)]
+    asked = sorted(asked for files in known for asked in files.asked)
     relation = "dependsOn" if meaning.kind in _DEPENDS or type == "reusable-content" else "reference"
     written = msgspec.json.encode(ref).decode()
     return Row(
@@ -116,7 +122,7 @@ def _key(meaning: Meaning, relation: str, ref: Any) -> str:
 
 def _rows_of(tx: Transaction, resolver: Resolver, space_id: str, thing: Page | Item) -> Iterator[Row]:
     if isinstance(thing, Page):
-        owner, body = Owner(thing.id, "page", thing.file_path), thing.body
+        owner, body = page_owner(thing), thing.body
         beside = list(refs_of(thing))
     else:
         owner, body, beside = Owner(thing.id, "reusable-content", thing.path), thing.content, []
@@ -137,7 +143,7 @@ def _rows_of(tx: Transaction, resolver: Resolver, space_id: str, thing: Page | I
 def _again(resolver: Resolver, row: Row) -> Row | None:
     """The same reference with what it means now; None where it no longer stands."""
     files = resolver.files(row.space_id)
-    owner = files.owner(row.owner_id, row.owner_kind) if files is not None else None
+    owner = files.owner(row.owner_id, row.owner_kind) if files is not None else None  # type: ignore[arg-type]
     if owner is None:
         return None
     ref = msgspec.json.decode(row.written)
@@ -164,9 +170,9 @@ class _Stale:
         self.spans.append((low, low[:-1] + chr(ord(low[-1]) + 1)))
 
 
-def _stale(tx: Transaction, state: State, changes: Changes, files: SpaceFiles) -> _Stale:
+def _stale(tx: Transaction, state: State, changes: Changes, files: StateFiles) -> _Stale:
     stale = _Stale()
-    before = SpaceFiles(tx, state)
+    before = StateFiles(tx, state)
     old_pages = find_pages(tx, state, changes.pages)
     for page_id, new in changes.pages.items():
         old = old_pages.get(page_id)
@@ -197,10 +203,13 @@ def _stale(tx: Transaction, state: State, changes: Changes, files: SpaceFiles) -
     return stale
 
 
-def derive(tx: Transaction, state: State, changes: Changes, *, anew: bool = False) -> Delta:
-    """What ``changes`` of a state of main change in what references mean; ``anew``: as if the space had no rows."""
-    files = SpaceFiles(tx, state, changes)
-    resolver = Resolver(tx, files)
+def derive(
+    tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...], *, anew: bool = False
+) -> Delta:
+    """What ``changes`` of a state of main change in what references mean; ``anew``: as if the space had no rows.
+    ``hosts``: the addresses of this installation."""
+    files = StateFiles(tx, state, changes)
+    resolver = Resolver(files, hosts, Everybody(tx))
     delta = Delta()
     things: dict[str, Page | Item | None] = dict(changes.pages)
     things |= {
@@ -220,7 +229,9 @@ def derive(tx: Transaction, state: State, changes: Changes, *, anew: bool = Fals
                 new[again.at] = again
     delta.old = {at: row for at, row in old.items() if new.get(at) != row}
     delta.new = [row for at, row in new.items() if old.get(at) != row]
-    delta.seen = resolver.seen
+    delta.seen = {
+        files.space_id: files.revision_id for files in resolver.known if files.space_id != state.space_id
+    }
     return delta
 
 
@@ -240,9 +251,11 @@ def difference(tx: Transaction, head: State, there: State) -> Changes:
 # --- derived from main -----------------------------------------------------------------------------------
 
 
-def prepare(tx: Transaction, state: State, changes: Changes, *, anew: bool = False) -> Delta:
+def prepare(
+    tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...], *, anew: bool = False
+) -> Delta:
     """What a revision of main changes in the rows, found before its transaction begins."""
-    return derive(tx, state, changes, anew=anew)
+    return derive(tx, state, changes, hosts, anew=anew)
 
 
 def apply(tx: Transaction, space_id: str, delta: Delta) -> None:
@@ -286,7 +299,7 @@ def clear(tx: Transaction, space_id: str) -> None:
         tx.run(f"DELETE FROM {table} WHERE space_id = :space", space=space_id)
 
 
-def check(tx: Transaction, space_id: str) -> str | None:
+def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
     """Compares the rows with what the texts of main say: their number, and what each means."""
     state, changes = as_new(tx, space_id)
     picked = ", ".join(COLUMNS)
@@ -294,7 +307,7 @@ def check(tx: Transaction, space_id: str) -> str | None:
         Row(*row)
         for row in tx.all(f"SELECT {picked} FROM content_references WHERE space_id = :s", s=space_id)
     }
-    wanted = {row for row in derive(tx, state, changes, anew=True).new if row.space_id == space_id}
+    wanted = {row for row in derive(tx, state, changes, hosts, anew=True).new if row.space_id == space_id}
     asked = sum(len(msgspec.json.decode(row.asked)) for row in wanted)
     questions = tx.value("SELECT count(*) FROM reference_questions WHERE space_id = :s", s=space_id)
     if there != wanted:
@@ -321,7 +334,7 @@ def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters:
     return found
 
 
-def _rows_asking(tx: Transaction, state: State, changes: Changes, files: SpaceFiles) -> list[Row]:
+def _rows_asking(tx: Transaction, state: State, changes: Changes, files: StateFiles) -> list[Row]:
     """The references, in whichever space, that asked something that may have another answer now."""
     space_id = state.space_id
     if tx.one("SELECT 1 FROM reference_questions WHERE asked_in = :space LIMIT 1", space=space_id) is None:

@@ -1,67 +1,38 @@
-"""What a reference means in a state, and what that was found by.
+"""What a reference means: the one answer, for the API, the index of links, the reader and prints.
 
-``State`` is what a space's files say of each other, with changes that are not yet made laid over it. Whatever it
-is asked it notes as a question; a reference keeps its meaning as long as the answers to its questions do.
+It depends on three things: the files of the space that the reference stands in, the addresses of this installation
+(``hosts``), and who reads (``Viewer``): a page of another space is a page for whom that space is there, and an
+address on the web for everybody else.
 """
 
 from __future__ import annotations
 
-import posixpath
-import re
-from collections.abc import Iterator
-from typing import Any, Literal
-from urllib.parse import unquote, urlsplit
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from ..content import (
-    Changes,
-    Item,
-    ItemKind,
-    State,
-    by_kind,
-    find_item,
-    find_item_by_path,
-    find_page,
-    find_page_by_file,
-    list_by_slug,
-    main_state,
-    read_source,
-)
+from ..access import Actor, Can, find_space_access
+from ..content import State, main_state
 from ..core import links
-from ..core.document import Block, heading_ids, plain_text, references, slug, walk
-from ..core.pages import Page, slugify
+from ..core.document import Document, Reference, rewrite
+from ..core.links import Target
+from ..core.pages import Page
 from ..errors import NotFound
 from ..kit.db import Transaction
+from ..spaces import get_space
+from .lookup import Files, Owner, StateFiles, find_include
 
 Kind = Literal["url", "page", "file", "space", "user", "collection", "reusable-content", "openapi"]
 Status = Literal["ok", "broken", "in-app"]
-Question = tuple[str, str]
-"""The space that is asked, and what."""
 
-_hosts: list[str] = [links.APP_HOST]
-
-
-def answer_at(url: str) -> None:
-    """Registers where the application is, so that addresses of content there mean that content."""
-    host = urlsplit(url).hostname
-    # On the machine of who reads, `localhost` in a text mostly means something else.
-    if host and host != "localhost" and host not in _hosts:
-        _hosts.append(host)
-
-
-_MAX_QUESTION = 200
 _OF_FILES = frozenset({"image", "inline-image", "drawing", "file"})
-_PERSON = re.compile(r"/(?:o/[^/]+/)?(u|c)/([A-Za-z0-9_-]{1,64})/?\Z")
-
-
-def question(kind: str, what: str) -> str:
-    """Cut where it is very long: then it stands for more than one, which costs a look and changes nothing."""
-    return f"{kind}:{what}"[:_MAX_QUESTION]
+_ID_FIELD = {"reusable-content": "reusableContent", "openapi": "spec"}
 
 
 class Meaning(Struct, frozen=True):
-    """``target`` is the id of the thing; None where the reference as written is all there is."""
+    """``target`` is the id of the thing, ``anchor`` a place in it by its id; ``target`` None where the reference as
+    written is all there is."""
 
     kind: Kind
     status: Status
@@ -73,267 +44,145 @@ class Meaning(Struct, frozen=True):
 _BROKEN = Meaning("url", "broken")
 
 
-class Owner(Struct, frozen=True):
-    """The page or reusable content in which a reference stands."""
+class Viewer(Protocol):
+    """Who reads. ``members``: people and collections of the organization mean something to them."""
 
-    id: str
-    kind: Literal["page", "reusable-content"]
-    file_path: str | None
+    members: bool
 
+    def sees(self, space_id: str) -> bool: ...
 
-class _Outline(Struct):
-    """The anchors of a document, and the reusable contents that bring more."""
-
-    anchors: set[str]
-    includes: list[str]
-    asked: set[Question]
+    def files(self, space_id: str) -> Files | None:
+        """The files of another space; None when it is not there for them."""
 
 
-class SpaceFiles:
-    """A state of a space, ``changes`` laid over ``base``; what ``core.links`` looks references up in."""
+class Everybody:
+    """All spaces there are: for the index, which keeps what is so and not who may know it."""
 
-    def __init__(self, tx: Transaction, state: State, changes: Changes | None = None) -> None:
+    members = True
+
+    def __init__(self, tx: Transaction) -> None:
         self._tx = tx
-        self._state = state
-        self._changes = changes or Changes()
-        self.space_id = state.space_id
-        self.asked: set[Question] = set()
-        self._known: dict[str, str | None] = {}
-        self._kept: dict[str, Page | None] = {}
-        self._outlines: dict[str, _Outline] = {}
-        self._by_file: dict[str, list[Page]] = {}
-        self._by_slug: dict[tuple[str | None, str], list[Page]] = {}
-        self._by_path: dict[str, Item] = {}
-        for page in self._changes.pages.values():
-            if page is not None:
-                self._by_slug.setdefault((page.parent, page.slug), []).append(page)
-                if page.file_path:
-                    self._by_file.setdefault(page.file_path, []).append(page)
-        for item in self._changes.items.values():
-            if item is not None and item.path:
-                self._by_path[item.path] = item
 
-    # --- what there is --------------------------------------------------------------------------------
+    def sees(self, space_id: str) -> bool:
+        return True
 
-    def page(self, page_id: str) -> Page | None:
-        if page_id in self._changes.pages:
-            return self._changes.pages[page_id]
-        if page_id not in self._kept:
-            self._kept[page_id] = find_page(self._tx, self._state, page_id)
-        return self._kept[page_id]
-
-    def item(self, item_id: str, kind: ItemKind) -> Item | None:
-        if item_id in self._changes.items:
-            item = self._changes.items[item_id]
-            return item if item is not None and item.kind == kind else None
-        return find_item(self._tx, self._state, item_id, kind)
-
-    def path(self, page: Page) -> str:
-        """The path of slugs."""
-        slugs, seen = [page.slug], {page.id}
-        above = page.parent
-        while above is not None and above not in seen:
-            seen.add(above)
-            parent = self.page(above)
-            if parent is None:
-                break
-            slugs.append(parent.slug)
-            above = parent.parent
-        return "/".join(reversed(slugs))
-
-    # --- core.links.Lookup, noting what is asked -------------------------------------------------------
-
-    def _ask(self, kind: str, what: str, find: Any) -> str | None:
-        asked = question(kind, what)
-        self.asked.add((self.space_id, asked))
-        key = f"{kind}:{what}"
-        if key not in self._known:
-            self._known[key] = find()
-        return self._known[key]
-
-    def find_page(self, file_path: str) -> str | None:
-        return self._ask("file", file_path, lambda: self._page_by_file(file_path))
-
-    def _page_by_file(self, file_path: str) -> str | None:
-        found = [page.id for page in self._by_file.get(file_path, [])]
-        below = find_page_by_file(self._tx, self._state, file_path)
-        if below is not None and below.id not in self._changes.pages:
-            found.append(below.id)
-        return min(found, default=None)
-
-    def find_page_by_path(self, path: str) -> str | None:
-        return self._ask("path", path, lambda: self._page_by_path(path))
-
-    def _page_by_path(self, path: str) -> str | None:
-        parent: str | None = None
-        for part in [part for part in path.split("/") if part]:
-            found = [
-                page
-                for page in list_by_slug(self._tx, self._state, parent, part)
-                if page.id not in self._changes.pages
-            ] + self._by_slug.get((parent, part), [])
-            if not found:
-                return None
-            parent = min(found, key=lambda page: (page.rank, page.id)).id
-        return parent
-
-    def find_page_by_id(self, page: str) -> str | None:
-        return self._ask("page", page, lambda: page if self.page(page) is not None else None)
-
-    def find_file(self, path: str) -> str | None:
-        return self._ask("item", path, lambda: self._item_by_path(path, "file"))
-
-    def find_reusable(self, path: str) -> str | None:
-        return self._ask("include", path, lambda: self._item_by_path(path, "reusable-content"))
-
-    def _item_by_path(self, path: str, kind: ItemKind) -> str | None:
-        item = self._by_path.get(path)
-        if item is None:
-            item = find_item_by_path(self._tx, self._state, path)
-            if item is not None and item.id in self._changes.items:
-                return None
-        return item.id if item is not None and item.kind == kind else None
-
-    def find_file_by_id(self, file: str) -> str | None:
-        return self._ask("id", file, lambda: file if self.item(file, "file") is not None else None)
-
-    def find_reusable_by_id(self, item: str) -> str | None:
-        return self._ask(
-            "id", item, lambda: item if self.item(item, "reusable-content") is not None else None
-        )
-
-    # --- anchors ----------------------------------------------------------------------------------------
-
-    def has_anchor(self, owner: Owner, anchor: str) -> bool:
-        """Whether a page or reusable content, or what it includes, has this anchor."""
-        outline = self._outline(owner)
-        self.asked |= outline.asked
-        for owner_id in (owner.id, *outline.includes):
-            self.asked.add((self.space_id, question("anchor", f"{owner_id}#{anchor}")))
-        # Writers of anchors differ in what they make of punctuation.
-        wanted = {anchor.lower(), slug(anchor)}
-        if wanted & outline.anchors:
-            return True
-        included = (self.owner(item_id, "reusable-content") for item_id in outline.includes)
-        return any(wanted & self._outline(part).anchors for part in included if part is not None)
-
-    def owner(self, owner_id: str, kind: str) -> Owner | None:
-        if kind == "page":
-            page = self.page(owner_id)
-            return Owner(page.id, "page", page.file_path) if page is not None else None
-        item = self.item(owner_id, "reusable-content")
-        return Owner(item.id, "reusable-content", item.path) if item is not None else None
-
-    def body(self, owner: Owner) -> str | None:
-        if owner.kind == "page":
-            page = self.page(owner.id)
-            return page.body if page is not None else None
-        item = self.item(owner.id, "reusable-content")
-        return item.content if item is not None else None
-
-    def _outline(self, owner: Owner) -> _Outline:
-        if owner.id not in self._outlines:
-            document = read_source(self._tx, self.body(owner))
-            before, self.asked = self.asked, set()
-            includes = [
-                found
-                for reference in references(document)
-                if reference.type == "reusable-content"
-                and (found := _include(self, owner, reference.ref)) is not None
-            ]
-            asked, self.asked = self.asked, before
-            names = {name.lower() for name in heading_ids(document).values()}
-            for node in walk(document):
-                if not isinstance(node, Block):
-                    continue
-                if node.type.startswith("heading-"):
-                    names.add(slugify(plain_text(node)))
-                elif node.type == "expandable":
-                    names |= {slug(words) for f in node.fragments[:1] if (words := plain_text(f))}
-                    names |= {slugify(words) for f in node.fragments[:1] if (words := plain_text(f))}
-                elif node.type == "update" and isinstance(node.data.get("date"), str):
-                    names.add(slugify(node.data["date"]))
-            self._outlines[owner.id] = _Outline(names, includes, asked)
-        return self._outlines[owner.id]
+    def files(self, space_id: str) -> Files | None:
+        return _main_files(self._tx, space_id)
 
 
-def _include(files: SpaceFiles, owner: Owner, ref: dict[str, Any]) -> str | None:
-    """The reusable content that a reference of an include means."""
-    if ref.get("kind") == "reusable-content":
-        return files.find_reusable_by_id(str(ref.get("reusableContent")))
-    folder = posixpath.dirname(owner.file_path or "")
-    path = posixpath.normpath(posixpath.join(folder, unquote(str(ref.get("url"))))).lstrip("/")
-    return files.find_reusable(path)
+class Member:
+    """Somebody with their rights in the organization of the space that they read."""
+
+    members = True
+
+    def __init__(self, tx: Transaction, actor: Actor, space_id: str) -> None:
+        self._tx = tx
+        self._actor = actor
+        self._space_id = space_id
+
+    def sees(self, space_id: str) -> bool:
+        access = find_space_access(self._tx, self._actor, Can.VIEW, space_id)
+        own = get_space(self._tx, self._space_id).organization_id
+        return access is not None and access.organization_id == own
+
+    def files(self, space_id: str) -> Files | None:
+        return _main_files(self._tx, space_id) if self.sees(space_id) else None
+
+
+class Nobody:
+    """Who reads a print: for them there is nothing but the space itself."""
+
+    members = False
+
+    def sees(self, space_id: str) -> bool:
+        return False
+
+    def files(self, space_id: str) -> Files | None:
+        return None
+
+
+def _main_files(tx: Transaction, space_id: str) -> Files | None:
+    try:
+        return StateFiles(tx, main_state(tx, space_id))
+    except NotFound:
+        return None
 
 
 class Resolver:
-    """Finds meanings in one state, and in main of the other spaces that it refers to."""
+    """Finds meanings in the files of one space, and in those of others that its viewer sees. Lives as long as one
+    request."""
 
-    def __init__(self, tx: Transaction, own: SpaceFiles) -> None:
-        self._tx = tx
-        self._files: dict[str, SpaceFiles | None] = {own.space_id: own}
-        self.seen: dict[str, str] = {}
-        """Which revisions of other spaces were looked into."""
+    def __init__(self, own: Files, hosts: tuple[str, ...], viewer: Viewer) -> None:
+        self._own = own
+        self._hosts = hosts
+        self._viewer = viewer
+        self._files: dict[str, Files | None] = {own.space_id: own}
+        self._seen: set[str] = set()
 
-    def files(self, space_id: str) -> SpaceFiles | None:
-        """That of a space; None when there is no such space."""
+    @property
+    def known(self) -> list[Files]:
+        """The spaces that were looked into so far, the own one first."""
+        return [files for files in self._files.values() if files is not None]
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The other spaces that were asked for so far. What was resolved stays so as long as their ``revisions``."""
+        return tuple(sorted((self._files.keys() | self._seen) - {self._own.space_id}))
+
+    def revisions(self, space_ids: Iterable[str]) -> tuple[str | None, ...]:
+        """Of each of these spaces its revision, None where the space is not there for the viewer."""
+        found = (self.files(space_id) for space_id in space_ids)
+        return tuple(files.revision_id if files is not None else None for files in found)
+
+    def files(self, space_id: str) -> Files | None:
+        """Those of a space; None when it is not there for the viewer."""
         if space_id not in self._files:
-            try:
-                state = main_state(self._tx, space_id)
-            except NotFound:
-                self._files[space_id] = None
-            else:
-                self._files[space_id] = SpaceFiles(self._tx, state)
-                self.seen[space_id] = state.revision_id
+            self._files[space_id] = self._viewer.files(space_id)
         return self._files[space_id]
 
-    def resolve(
-        self, space_id: str, owner: Owner, ref: dict[str, Any], type: str
-    ) -> tuple[Meaning, list[Question]]:
-        """What a reference, written in ``owner`` by a node of ``type``, means; and what was asked to know."""
-        for files in self._files.values():
-            if files is not None:
-                files.asked = set()
-        meaning = self._meaning(space_id, owner, ref, type)
-        return meaning, sorted(asked for s in self._files.values() if s is not None for asked in s.asked)
+    # --- one reference ----------------------------------------------------------------------------------
 
-    def _meaning(self, space_id: str, owner: Owner, ref: dict[str, Any], type: str) -> Meaning:
-        own = self.files(space_id)
+    def meaning(self, owner: Owner, ref: dict[str, Any], type: str, space_id: str | None = None) -> Meaning:
+        """What a reference means that stands in ``owner`` (of the own space, or of ``space_id``), by a node of
+        ``type``."""
+        own = self.files(space_id) if space_id is not None else self._own
         assert own is not None
         written = ref.get("url")
         if ref.get("kind") != "url" or not isinstance(written, str):
-            return self._by_id(space_id, own, owner, ref)
-        if (named := by_kind(written)) is not None:
-            return self._by_id(space_id, own, owner, named)
+            return self._by_id(own, owner, ref)
+        if (named := links.by_kind(written)) is not None:
+            return self._by_id(own, owner, named)
         if type == "reusable-content":
-            found = _include(own, owner, ref)
-            return Meaning("reusable-content", "ok", space_id, found) if found else _BROKEN
-        target = links.resolve(written, own, owner.file_path or "", app_hosts=tuple(_hosts))
+            found = find_include(own, owner, written)
+            return Meaning("reusable-content", "ok", own.space_id, found) if found else _BROKEN
+        target = links.resolve(written, own, owner.file_path or "", app_hosts=self._hosts)
         if type in _OF_FILES and target.kind not in ("file", "url"):
             return _BROKEN
+        return self._of_target(own, owner, target)
+
+    def _of_target(self, own: Files, owner: Owner, target: Target) -> Meaning:
         match target.kind:
-            case "page" | "anchor" if target.space is None or target.page is not None:
+            case "page" | "anchor" if target.space is None:
                 page = target.page or (owner.id if owner.kind == "page" else None)
                 return self._page(own, owner, page, target.anchor)
             case "page" | "anchor":
-                return self._elsewhere(target.space or space_id, target.path or "", target.anchor)
+                return self._elsewhere(target.space or own.space_id, target.path or "", target.anchor)
             case "file":
-                return Meaning("file", "ok", space_id, target.file)
+                return Meaning("file", "ok", own.space_id, target.file)
             case "space":
-                return self._space(target.space or space_id)
+                return self._space(target.space or own.space_id)
             case "in-app":
-                person = _PERSON.match(urlsplit(target.url or "").path)
-                if person is None:
-                    return Meaning("url", "in-app")
-                return Meaning("user" if person[1] == "u" else "collection", "ok", None, person[2])
+                ref = links.in_app(target.url or "") if self._viewer.members else None
+                return self._person(ref) if ref is not None else Meaning("url", "in-app")
             case "url":
                 return Meaning("url", "ok")
         return _BROKEN
 
-    def _by_id(self, space_id: str, own: SpaceFiles, owner: Owner, ref: dict[str, Any]) -> Meaning:
-        match ref.get("kind"):
+    def _by_id(self, own: Files, owner: Owner, ref: dict[str, Any]) -> Meaning:
+        kind = ref.get("kind")
+        match kind:
             case "page" | "anchor":
-                files = self.files(str(ref.get("space") or space_id))
+                files = self.files(str(ref.get("space") or own.space_id))
                 if files is None:
                     return _BROKEN
                 page = ref.get("page") or (owner.id if owner.kind == "page" else None)
@@ -343,34 +192,35 @@ class Resolver:
             case "file":
                 file = str(ref.get("file"))
                 found = own.find_file_by_id(file)
-                return Meaning("file", "ok" if found else "broken", space_id, file)
+                return Meaning("file", "ok" if found else "broken", own.space_id, file)
             case "reusable-content":
-                files = self.files(str(ref.get("space") or space_id))
+                files = self.files(str(ref.get("space") or own.space_id))
                 item = str(ref.get("reusableContent"))
                 if files is None or files.find_reusable_by_id(item) is None:
-                    return Meaning("reusable-content", "broken", str(ref.get("space") or space_id), item)
+                    return Meaning("reusable-content", "broken", str(ref.get("space") or own.space_id), item)
                 return Meaning("reusable-content", "ok", files.space_id, item)
             case "space":
                 return self._space(str(ref.get("space")))
-            case "user":
-                return Meaning("user", "ok", None, str(ref.get("user")))
-            case "collection":
-                return Meaning("collection", "ok", None, str(ref.get("collection")))
+            case "user" | "collection":
+                return self._person(ref)
             case "openapi":
                 return Meaning("openapi", "ok", None, str(ref.get("spec")))
             case "url":
                 return Meaning("url", "ok" if ref.get("url") else "broken")
         return _BROKEN
 
-    def _page(self, files: SpaceFiles, owner: Owner, page: str | None, anchor: str | None) -> Meaning:
+    def _page(self, files: Files, owner: Owner, page: str | None, anchor: str | None) -> Meaning:
         if page is None:
             # In a reusable content: a place in it, or in whichever page includes it.
-            return Meaning("reusable-content", "ok", files.space_id, owner.id, anchor)
+            found = files.find_anchor(owner, anchor) if anchor is not None else None
+            return Meaning("reusable-content", "ok", files.space_id, owner.id, found or anchor)
         there = files.owner(page, "page")
         if there is None:
             return Meaning("page", "broken", files.space_id, page, anchor)
-        ok = anchor is None or files.has_anchor(there, anchor)
-        return Meaning("page", "ok" if ok else "broken", files.space_id, page, anchor)
+        if anchor is None:
+            return Meaning("page", "ok", files.space_id, page)
+        found = files.find_anchor(there, anchor)
+        return Meaning("page", "ok" if found else "broken", files.space_id, page, found or anchor)
 
     def _elsewhere(self, space_id: str, path: str, anchor: str | None) -> Meaning:
         files = self.files(space_id)
@@ -379,15 +229,80 @@ class Resolver:
         if not path:
             return self._space(space_id)
         page = files.find_page_by_path(path)
-        if page is None:
+        there = files.owner(page, "page") if page is not None else None
+        if there is None:
             # The space is kept, for what is in one that is not seen is never told.
             return Meaning("url", "broken", space_id)
-        there = files.owner(page, "page")
-        ok = anchor is None or (there is not None and files.has_anchor(there, anchor))
-        return Meaning("page", "ok" if ok else "broken", space_id, page, anchor)
+        return self._page(files, there, page, anchor)
 
     def _space(self, space_id: str) -> Meaning:
+        if space_id != self._own.space_id:
+            self._seen.add(space_id)
+            if not self._viewer.sees(space_id):
+                return _BROKEN
         return Meaning("space", "ok", space_id, space_id)
+
+    @staticmethod
+    def _person(ref: dict[str, Any]) -> Meaning:
+        kind: Any = ref["kind"]
+        return Meaning(kind, "ok", None, str(ref.get(kind)))
+
+    # --- as documents have it -----------------------------------------------------------------------------
+
+    def content_ref(self, owner: Owner, ref: dict[str, Any], type: str) -> dict[str, Any]:
+        """What a reference means as a ContentRef; one that means nothing here stays as it was written."""
+        meaning = self.meaning(owner, ref, type)
+        if meaning.kind == "url" or meaning.target is None:
+            return ref
+        if ref.get("kind") != "url":
+            return {**ref, "anchor": meaning.anchor} if meaning.anchor is not None else ref
+        if meaning.status == "broken" and meaning.anchor is None:
+            return ref
+        space = {"space": meaning.space} if meaning.space != self._own.space_id else {}
+        if meaning.kind == "page":
+            return _page_ref(owner, meaning, str(ref.get("url")), space)
+        if meaning.kind == "reusable-content":
+            if type != "reusable-content":
+                return {"kind": "anchor", "anchor": meaning.anchor}
+            return {"kind": "reusable-content", "reusableContent": meaning.target, **space}
+        return {"kind": meaning.kind, _ID_FIELD.get(meaning.kind, meaning.kind): meaning.target}
+
+    def resolve_all(self, document: Document, owner: Owner) -> Document:
+        """Puts, in place, what every reference of a document means."""
+
+        def change(reference: Reference) -> dict[str, Any] | None:
+            return self.content_ref(owner, reference.ref, reference.type)
+
+        return rewrite(document, change)
+
+    def write_url(self, ref: dict[str, Any]) -> str | None:
+        """How a file of the own space names a page of another space; None when it is not there for the viewer."""
+        files = self.files(str(ref.get("space")))
+        path = files.find_path(str(ref.get("page"))) if files is not None else None
+        return links.space_href(str(ref["space"]), path, ref.get("anchor")) if path is not None else None
+
+
+def _page_ref(owner: Owner, meaning: Meaning, written: str, space: dict[str, Any]) -> dict[str, Any]:
+    if meaning.anchor is None:
+        return {"kind": "page", "page": meaning.target, **space}
+    # A place in the same text is that of whichever page the text stands in.
+    page = {} if written.startswith("#") and meaning.target == owner.id else {"page": meaning.target}
+    return {"kind": "anchor", "anchor": meaning.anchor, **page, **space}
+
+
+def state_resolver(tx: Transaction, state: State, hosts: tuple[str, ...], viewer: Viewer) -> Resolver:
+    """A resolver that asks the database, for what reads or writes a few pages of a state."""
+    return Resolver(StateFiles(tx, state), hosts, viewer)
+
+
+def page_owner(page: Page) -> Owner:
+    return Owner(page.id, "page", page.file_path)
+
+
+def cover_ref(tx: Transaction, state: State, page: Page, written: str) -> dict[str, Any]:
+    """A cover's reference: a file of the state, or the URL as written."""
+    resolver = state_resolver(tx, state, (), Nobody())
+    return resolver.content_ref(page_owner(page), {"kind": "url", "url": written}, "image")
 
 
 def refs_of(page: Page) -> Iterator[tuple[dict[str, Any], str]]:

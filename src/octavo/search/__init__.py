@@ -2,7 +2,8 @@
 
 from . import tables as tables
 from .querying import MAX_SEARCH, PageHit, Part, SectionHit, search_pages, suggest, with_snippets
+from .store import Found
 
 __all__ = [
-    "MAX_SEARCH", "PageHit", "Part", "SectionHit", "search_pages", "suggest", "tables", "with_snippets",
+    "Found", "MAX_SEARCH", "PageHit", "Part", "SectionHit", "search_pages", "suggest", "tables", "with_snippets",
 ]  # fmt: skip

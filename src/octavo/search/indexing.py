@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from ..content import Changes, State, list_pages, main_state, read_source
-from ..core.document import sections
+from ..core.document import close_conditions, sections
 from ..core.pages import Page
 from ..kit.db import Transaction
 from . import store
@@ -48,7 +48,9 @@ class Prepared:
             yield msgspec.msgpack.decode(self._spool.read(int.from_bytes(head, "big")), type=_Entry)
 
 
-def prepare(tx: Transaction, state: State, changes: Changes, *, anew: bool = False) -> Prepared:
+def prepare(
+    tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...], *, anew: bool = False
+) -> Prepared:
     """Reads and cuts the texts of the pages that change. All of it follows from them, ``anew`` or not."""
     prepared = Prepared()
     for page_id, page in changes.pages.items():
@@ -65,14 +67,15 @@ def _titles(page: Page) -> str:
 
 def _sections(tx: Transaction, page: Page) -> list[SectionText]:
     cut = [
-        SectionText(part.id, part.title, part.text[:_MAX_BODY])
-        for part in sections(read_source(tx, page.body))
+        SectionText(part.id, part.title, part.text[:_MAX_BODY], part.conditions)
+        for part in sections(close_conditions(read_source(tx, page.body)))
     ]
     about = page.description or ""
-    if cut and cut[0].anchor is None:
-        lead = SectionText(None, "", f"{about}\n{cut[0].body}".strip())
-        return [lead, *cut[1:]]
-    return [SectionText(None, "", about), *cut]
+    lead = next((n for n, part in enumerate(cut) if part.anchor is None and not part.conditions), None)
+    if lead is None:
+        return [SectionText(None, "", about), *cut]
+    cut[lead] = SectionText(None, "", f"{about}\n{cut[lead].body}".strip())
+    return cut
 
 
 def apply(tx: Transaction, space_id: str, prepared: Prepared) -> None:
@@ -85,7 +88,7 @@ def apply(tx: Transaction, space_id: str, prepared: Prepared) -> None:
     )
 
 
-def check(tx: Transaction, space_id: str) -> str | None:
+def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
     """Compares the number of indexed pages with that of main, and of sections and words with what pages have."""
     wanted = sum(page.kind in _INDEXED for page in list_pages(tx, main_state(tx, space_id)))
     there = store.measure(tx, space_id)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import islice
 
 import msgspec
 from msgspec import Struct
@@ -23,6 +24,9 @@ from .tokens import Marked, Wanted, fold, one_edit_away, stem, tokens, without_e
 _CANDIDATES = 60
 _FILLING = 20
 _ENOUGH = 10
+_DEEPER, _DEEPEST = 4, 4000
+"""How much more is looked through, and how much at most, where what is not seen takes the room of what is."""
+_SUGGESTED = 12
 _RARE = 2
 _MIN_TYPO = 4
 _MAX_REWRITES = 8
@@ -131,10 +135,42 @@ def _rarest(terms: Sequence[Term], pages: dict[str, int]) -> list[Term]:
     return few or _telling(terms, pages)
 
 
-def search_pages(tx: Transaction, space_ids: Sequence[str], text: str) -> list[PageHit]:
+Sees = Callable[[Found], bool]
+"""Whether who searches sees a section: its page, and that its conditions hold for them."""
+
+
+def everything(found: Found) -> bool:
+    """For members of a space, who see all that is written there."""
+    return True
+
+
+def _match(
+    tx: Transaction,
+    space_ids: Sequence[str],
+    terms: Sequence[Term],
+    sees: Sees,
+    *,
+    every: bool,
+    stemmed: bool,
+    limit: int,
+) -> list[Found]:
+    """The best sections that are seen. While others take their room, more are asked for."""
+    asked = limit
+    while True:
+        rows = store.match(tx, space_ids, terms, every=every, stemmed=stemmed, limit=asked)
+        seen = [row for row in rows if sees(row)]
+        if len(seen) >= limit or len(rows) < asked or asked >= _DEEPEST:
+            return seen[:limit]
+        asked *= _DEEPER
+
+
+def search_pages(
+    tx: Transaction, space_ids: Sequence[str], text: str, sees: Sees = everything
+) -> list[PageHit]:
     """The pages of these spaces that match, best first; a bounded number of them, without snippets (``with_snippets``).
 
-    Whether the caller may see the spaces is for the caller to have checked.
+    Whether the caller may see the spaces is for the caller to have checked. What ``sees`` denies is as if it were
+    not there.
     """
     terms = read_query(text)
     pages = store.pages_with(tx, space_ids, ["", *(term.word for term in terms if term.word)])
@@ -143,7 +179,7 @@ def search_pages(tx: Transaction, space_ids: Sequence[str], text: str) -> list[P
     def collect(every: bool, stemmed: bool, worth: float) -> None:
         asked = _telling(terms, pages) if every else _rarest(terms, pages)
         limit = _CANDIDATES if every else _FILLING
-        rows = store.match(tx, space_ids, asked, every=every, stemmed=stemmed, limit=limit)
+        rows = _match(tx, space_ids, asked, sees, every=every, stemmed=stemmed, limit=limit)
         best = max((row.score for row in rows), default=0.0) or 1.0
         for row in rows:
             score = worth + _ORDER * row.score / best
@@ -192,7 +228,13 @@ def _gather(terms: Sequence[Term], found: dict[int, tuple[float, Found]]) -> lis
     hits = []
     for (space_id, page_id), rows in pages.items():
         rows.sort(key=lambda item: (-item[0], item[1].id))
-        sections = tuple(SectionHit(row.id, row.anchor, row.heading) for _, row in rows[:_SECTIONS])
+        # What stands under conditions is kept apart, and shown once with the section that it belongs to.
+        best: dict[str | None, Found] = {}
+        for _, row in rows:
+            best.setdefault(row.anchor, row)
+        sections = tuple(
+            SectionHit(row.id, row.anchor, row.heading) for row in list(best.values())[:_SECTIONS]
+        )
         hits.append(PageHit(space_id, page_id, rows[0][0], sections, shown))
     hits.sort(key=lambda hit: (-hit.score, hit.page_id))
     return hits
@@ -280,11 +322,19 @@ def snippet(body: str, marked: Marked) -> tuple[Part, ...]:
     return tuple(part for part in parts if part.text)
 
 
-def suggest(tx: Transaction, space_ids: Sequence[str], text: str, limit: int = 3) -> list[str]:
-    """Words of these spaces near to what was typed, for when nothing was found."""
+def suggest(
+    tx: Transaction, space_ids: Sequence[str], text: str, sees: Sees = everything, limit: int = 3
+) -> list[str]:
+    """Words near to what was typed that stand in a section which is seen, for when nothing was found."""
     found: dict[str, int] = {}
     for word in words(text):
         if len(word) >= _MIN_TYPO - 1:
             found |= store.pages_with(tx, space_ids, one_edit_away(word))
             found |= store.words_beginning(tx, space_ids, fold(word)[:_MIN_TYPO])
-    return sorted(found, key=lambda word: (-found[word], word))[:limit]
+    likely = sorted(found, key=lambda word: (-found[word], word))[:_SUGGESTED]
+
+    def is_seen(word: str) -> bool:
+        term = Term(((word,),))
+        return bool(_match(tx, space_ids, [term], sees, every=True, stemmed=False, limit=1))
+
+    return list(islice(filter(is_seen, likely), limit))

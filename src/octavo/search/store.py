@@ -19,15 +19,17 @@ _OVER = 2
 
 
 class SectionText(Struct, frozen=True):
-    """One section of a page; ``anchor`` None before the first heading."""
+    """One section of a page, as far as it stands under the same conditions; ``anchor`` None before the first
+    heading."""
 
     anchor: str | None
     heading: str
     body: str
+    conditions: tuple[str, ...] = ()
 
 
 class Found(Struct, frozen=True):
-    """A section that matched; ``score`` grows with how well."""
+    """A section that matched; ``score`` grows with how well. It is there for whom all of ``conditions`` hold."""
 
     id: int
     space_id: str
@@ -36,6 +38,12 @@ class Found(Struct, frozen=True):
     heading: str
     titles: str
     score: float
+    conditions: tuple[str, ...] = ()
+
+
+def _found(row: Sequence[Any]) -> Found:
+    conditions = msgspec.json.decode(row[-1], type=tuple[str, ...]) if row[-1] else ()
+    return Found(*(*row[:-1], conditions))
 
 
 def remove_pages(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> None:
@@ -83,13 +91,14 @@ def add_page(
         heading_words, body_words = words(section.heading), words(section.body)
         every |= {*heading_words, *body_words}
         row = tx.one(
-            """INSERT INTO search_sections (space_id, page_id, anchor, heading, body)
-               VALUES (:space, :page, :anchor, :heading, :body) RETURNING id""",
+            """INSERT INTO search_sections (space_id, page_id, anchor, heading, body, conditions)
+               VALUES (:space, :page, :anchor, :heading, :body, :conditions) RETURNING id""",
             space=space_id,
             page=page_id,
             anchor=section.anchor,
             heading=section.heading,
             body=section.body,
+            conditions=msgspec.json.encode(section.conditions).decode() if section.conditions else None,
         )
         assert row is not None
         given: dict[str, Any] = {
@@ -190,7 +199,7 @@ def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
                 SELECT :copy, {columns} FROM {table} WHERE space_id = :source""",
             **given,
         )
-    columns = "page_id, anchor, heading, body"
+    columns = "page_id, anchor, heading, body, conditions"
     if tx.engine == "sqlite":
         # There is one writer: the ids behind the last one are free.
         given["shift"] = tx.value(
@@ -299,7 +308,7 @@ def _match_sqlite(
 
     def best(query: str, most: int) -> list[Found]:
         rows = tx.all(
-            f"""SELECT s.id, s.space_id, s.page_id, s.anchor, s.heading, p.titles, -i.score
+            f"""SELECT s.id, s.space_id, s.page_id, s.anchor, s.heading, p.titles, -i.score, s.conditions
                 FROM (SELECT rowid AS id, rank AS score FROM search_index
                       WHERE search_index MATCH :query AND rank MATCH 'bm25({_WEIGHTS})'
                       ORDER BY rank LIMIT :most) AS i
@@ -309,7 +318,7 @@ def _match_sqlite(
             query=query,
             most=most,
         )
-        return [Found(*row) for row in rows]
+        return [_found(row) for row in rows]
 
     # To rank, the engine counts the rows of every phrase: one for large spaces costs more than all others. It is
     # needed only where too much of what ranks high lies in other spaces.
@@ -347,7 +356,7 @@ def _match_postgres(
     asked = (" & " if every else " | ").join(parts)
     column = "stems" if stemmed else "words"
     rows = tx.all(
-        f"""SELECT s.id, s.space_id, s.page_id, s.anchor, s.heading, p.titles, m.score
+        f"""SELECT s.id, s.space_id, s.page_id, s.anchor, s.heading, p.titles, m.score, s.conditions
             FROM (SELECT i.section_id, ts_rank_cd('{{0.1, 0.2, 0.5, 1.0}}', i.{column}, q.query, 1) AS score
                   FROM search_index i, (SELECT CAST(:query AS tsquery) AS query) AS q
                   WHERE i.space_id IN :spaces AND i.{column} @@ q.query
@@ -359,7 +368,7 @@ def _match_postgres(
         spaces=list(space_ids),
         limit=limit,
     )
-    return [Found(*row) for row in rows]
+    return [_found(row) for row in rows]
 
 
 def read_bodies(tx: Transaction, section_ids: Sequence[int]) -> dict[int, str]:

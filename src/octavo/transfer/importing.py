@@ -7,7 +7,6 @@ makes the revision. A process killed at any point leaves the whole revision or n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 import msgspec
@@ -36,13 +35,14 @@ from ..core.document import PageHead, read_head
 from ..core.import_plan import (
     ImportPlan,
     PageText,
+    TextCheck,
     head_fields,
-    note_text,
     page_of,
     plan_import,
     read_pages,
     read_text,
 )
+from ..core.links import app_hosts
 from ..core.pages import Page, ranks_between
 from ..core.problems import Problem
 from ..core.space_config import CONFIG_PATH, TAGS_PATH, VARIABLES_PATH
@@ -168,7 +168,7 @@ def stage_files(
         progress(done, total)
 
     bodies = _BodyWriter(context.db)
-    knows_space = cache(is_space)
+    check = TextCheck(plan, is_space, app_hosts(context.settings.url))
     reads: list[tuple[PageText, PageHead | None, str | None]] = []
     kept_as_files: list[str] = []
     for read in read_pages(plan, source, context.settings.page_size):
@@ -178,14 +178,14 @@ def stage_files(
             plan.problems += [
                 Problem(read.planned.file_path or "", p.line, "front_matter", p.reason) for p in head.problems
             ]
-            note_text(plan, read.planned.file_path or "", read.text, knows_space)
+            check.check(read.planned.file_path or "", read.text)
             body = bodies.add(read.text)
             read.text = None
         elif read.keep_as_file and read.planned.file_path:
             kept_as_files.append(read.planned.file_path)
         reads.append((read, head, body))
         tick()
-    items = list(_read_items(context, plan, source, bodies, kept_as_files, tick))
+    items = list(_read_items(context, plan, source, bodies, check, kept_as_files, tick))
     bodies.flush()
     return StagedFiles(plan, reads, items, source.problems + plan.problems)
 
@@ -195,6 +195,7 @@ def _read_items(
     plan: ImportPlan,
     source: Source,
     bodies: _BodyWriter,
+    check: TextCheck,
     kept_as_files: list[str],
     tick: Callable[[], None],
 ) -> Iterator[Item]:
@@ -205,6 +206,7 @@ def _read_items(
         if text is None:
             kept_as_files.append(path)
         else:
+            check.check(path, text)
             head = read_head(text)
             name = head.title or path.rpartition("/")[2].removesuffix(".md")
             yield Item(
@@ -295,7 +297,7 @@ def _commit(
     if not changes:
         return state, 0
     with context.db.read() as tx:
-        prepared = prepare_main(tx, state, changes)
+        prepared = prepare_main(tx, state, changes, app_hosts(context.settings.url))
     with context.db.write() as tx:
         made = revise_main(
             tx,

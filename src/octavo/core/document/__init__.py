@@ -4,18 +4,21 @@
 there are and what they carry.
 """
 
-from .evaluating import evaluate_document
+from .evaluating import close_conditions, evaluate_document, replace_nodes, show_document
 from .json import DocumentError, from_json, to_json
 from .keys import assign_keys, carry_keys, carry_sources
 from .nodes import Block, Document, Fragment, Inline, Leaf, Mark, Node, Text, plain_text, walk
 from .page import PageHead, Problem, read_head, split_page, with_head
+from .places import Anchors, Conditions, Place, anchors, list_places, mark_places, place_ids, slug
 from .reader import read, unpaired_tags
 from .references import Reference, references, rewrite
-from .text import Heading, Section, heading_ids, outline, sections, slug, to_text, word_count
+from .text import Heading, Section, outline, sections, to_text, word_count
 from .writer import write
 
 __all__ = [
+    "Anchors",
     "Block",
+    "Conditions",
     "Document",
     "DocumentError",
     "Fragment",
@@ -25,23 +28,30 @@ __all__ = [
     "Mark",
     "Node",
     "PageHead",
+    "Place",
     "Problem",
     "Reference",
     "Section",
     "Text",
+    "anchors",
     "assign_keys",
     "carry_keys",
     "carry_sources",
+    "close_conditions",
     "evaluate_document",
     "from_json",
-    "heading_ids",
+    "list_places",
+    "mark_places",
     "outline",
+    "place_ids",
     "plain_text",
     "read",
     "read_head",
     "references",
+    "replace_nodes",
     "rewrite",
     "sections",
+    "show_document",
     "slug",
     "split_page",
     "to_json",

@@ -10,16 +10,12 @@ or scripts, and everything is readable without JavaScript.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from markupsafe import Markup, escape
 from msgspec import Struct
 
-from ..free_names import free_name
-from ..pages import slugify
 from .formulas import mathml
 from .highlighting import Token, Tokens, highlight, language_name, token_rows
 from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, plain_text, walk
@@ -36,8 +32,8 @@ from .parts import (
     only_paragraph,
     size_text,
     text_of,
-    value_text,
 )
+from .places import mark_places
 from .urls import player, safe_url
 
 
@@ -106,19 +102,14 @@ class Context(Struct, frozen=True, kw_only=True):
     """What drawing needs to know about the world: pure callables over what was fetched before.
 
     ``link(ref)`` and ``file(ref)`` resolve a ContentRef; ``icon(name)`` is an inline SVG from our own sets;
-    ``evaluate(expression)`` the value of an inline expression and ``condition(expression)`` whether a
-    conditional block shows; ``reusable(ref)`` the document of a reusable content; ``openapi(type, data)`` the
-    HTML of an API block; ``highlight(code, syntax)`` the coloured tokens of a listing; ``search(query)`` and
-    ``ask(query)`` the pages behind buttons (None: no such page).
-    ``new_tab`` opens other hosts in a new tab; without ``anchors`` headings carry no link to themselves.
+    ``openapi(type, data)`` the HTML of an API block; ``highlight(code, syntax)`` the coloured tokens of a listing;
+    ``search(query)`` and ``ask(query)`` the pages behind buttons (None: no such page). ``new_tab`` opens other hosts in
+    a new tab; without ``anchors`` headings carry no link to themselves.
     """
 
     link: Callable[[Data], Target | None] = _link
     file: Callable[[Data], Asset | None] = _file
     icon: Callable[[str], Markup | None] = lambda name: None
-    evaluate: Callable[[str], Any] = lambda expression: None
-    condition: Callable[[str], bool] = lambda expression: False
-    reusable: Callable[[Data], Document | None] = lambda ref: None
     openapi: Callable[[str, Data], Markup | None] = lambda type, data: None
     highlight: Callable[[str, str], list[Token] | None] = highlight
     search: Callable[[str], str | None] = lambda query: None
@@ -149,8 +140,9 @@ Pieces = Iterable[Piece]
 
 
 def render(document: Document, context: Context | None = None) -> Html:
-    """The HTML of a document, with every heading given an anchor of its own."""
-    renderer = _Renderer(context or Context())
+    """The HTML of a document as its reader sees it: conditions, expressions and includes that still stand in it give
+    nothing. Every place that links may name gets its id, written into the document (``mark_places``)."""
+    renderer = _Renderer(context or Context(), mark_places(document))
     renderer.draw(document.nodes)
     return Html(Markup("".join(renderer.out)), tuple(renderer.outline), renderer.updates)  # noqa: S704
 
@@ -239,16 +231,15 @@ def _hard_breaks(markup: Markup) -> Markup:
 
 
 class _Renderer:
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, ids: Iterable[str]) -> None:
         self.context = context
         self.labels = context.labels
         self.out: list[str] = []
         self.outline: list[Heading] = []
         self.updates = False
-        self._used: set[str] = set()
+        self._ids = set(ids)
         self._notes: list[tuple[str, Fragment]] = []
         self._aside = 0  # inside of something whose headings the outline leaves out
-        self._reusable = 0
         self._count = 0
         self._images = 0
 
@@ -296,14 +287,12 @@ class _Renderer:
 
         return [enter, *pieces, leave]
 
-    def _unique(self, wanted: str) -> str:
-        name = free_name(wanted, self._used.__contains__)
-        self._used.add(name)
-        return name
-
     def _own_id(self, prefix: str) -> str:
+        """An id for what no link names."""
         self._count += 1
-        return self._unique(f"{prefix}-{self._count}")
+        while f"{prefix}-{self._count}" in self._ids:
+            self._count += 1
+        return f"{prefix}-{self._count}"
 
     def _words(self, node: Block | Inline | Fragment) -> str:
         """The text below a node as a reader sees it, for titles and ids."""
@@ -312,9 +301,7 @@ class _Renderer:
             if isinstance(here, Text):
                 parts.extend(leaf.text for leaf in here.leaves)
             elif isinstance(here, Inline):
-                if here.type == "expression":
-                    parts.append(self._value(here))
-                elif here.type == "emoji":
+                if here.type == "emoji":
                     parts.append(emoji(here.data.get("code")))
                 elif here.type == "inline-math":
                     parts.append(text_of(here.data, "formula") or "")
@@ -344,10 +331,6 @@ class _Renderer:
     def _asset(self, ref: Data | None) -> Asset | None:
         asset = self.context.file(ref) if ref is not None else None
         return asset if asset is not None and safe_url(asset.url) is not None else None
-
-    def _value(self, node: Inline) -> str:
-        value = self.context.evaluate(text_of(node.data, "expression") or "")
-        return value_text(value)
 
     def _picture(self, data: Data, *, lazy: bool, class_: str | None = None) -> list[Piece]:
         """One image, or one for each theme."""
@@ -390,8 +373,7 @@ class _Renderer:
         if isinstance(given, int) and not isinstance(given, bool):
             level = min(max(given, 2), 6)
         title = self._words(block)
-        wanted = text_of(block.data, "id") or slugify(title)
-        id = self._unique(wanted if re.fullmatch(r"[\w.+%-]{1,200}", wanted) else slugify(wanted))
+        id = text_of(block.data, "id") or ""
         if not self._aside and title:
             self.outline.append(Heading(id, title, level))
         align = _ALIGNED.get(text_of(block.data, "align") or "")
@@ -663,32 +645,14 @@ class _Renderer:
         return self._card(target, target.title or label or url or "", target.description)
 
     def reusable_content(self, block: Block) -> Pieces:
-        ref = _ref(block.data)
-        # Reusable contents do not nest; this also ends a circle.
-        if ref is None or self._reusable:
-            return []
-        found = self.context.reusable(ref)
-        if found is None:
-            return []
-
-        def enter() -> None:
-            self._reusable += 1
-
-        def leave() -> None:
-            self._reusable -= 1
-
-        return [enter, *found.nodes, leave]
-
-    def condition(self, block: Block) -> Pieces:
-        expression = text_of(block.data, "expression")
-        return block.nodes if expression is not None and self.context.condition(expression) else []
+        """The blocks of what is included stand in the node that includes it."""
+        return block.nodes
 
     # Blocks of blocks.
 
     def expandable(self, block: Block) -> Pieces:
         title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
         body = [n for f in block.fragments if f.fragment == "expandable-body" for n in f.nodes]
-        words = " ".join(self._words(n) for n in title)
         summary = _wrap(
             "summary",
             [
@@ -698,7 +662,7 @@ class _Renderer:
         )
         inside = self._set_aside(_wrap("div", body, class_="expandable-body"))
         return _wrap(
-            "details", [*summary, *inside], class_="expandable", id=self._unique(slugify(words)),
+            "details", [*summary, *inside], class_="expandable", id=text_of(block.data, "id"),
             open=block.data.get("open") is True,
         )  # fmt: skip
 
@@ -755,7 +719,7 @@ class _Renderer:
 
     def update(self, block: Block) -> Pieces:
         day = text_of(block.data, "date") or ""
-        id = self._unique(slugify(day or "update"))
+        id = text_of(block.data, "id") or ""
         when = _wrap(
             "a", _wrap("time", [date_text(day)], datetime=day), href=f"#{quote(id)}", class_="update-date"
         )
@@ -1051,7 +1015,8 @@ class _Renderer:
         link = self._anchor(target)
         if link is None:
             return _wrap("span", node.nodes, class_="broken")
-        return _wrap("a", node.nodes, title=text_of(node.data, "title"), **link)
+        id = text_of(node.data, "id")
+        return _wrap("a", node.nodes, title=text_of(node.data, "title"), id=id, **link)
 
     def emoji(self, node: Inline) -> Pieces:
         character = emoji(node.data.get("code"))
@@ -1062,8 +1027,10 @@ class _Renderer:
         svg = self.icon(node.data.get("icon"))
         return _wrap("span", svg, class_=f"c-{color}") if svg and color else svg
 
-    def expression(self, node: Inline) -> Pieces:
-        return [self._value(node)]
+    def place(self, node: Inline) -> Pieces:
+        """An element of HTML without a meaning here: where links lead to it, the place is kept."""
+        id = text_of(node.data, "id")
+        return _wrap("span", [], id=id) if id else []
 
     def inline_math(self, node: Inline) -> Pieces:
         formula = text_of(node.data, "formula") or ""
@@ -1159,7 +1126,6 @@ _BLOCKS: dict[str, _Draw] = {
     "columns": _Renderer.columns,
     "column": _Renderer.column,
     "table": _Renderer.table,
-    "if": _Renderer.condition,
     "swagger": _Renderer.openapi,
     "openapi-operation": _Renderer.openapi,
     "openapi-schemas": _Renderer.openapi,
@@ -1176,7 +1142,7 @@ _INLINES: dict[str, Callable[[_Renderer, Inline], Pieces]] = {
     "link": _Renderer.link,
     "emoji": _Renderer.emoji,
     "icon": _Renderer.icon_inline,
-    "expression": _Renderer.expression,
+    "unknown": _Renderer.place,
     "inline-math": _Renderer.inline_math,
     "inline-image": _Renderer.inline_image,
     "annotation": _Renderer.annotation,

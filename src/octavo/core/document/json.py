@@ -14,7 +14,7 @@ from . import schema
 from .keys import assign_keys
 from .markdown import safe_url
 from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text
-from .text import heading_ids
+from .places import place_ids
 
 SCHEMA_VERSION = 1
 MAX_DEPTH = 96
@@ -31,7 +31,7 @@ class DocumentError(ValueError):
 def to_json(document: Document) -> Data:
     """The document as the API shows it. Nodes without keys get them (see ``keys.assign_keys``)."""
     assign_keys(document)
-    ids = heading_ids(document)
+    ids = place_ids(document)
     return {
         "object": "document",
         "data": {"schemaVersion": SCHEMA_VERSION},

@@ -3,7 +3,8 @@
 The shapes follow the API's rich-text documents one to one (``object`` block / inline / text, ``type``,
 ``data``, ``nodes``, ``fragments``), so the JSON form is a plain walk. What a type may carry is declared in
 ``schema.py``; this module only says what a node *is*. Documents are trees, so their nodes need no garbage
-collector (``gc=False``): never tie one into a cycle.
+collector (``gc=False``): never tie one into a cycle. The tags let msgspec hand a document as it is to another
+process.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ class Leaf(Struct, gc=False):
     marks: list[Mark] = []
 
 
-class Text(Struct, gc=False):
+class Text(Struct, gc=False, tag_field="object", tag="text"):
     leaves: list[Leaf]
     key: str | None = None
 
 
-class Inline(Struct, gc=False):
+class Inline(Struct, gc=False, tag_field="object", tag="inline"):
     """link, emoji, icon, expression, inline-math, inline-image, annotation, mention, button."""
 
     type: str
@@ -43,7 +44,7 @@ class Inline(Struct, gc=False):
     key: str | None = None
 
 
-class Fragment(Struct, gc=False):
+class Fragment(Struct, gc=False, tag_field="object", tag="fragment"):
     """A part of a void block that holds blocks of its own: a table cell, a caption, the body of an expandable."""
 
     fragment: str
@@ -52,7 +53,7 @@ class Fragment(Struct, gc=False):
     key: str | None = None
 
 
-class Block(Struct, gc=False):
+class Block(Struct, gc=False, tag_field="object", tag="block"):
     """One block. ``source`` is its exact slice of the Markdown it was read from, ``None`` once it was edited
     or when it came as JSON; only top-level blocks carry it."""
 

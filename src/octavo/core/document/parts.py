@@ -96,10 +96,20 @@ _TAGS_ALONE = re.compile(
 )
 
 
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+
+
+def without_comments(html: str) -> str:
+    return _COMMENT.sub("", html) if "<!--" in html else html
+
+
 def inert_text(block: Block) -> str:
     """What a block without a node of its own shows of its source: nothing of tags that only hold other blocks, or
-    that were never closed; text and other HTML as they were written."""
-    source = text_of(block.data, "source") or ""
+    that were never closed; text and other HTML as they were written, but for comments, and for text that was nested
+    too deep to be read and may hold conditions."""
+    source = without_comments(text_of(block.data, "source") or "")
+    if block.data.get("kind") == "text" and "{%" in source:
+        return ""
     if block.data.get("kind") not in ("html", "text") or block.data.get("end") or _TAGS_ALONE.match(source):
         return ""
     return source.strip("\n")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
 
-from ..free_names import free_name
-from .nodes import Block, Document, Fragment, Inline, Text, children
+from .nodes import Block, Document
 from .parts import inert_text
-
-_DROP = re.compile(r"[^\w\- ]+")
+from .places import Conditions, flow, place_ids, said
 
 
 class Heading(Struct, frozen=True):
@@ -24,66 +23,65 @@ class Heading(Struct, frozen=True):
 
 
 class Section(Struct, frozen=True):
-    """A part of a page: its heading (None before the first one) and the text under it."""
+    """A part of a page: its heading (None before the first one) and the text under it, as far as it stands under
+    the same ``conditions``. What a page calls other pages is no text of its own: not everybody sees them."""
 
     id: str | None
     title: str
     text: str
-
-
-def slug(title: str) -> str:
-    """The anchor of a heading, as GitHub makes it: lower case, punctuation dropped, spaces as hyphens."""
-    return _DROP.sub("", title.strip().lower()).replace(" ", "-")
-
-
-def heading_ids(document: Document) -> dict[int, str]:
-    """``id(block)`` of every heading to its anchor: the fixed one, else its slug, numbered when taken."""
-    headings = [node for node in _flow(document) if _is_heading(node)]
-    fixed = {node.data["id"] for node in headings if node.data.get("id")}
-    taken: set[str] = set()
-    found: dict[int, str] = {}
-    for node in headings:
-        name = node.data.get("id")
-        if not name:
-            name = free_name(slug(_said(node)) or "section", lambda other: other in taken or other in fixed)
-        taken.add(name)
-        found[id(node)] = name
-    return found
+    conditions: Conditions = ()
 
 
 def outline(document: Document) -> list[Heading]:
     """The headings in reading order, those inside tabs, steps and the like included."""
-    ids = heading_ids(document)
+    ids = place_ids(document)
     return [
-        Heading(ids[id(node)], int(node.type[-1]), _said(node).strip(), node.key)
-        for node in _flow(document)
+        Heading(ids[id(node)], int(node.type[-1]), said(node).strip(), node.key)
+        for node, _ in flow(document)
         if _is_heading(node)
     ]
 
 
 def to_text(document: Document) -> str:
     """The document as plain text, one block a line."""
-    lines = [_line(node) for node in _flow(document)]
+    lines = [_line(node) for node, _ in flow(document) if isinstance(node, Block)]
     return "\n".join(line for line in lines if line)
 
 
+class _Part:
+    """A section while it is read. ``under``: the conditions of its heading."""
+
+    def __init__(self, anchor: str | None, title: str, under: Conditions) -> None:
+        self.anchor, self.title, self.under = anchor, title, under
+        self.lines: dict[Conditions, list[str]] = {under: []} if anchor is not None else {}
+
+    def sections(self) -> Iterator[Section]:
+        for conditions, lines in self.lines.items():
+            yield Section(self.anchor, self.title, "\n".join(lines), conditions)
+
+
 def sections(document: Document) -> list[Section]:
-    """The document cut at its headings, for search: each with the text down to the next heading."""
-    ids = heading_ids(document)
-    found: list[Section] = []
-    anchor: str | None = None
-    title = ""
-    lines: list[str] = []
-    for node in _flow(document):
+    """The document cut at its headings, for search: each with the text down to the next heading, and of one section
+    apart what stands under different conditions. Behind a conditional block the text belongs to the heading before
+    it, for who does not see the block reads on there."""
+    ids = place_ids(document)
+    parts = [_Part(None, "", ())]
+    stack = [parts[0]]
+    for node, standing in flow(document):
+        if not isinstance(node, Block):
+            continue
+        conditions = standing.conditions
+        while conditions[: len(stack[-1].under)] != stack[-1].under:
+            stack.pop()
         if _is_heading(node):
-            if anchor is not None or lines:
-                found.append(Section(anchor, title, "\n".join(lines)))
-            anchor, title, lines = ids[id(node)], _said(node).strip(), []
-        elif line := _line(node):
-            lines.append(line)
-    if anchor is not None or lines:
-        found.append(Section(anchor, title, "\n".join(lines)))
-    return found
+            part = _Part(ids[id(node)], said(node, mentions=False).strip(), conditions)
+            if stack[-1].under == conditions:
+                stack.pop()
+            stack.append(part)
+            parts.append(part)
+        elif line := _line(node, mentions=False):
+            stack[-1].lines.setdefault(conditions, []).append(line)
+    return [section for part in parts for section in part.sections()]
 
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+(?:['\u2019-]\w+)*")
@@ -98,32 +96,6 @@ def _is_heading(node: Any) -> bool:
     return isinstance(node, Block) and node.type.startswith("heading-")
 
 
-def _flow(document: Document) -> list[Any]:
-    """Every block in reading order, footnotes after the block that refers to them."""
-    found: list[Any] = []
-    stack: list[Any] = list(reversed(document.nodes))
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Block):
-            found.append(node)
-        below = children(node)
-        if isinstance(node, Block) and node.type == "table":
-            below = _cells(node)
-        stack.extend(child for child in reversed(below) if not isinstance(child, Text))
-    return found
-
-
-def _cells(table: Block) -> list[Fragment]:
-    """The fragments of a table, row by row as they are shown."""
-    order: dict[str, tuple[str, int]] = {}
-    columns = {name: at for at, name in enumerate(table.data.get("definition", {}))}
-    for record in table.data.get("records", {}).values():
-        for column, value in record.get("values", {}).items():
-            if isinstance(value, str):
-                order[value] = (record["orderIndex"], columns.get(column, 0))
-    return sorted(table.fragments, key=lambda fragment: order.get(fragment.fragment, ("~", 0)))
-
-
 _SAID = {
     "math": "formula",
     "tabs-item": "title",
@@ -133,10 +105,13 @@ _SAID = {
 }
 
 
-def _line(node: Block) -> str:
-    """The text the block itself says, without the blocks below it."""
+def _line(node: Block, *, mentions: bool = True) -> str:
+    """The text the block itself says, without the blocks below it. ``mentions``: with what it calls other pages."""
+    if node.type == "content-ref" and not mentions:
+        return ""
     if node.type in ("paragraph", "code-line") or _is_heading(node):
-        return _said(node) if node.type == "code-line" else " ".join(_said(node).split())
+        text = said(node, mentions=mentions)
+        return text if node.type == "code-line" else " ".join(text.split())
     if node.type == "table":
         return " ".join(
             column["title"] for column in node.data.get("definition", {}).values() if column["title"]
@@ -146,33 +121,3 @@ def _line(node: Block) -> str:
     if node.type == "unknown":
         return " ".join(re.sub(r"<[^>]*>", " ", inert_text(node)).split())
     return str(node.data.get(_SAID.get(node.type, ""), ""))
-
-
-def _said(node: Any) -> str:
-    """The text of a block's inline nodes."""
-    parts: list[str] = []
-    stack = [child for child in reversed(node.nodes) if not isinstance(child, Block)]
-    while stack:
-        child = stack.pop()
-        if isinstance(child, Text):
-            parts.extend(leaf.text for leaf in child.leaves)
-            continue
-        parts.append(_inline_text(child))
-        stack.extend(reversed(child.nodes))
-    return "".join(parts)
-
-
-def _inline_text(node: Inline) -> str:
-    data = node.data
-    if node.type == "emoji":
-        try:
-            return "".join(chr(int(part, 16)) for part in str(data["code"]).split("-"))
-        except (ValueError, OverflowError):
-            return ""
-    if node.type == "inline-math":
-        return str(data["formula"])
-    if node.type in ("button", "mention"):
-        return str(data.get("label", ""))
-    if node.type == "inline-image":
-        return str(data.get("alt", ""))
-    return ""

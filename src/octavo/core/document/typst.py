@@ -15,8 +15,6 @@ from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 
-from ..free_names import free_name
-from ..pages import slugify
 from .formulas import formula
 from .highlighting import Token, Tokens, highlight, token_rows
 from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, walk
@@ -35,7 +33,7 @@ from .parts import (
     text_of,
     value_text,
 )
-from .text import slug
+from .places import mark_places
 from .urls import safe_url
 
 
@@ -76,19 +74,14 @@ class Labels(Struct, frozen=True, kw_only=True):
 class Printing(Struct, frozen=True, kw_only=True):
     """What printing one page needs to know: pure callables over what was fetched before.
 
-    ``page`` names the page; ``link`` and ``file`` resolve a ContentRef, ``reusable`` is the document of a
-    reusable content, ``evaluate`` and ``condition`` the value of an expression and whether it holds, ``icon``
-    the path of an icon's image, ``highlight`` the coloured tokens of a listing, ``shown`` a text with what no font
-    has replaced.
+    ``page`` names the page; ``link`` and ``file`` resolve a ContentRef, ``icon`` is the path of an icon's image,
+    ``highlight`` the coloured tokens of a listing, ``shown`` a text with what no font has replaced.
     """
 
     page: str = ""
     level: int = 1
     link: Callable[[Data], Target | None] = lambda ref: None
     file: Callable[[Data], Picture | None] = lambda ref: None
-    reusable: Callable[[Data], Document | None] = lambda ref: None
-    evaluate: Callable[[str], Any] = lambda expression: None
-    condition: Callable[[str], bool] = lambda expression: False
     icon: Callable[[str], str | None] = lambda name: None
     highlight: Callable[[str, str], list[Token] | None] = highlight
     shown: Callable[[str], str] = lambda text: text
@@ -96,8 +89,8 @@ class Printing(Struct, frozen=True, kw_only=True):
 
 
 class Printed(Struct, frozen=True):
-    """Typst code of a document. ``anchors``: from every name a link may use for a place in the page to the
-    label that stands there."""
+    """Typst code of a document. ``anchors``: from the names of places in the page (``place_of``) to the labels that
+    stand there."""
 
     code: str
     anchors: dict[str, str]
@@ -183,7 +176,8 @@ def _array(items: Iterable[str]) -> Code:
 
 
 def to_typst(document: Document, printing: Printing | None = None) -> Printed:
-    """The body of a page as typst code, for a file that imports ``octavo.typ``."""
+    """The body of a page, as its reader sees it, as typst code for a file that imports ``octavo.typ``."""
+    mark_places(document)
     printer = _Printer(printing or Printing())
     printer.run(document.nodes)
     # All that is not in a literal is ASCII, and what `shown` puts there has no quote or backslash.
@@ -202,9 +196,7 @@ class _Printer:
         self.labels = printing.labels
         self.out: list[str] = []
         self.anchors: dict[str, str] = {}
-        self._used: set[str] = set()
         self._depth = 0
-        self._reusable = False
         self._headings = 0
         self._in_note = False
         self._in_cell = False
@@ -256,16 +248,11 @@ class _Printer:
             if isinstance(here, Text):
                 parts.extend(leaf.text for leaf in here.leaves)
             elif isinstance(here, Inline):
-                if here.type == "expression":
-                    parts.append(self._value(here))
-                elif here.type == "emoji":
+                if here.type == "emoji":
                     parts.append(emoji(here.data.get("code")))
                 elif here.type == "inline-math":
                     parts.append(text_of(here.data, "formula") or "")
         return " ".join("".join(parts).split())
-
-    def _value(self, node: Inline) -> str:
-        return value_text(self.printing.evaluate(text_of(node.data, "expression") or ""))
 
     # References.
 
@@ -316,16 +303,9 @@ class _Printer:
         given = block.data.get("level")
         if isinstance(given, int) and not isinstance(given, bool):
             level = min(max(given - 1, 1), 5)
-        title = self._words(block)
-        wanted = text_of(block.data, "id") or slugify(title)
         self._headings += 1
         label = f"{self.printing.page}.{self._headings}"
-        name = free_name(wanted, lambda other: place_of(self.printing.page, other) in self._used)
-        self._used.add(place_of(self.printing.page, name))
-        # A link may name the place as this product does, or as other tools make names of titles.
-        self.anchors[place_of(self.printing.page, name)] = label
-        if other := slug(title):
-            self.anchors.setdefault(place_of(self.printing.page, other), label)
+        self.anchors[place_of(self.printing.page, text_of(block.data, "id"))] = label
         align = _ALIGNED.get(text_of(block.data, "align") or "")
         # Words alone: a heading stands in the bookmarks of the file as well.
         inside = [n for n in block.nodes if not (isinstance(n, Inline) and n.type == "annotation")]
@@ -475,23 +455,8 @@ class _Printer:
         return self._card(target, target.title or label or url or "", target.description or "")
 
     def reusable_content(self, block: Block) -> Pieces:
-        ref = block.data.get("ref")
-        # Reusable contents do not nest; this also ends a circle.
-        found = self.printing.reusable(ref) if isinstance(ref, dict) and not self._reusable else None
-        if found is None:
-            return []
-
-        def enter() -> None:
-            self._reusable = True
-
-        def leave() -> None:
-            self._reusable = False
-
-        return [enter, *found.nodes, leave]
-
-    def condition(self, block: Block) -> Pieces:
-        expression = text_of(block.data, "expression")
-        return block.nodes if expression is not None and self.printing.condition(expression) else []
+        """The blocks of what is included stand in the node that includes it."""
+        return block.nodes
 
     # Blocks of blocks.
 
@@ -761,9 +726,6 @@ class _Printer:
     def icon(self, node: Inline) -> Pieces:
         return self._icon(node.data.get("icon"))
 
-    def expression(self, node: Inline) -> Pieces:
-        return [self._value(node)]
-
     def inline_math(self, node: Inline) -> Pieces:
         written = text_of(node.data, "formula") or ""
         found = _math(written, block=False)
@@ -972,7 +934,6 @@ _BLOCKS: dict[str, _Draw] = {
     "columns": _Printer.columns,
     "column": _Printer.column,
     "table": _Printer.table,
-    "if": _Printer.condition,
     "swagger": _Printer.openapi,
     "openapi-operation": _Printer.openapi,
     "openapi-schemas": _Printer.openapi,
@@ -989,7 +950,6 @@ _INLINES: dict[str, Callable[[_Printer, Inline], Pieces]] = {
     "link": _Printer.link,
     "emoji": _Printer.emoji,
     "icon": _Printer.icon,
-    "expression": _Printer.expression,
     "inline-math": _Printer.inline_math,
     "inline-image": _Printer.inline_image,
     "annotation": _Printer.annotation,

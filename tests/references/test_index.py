@@ -5,6 +5,7 @@ import pytest
 from changes.working import insert, update
 from octavo.admin.import_export import bring
 from octavo.content import Changes, list_pages, main_state
+from octavo.core.links import app_hosts
 from octavo.references import derive
 
 FILES = {
@@ -397,7 +398,7 @@ def test_rows_are_those_that_a_fresh_import_makes(world, linked):
     with world.context.db.read() as tx:
         head = main_state(tx, linked.id)
         everything = Changes({p.id: p for p in list_pages(tx, head)})
-        delta = derive(tx, head, everything)
+        delta = derive(tx, head, everything, app_hosts(world.context.settings.url))
     assert (delta.old, delta.new) == ({}, [])
 
 

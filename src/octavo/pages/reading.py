@@ -9,19 +9,39 @@ import msgspec
 from msgspec import Raw
 
 from ..access import require_actor
+from ..content import (
+    Computed,
+    Expansion,
+    Item,
+    ItemKind,
+    State,
+    computed_document,
+    download_url,
+    expand,
+    find_item,
+    find_page,
+    find_page_by_path,
+    get_item,
+    get_page,
+    get_revision,
+    list_ancestors,
+    list_items,
+    list_items_page,
+    list_pages,
+    list_subtree,
+    list_variables,
+    markdown_page,
+)
 from ..core.document import Document, to_json
+from ..core.links import app_hosts
 from ..core.pages import Page
 from ..errors import BadRequest, NotFound
 from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from ..kit.pagination import Listing, decode_token, present_slice, slice_rows
-from . import store
-from .computing import Computed
-from .documents import Evaluated, document_json, evaluated_document, markdown_of, resolve_reference
-from .expanding import Expansion, computed_document, expand, markdown_page
-from .files import download_url
-from .store import Item, ItemKind, State
+from ..references import Member, Owner, Resolver, cover_ref, page_owner, state_resolver
+from .documents import Evaluated, document_json, evaluated_document, markdown_of
 from .wire import (
     ComputedRevision,
     ContentQuery,
@@ -68,12 +88,13 @@ class Reader:
         self._state = state
         self._app = app_url(call, state.space_id) + view
         self._expansion: Expansion | None = None
+        self._resolver: Resolver | None = None
         self._computes = False
         """Whether what was shown depends on more than the state."""
 
     def revision(self, query: ContentQuery) -> Revision:
         tx, state = self._tx, self._state
-        revision = store.get_revision(tx, state.revision_id)
+        revision = get_revision(tx, state.revision_id)
         merged = None
         if revision.merged_from is not None and _merged_from:
             merged = _merged_from[0](self._call, tx, revision.merged_from)
@@ -93,7 +114,7 @@ class Reader:
         key = (self._state.revision_id, "tree", self._app, fingerprint)
         kept = _pages.get(key)
         if kept is None:
-            pages = store.list_pages(self._tx, self._state)
+            pages = list_pages(self._tx, self._state)
             if query.computed:
                 pages = self._expand().into(pages)
             kept = msgspec.json.encode(present_tree(self._app, pages, None, "", self._cover))
@@ -113,15 +134,15 @@ class Reader:
         return self._expand().into(pages) if query.computed else pages
 
     def _items(self, kind: ItemKind, query: ContentQuery) -> list[Item]:
-        stored = store.list_items(self._tx, self._state, kind)
+        stored = list_items(self._tx, self._state, kind)
         computed = self._expand().items if query.computed else []
         return [*stored, *(item for item in computed if item.kind == kind)]
 
     def _item(self, item_id: str, kind: ItemKind, query: ContentQuery) -> Item:
-        item = store.find_item(self._tx, self._state, item_id, kind)
+        item = find_item(self._tx, self._state, item_id, kind)
         if item is None and query.computed:
             item = self._expand().find_item(item_id, kind)
-        return item or store.get_item(self._tx, self._state, item_id, kind)
+        return item or get_item(self._tx, self._state, item_id, kind)
 
     def computed(self, found: Computed) -> ComputedRevision:
         """What a source gives, shown as if it stood in this state."""
@@ -144,24 +165,24 @@ class Reader:
         return Raw(kept)
 
     def _page(self, page_id: str, computed: bool) -> Page:
-        page = store.find_page(self._tx, self._state, page_id)
+        page = find_page(self._tx, self._state, page_id)
         if page is None and computed:
             page = self._expand().find(page_id)
-        return page or store.get_page(self._tx, self._state, page_id)
+        return page or get_page(self._tx, self._state, page_id)
 
     def found_page(self, page_id: str) -> RevisionPage | None:
         """A page without what is below it and without its text; None when it is not there."""
-        page = store.find_page(self._tx, self._state, page_id)
+        page = find_page(self._tx, self._state, page_id)
         if page is None:
             return None
-        above = store.list_ancestors(self._tx, self._state, page)
+        above = list_ancestors(self._tx, self._state, page)
         return present_page(self._app, page, "/".join(p.slug for p in [*above, page]), [], self._cover)
 
     def variables(self) -> dict[str, Any]:
-        return store.list_variables(self._tx, self._state)
+        return list_variables(self._tx, self._state)
 
     def page_by_path(self, path: str, query: PageContentQuery) -> RevisionPage:
-        page = store.find_page_by_path(self._tx, self._state, path)
+        page = find_page_by_path(self._tx, self._state, path)
         if (page is None or page.kind not in _WITH_PATHS) and query.computed:
             page = self._expand().find_by_path(self._tx, self._state, path)
         if page is None or page.kind not in _WITH_PATHS:
@@ -178,11 +199,11 @@ class Reader:
             raise NotFound(f"The document of the page {page_id!r} is not computed: {error}") from None
 
     def files(self, query: FilesQuery) -> Listing[File]:
-        found = store.list_items_page(self._tx, self._state, "file", query.limit, query.page)
+        found = list_items_page(self._tx, self._state, "file", query.limit, query.page)
         computed = [item for item in self._expand().items if item.kind == "file"] if query.computed else []
         if computed:
             after = (decode_token(query.page, str) or [""])[0]
-            rows = [*store.list_items(self._tx, self._state, "file"), *computed]
+            rows = [*list_items(self._tx, self._state, "file"), *computed]
             later = sorted((item for item in rows if item.id > after), key=lambda item: item.id)
             found = slice_rows(later[: query.limit + 1], query.limit, len(rows), lambda item: (item.id,))
         return present_slice(found, self.present_file)
@@ -195,7 +216,8 @@ class Reader:
 
     def reusable_document(self, item_id: str, query: DocumentQuery) -> Raw:
         item = self._item(item_id, "reusable-content", _COMPUTED)
-        return document_json(self._tx, self._state, item.id, item.content, item.path, query.evaluated)
+        owner = Owner(item.id, "reusable-content", item.path)
+        return document_json(self._tx, self._state, self.resolver, owner, item.content, query.evaluated)
 
     def _whole(self, page: Page, query: PageContentQuery) -> RevisionPage:
         """A page with its path, its subtree and, as ``format`` asks, its text."""
@@ -221,8 +243,8 @@ class Reader:
         if self._expansion is not None and self._expansion.find(page.id) is page:
             self._computes = True
             return self._expansion.list_ancestors(tx, state, page), self._expansion.list_subtree(page)
-        below = self._expanded(store.list_subtree(tx, state, page.id), query)
-        return store.list_ancestors(tx, state, page), below
+        below = self._expanded(list_subtree(tx, state, page.id), query)
+        return list_ancestors(tx, state, page), below
 
     def _add_computed(self, presented: DocumentPage, page: Page, query: PageContentQuery) -> None:
         """Nothing is added when it cannot be computed now: the page still says what of."""
@@ -244,10 +266,23 @@ class Reader:
         return evaluated_document(self._tx, self._state, document, mode, page.variables)
 
     def _document(self, page: Page, mode: Evaluated) -> Raw:
-        return document_json(self._tx, self._state, page.id, page.body, page.file_path, mode, page.variables)
+        found = document_json(
+            self._tx, self._state, self.resolver, page_owner(page), page.body, mode, page.variables
+        )
+        self._computes = self._computes or bool(self.resolver.asked)
+        return found
 
     def present_file(self, item: Item) -> File:
         return present_file(item, download_url(self._call, item))
 
     def _cover(self, page: Page, written: str) -> dict[str, Any]:
-        return resolve_reference(self._tx, self._state, page.file_path, written)
+        return cover_ref(self._tx, self._state, page, written)
+
+    @property
+    def resolver(self) -> Resolver:
+        """What references in this state mean to the caller."""
+        if self._resolver is None:
+            hosts = app_hosts(self._call.settings.url)
+            viewer = Member(self._tx, require_actor(self._call), self._state.space_id)
+            self._resolver = state_resolver(self._tx, self._state, hosts, viewer)
+        return self._resolver

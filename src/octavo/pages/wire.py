@@ -8,15 +8,14 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from ..access import User
+from ..content import Item, RevisionRow, RevisionType, Source
 from ..core.pages import Cover, Layout, Page
 from ..kit.clock import iso
 from ..kit.operation import Call
 from ..kit.pagination import Next, PageQuery
 from ..orgs import Organization
 from ..spaces import Collection, Space
-from .computing import Source
 from .documents import Evaluated
-from .store import Item, RevisionRow, RevisionType
 
 Format = Literal["document", "markdown"]
 

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from msgspec import Raw
 
 from ..access import Can, SpaceAccess
+from ..content import Asker, ReadState, compute_document, compute_revision, main_state
+from ..content import get_document as find_document
 from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, PageQuery
-from ..references import Links
-from . import store
-from .computing import Asker, compute_document, compute_revision
+from ..references import Owner
 from .documents import document_json
 from .embedding import find_embed
-from .entering import ReadState
+from .links import Links
 from .reading import Reader
 from .wire import (
     ComputeContent,
@@ -176,7 +176,7 @@ def get_reusable_document(call: Call, read: ReadState, reusable_content_id: str,
 @contextmanager
 def _links(call: Call, space: SpaceAccess) -> Iterator[Links]:
     with call.db.read() as tx:
-        yield Links(call, tx, space, store.main_state(tx, space.space_id))
+        yield Links(call, tx, space, main_state(tx, space.space_id))
 
 
 @operation(
@@ -246,8 +246,10 @@ def list_file_backlinks(
 def get_document(call: Call, space: SpaceAccess, document_id: str, query: SchemaQuery) -> Raw:
     """A document of the space by the id that pages and reusable contents name."""
     with call.db.read() as tx:
-        found = store.get_document(tx, space.space_id, document_id)
-        return document_json(tx, found.state, found.owner_id, document_id, found.file_path)
+        found = find_document(tx, space.space_id, document_id)
+        resolver = Reader(call, tx, found.state).resolver
+        owner = Owner(found.owner_id, found.owner_kind, found.file_path)
+        return document_json(tx, found.state, resolver, owner, document_id)
 
 
 @operation(
@@ -297,4 +299,4 @@ def get_computed_revision(call: Call, space: SpaceAccess, body: ComputeContent) 
     """The pages, files and reusable contents that a source gives now; the seed decides their ids."""
     with call.db.read() as tx:
         found, _ = compute_revision(tx, _asker(space), body.source, body.seed)
-        return Reader(call, tx, store.main_state(tx, space.space_id)).computed(found)
+        return Reader(call, tx, main_state(tx, space.space_id)).computed(found)

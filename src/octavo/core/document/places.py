@@ -1,0 +1,243 @@
+"""The places of a document that links can name: the ids they have on a page, and which of them a link means.
+
+Writers of links differ in what they make of a heading: ``Node.js & you`` is named ``nodejs--you``, ``node.js-and``,
+``Node_js``, ``id-1.-intro``. An id is given here once, and every spelling is led to it here once.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from ..free_names import free_name
+from .inline import attributes
+from .nodes import Block, Document, Fragment, Inline, Text, children
+from .parts import object_of
+
+_DROP = re.compile(r"[^\w\- ]+")
+_SIMPLE = re.compile(r"[\w.+%~:-]{1,200}")
+_ANCHOR = re.compile(r"<a\s", re.IGNORECASE)
+_SIGNS = re.compile(r"[\W_]+")
+_LATIN_ACCENTS = re.compile("[\u0300-\u036f]")
+_NUMBERED = re.compile(r"id(?=\d)")
+
+Conditions = tuple[str, ...]
+"""Expressions of the blocks around something, the outermost first: it is there for whom all of them hold."""
+
+
+class Place(Struct, frozen=True):
+    """A place as its document has it, before it is told apart from others.
+
+    ``name``: what it would be called; ``fixed``: by its writer. ``include``: the places of this reusable content (a
+    reference as written) stand here instead. ``included``: it comes from one.
+    """
+
+    name: str = ""
+    fixed: bool = False
+    conditions: Conditions = ()
+    include: str | None = None
+    included: bool = False
+
+
+def slug(title: str) -> str:
+    """The anchor of a heading, as GitHub makes it: lower case, punctuation dropped, spaces as hyphens."""
+    return _DROP.sub("", title.strip().lower()).replace(" ", "-")
+
+
+class Standing(Struct, frozen=True, gc=False):
+    """Where a node stands: under which conditions, and whether in a reusable content that the page includes."""
+
+    conditions: Conditions = ()
+    included: bool = False
+
+
+_TOP = Standing()
+
+
+def flow(document: Document) -> Iterator[tuple[Block | Inline, Standing]]:
+    """Every block and inline node in reading order; footnotes follow the block that refers to them."""
+    stack: list[tuple[Any, Standing]] = [(node, _TOP) for node in reversed(document.nodes)]
+    while stack:
+        node, standing = stack.pop()
+        if not isinstance(node, Fragment):
+            yield node, standing
+        below = children(node)
+        if isinstance(node, Block):
+            if node.type == "if":
+                conditions = (*standing.conditions, str(node.data.get("expression", "")))
+                standing = Standing(conditions, standing.included)
+            elif node.type == "reusable-content":
+                standing = Standing(standing.conditions, True)
+            elif node.type == "table":
+                below = _cells(node)
+        stack.extend((child, standing) for child in reversed(below) if not isinstance(child, Text))
+
+
+def _cells(table: Block) -> list[Fragment]:
+    """The fragments of a table, row by row as they are shown."""
+    order: dict[str, tuple[str, int]] = {}
+    columns = {name: at for at, name in enumerate(object_of(table.data, "definition"))}
+    for record in object_of(table.data, "records").values():
+        if isinstance(record, dict):
+            for column, value in object_of(record, "values").items():
+                if isinstance(value, str):
+                    order[value] = (str(record.get("orderIndex", "")), columns.get(column, 0))
+    return sorted(table.fragments, key=lambda fragment: order.get(fragment.fragment, ("~", 0)))
+
+
+def list_places(document: Document) -> list[tuple[Block | Inline, Place]]:
+    """The places of a document in reading order: headings, expandables, updates, and ``<a id>`` or ``<a name>``."""
+    found: list[tuple[Block | Inline, Place]] = []
+    for node, standing in flow(document):
+        place = _place(node, standing)
+        if place is not None:
+            found.append((node, place))
+    return found
+
+
+def _place(node: Block | Inline, standing: Standing) -> Place | None:
+    if isinstance(node, Inline):
+        if node.type not in ("unknown", "link"):
+            return None
+        name = _anchor(node)
+        if name is None or _SIMPLE.fullmatch(name) is None:
+            return None
+        return Place(name, True, standing.conditions, None, standing.included)
+    if node.type == "reusable-content":
+        url = node.data["ref"].get("url") if isinstance(node.data.get("ref"), dict) else None
+        return Place(conditions=standing.conditions, include=url) if isinstance(url, str) else None
+    fixed = node.data.get("id")
+    if not isinstance(fixed, str) or not fixed:
+        fixed = ""
+    elif _SIMPLE.fullmatch(fixed) is None:
+        fixed = slug(fixed)
+    if node.type.startswith("heading-"):
+        name = fixed or slug(said(node)) or "section"
+    elif node.type == "expandable":
+        titles = (f for f in node.fragments if f.fragment == "expandable-title")
+        name = fixed or slug(" ".join(said(block) for title in titles for block in title.nodes)) or "section"
+    elif node.type == "update":
+        name = fixed or slug(str(node.data.get("date") or "")) or "update"
+    else:
+        return None
+    return Place(name, bool(fixed), standing.conditions, None, standing.included)
+
+
+def _anchor(node: Inline) -> str | None:
+    if isinstance(node.data.get("id"), str):
+        return str(node.data["id"])
+    if node.type == "link":
+        given = node.data.get("attributes")
+        name = given.get("id") if isinstance(given, dict) else None
+        return name if isinstance(name, str) else None
+    source = node.data.get("source")
+    if not isinstance(source, str) or not _ANCHOR.match(source):
+        return None
+    given = attributes(source[2:])
+    return given.get("id") or given.get("name")
+
+
+def said(node: Any, *, mentions: bool = True) -> str:
+    """The text of a block's inline nodes, expressions left out. ``mentions``: with the labels of what is mentioned."""
+    parts: list[str] = []
+    stack = [child for child in reversed(node.nodes) if not isinstance(child, Block)]
+    while stack:
+        child = stack.pop()
+        if isinstance(child, Text):
+            parts.extend(leaf.text for leaf in child.leaves)
+            continue
+        if mentions or child.type != "mention":
+            parts.append(_inline_text(child))
+        stack.extend(reversed(child.nodes))
+    return "".join(parts)
+
+
+def _inline_text(node: Inline) -> str:
+    data = node.data
+    if node.type == "emoji":
+        try:
+            return "".join(chr(int(part, 16)) for part in str(data["code"]).split("-"))
+        except (ValueError, OverflowError):
+            return ""
+    if node.type == "inline-math":
+        return str(data["formula"])
+    if node.type in ("button", "mention"):
+        return str(data.get("label", ""))
+    if node.type == "inline-image":
+        return str(data.get("alt", ""))
+    return ""
+
+
+# --- ids ----------------------------------------------------------------------------------------------
+
+
+def name_places(places: Sequence[Place]) -> list[str]:
+    """The ids of places, each its own: a name that is taken gets a number.
+
+    A page names its own places before those of what it includes, and what everybody sees before what stands under
+    a condition. So ids are the same for all visitors, and none tells of something that is not shown.
+    """
+    names = [""] * len(places)
+    taken: set[str] = set()
+    order = sorted(
+        range(len(places)),
+        key=lambda at: (places[at].included, bool(places[at].conditions), not places[at].fixed),
+    )
+    for at in order:
+        names[at] = free_name(places[at].name, taken.__contains__)
+        taken.add(names[at])
+    return names
+
+
+def place_ids(document: Document) -> dict[int, str]:
+    """``id(node)`` of every place of a document to its id on the page."""
+    found = [(node, place) for node, place in list_places(document) if place.include is None]
+    names = name_places([place for _, place in found])
+    return {id(node): name for (node, _), name in zip(found, names, strict=True)}
+
+
+def mark_places(document: Document) -> list[str]:
+    """Writes the id of every place into its node, for those who draw the document, and gives all ids. Such a
+    document is not to be written as Markdown again: a heading's id would become one that its writer fixed."""
+    found = [(node, place) for node, place in list_places(document) if place.include is None]
+    names = name_places([place for _, place in found])
+    for (node, _), name in zip(found, names, strict=True):
+        node.data["id"] = name
+    return names
+
+
+class Anchors:
+    """The ids of a page, found by however a link spells one."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = dict.fromkeys(names)
+        self._loose: dict[str, str] = {}
+        for name in self._names:
+            self._loose.setdefault(_loose(name), name)
+
+    def find(self, wanted: str) -> str | None:
+        """The id that a link means; None when there is none like it."""
+        if wanted in self._names:
+            return wanted
+        return self._loose.get(_loose(wanted)) if wanted else None
+
+
+def anchors(places: Sequence[Place], holds: Callable[[str], bool] | None = None) -> Anchors:
+    """The ids of these places; with ``holds``, of those whose conditions hold."""
+    names = name_places(places)
+    return Anchors(
+        name
+        for name, place in zip(names, places, strict=True)
+        if holds is None or all(map(holds, place.conditions))
+    )
+
+
+def _loose(name: str) -> str:
+    """What remains of a name when case, accents, spaces and signs do not count; what has no letter stays."""
+    folded = unicodedata.normalize("NFC", _LATIN_ACCENTS.sub("", unicodedata.normalize("NFKD", name)))
+    letters = _NUMBERED.sub("", _SIGNS.sub("", folded).casefold(), count=1) if name else ""
+    return letters or name

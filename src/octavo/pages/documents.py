@@ -1,0 +1,75 @@
+"""Documents of a state as the API shows them: parsed from their sources, with references resolved for the caller.
+
+States are immutable, so what is made here is kept by the state, and by the revisions of other spaces that were
+looked into, and never becomes wrong.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Raw
+
+from ..content import State, get_body, keyed_document, list_variables
+from ..core.document import Document, evaluate_document, read, split_page, to_json, write
+from ..core.expressions import Shown
+from ..kit.cache import ByteCache
+from ..kit.db import Transaction
+from ..references import Owner, Resolver
+
+_CACHE_BYTES = 64 * 1024 * 1024
+_json_cache: ByteCache[bytes] = ByteCache(_CACHE_BYTES)
+_asked: ByteCache[tuple[str, ...]] = ByteCache(_CACHE_BYTES // 8)
+"""Which other spaces a document's references were looked up in."""
+
+Evaluated = Literal["true", "false", "deterministic-only"]
+
+
+def shown_on(tx: Transaction, state: State, page_variables: dict[str, Any]) -> Shown:
+    """What expressions on a page give to a visitor who has proved nothing."""
+    return Shown(list_variables(tx, state), page_variables)
+
+
+def evaluated_document(
+    tx: Transaction, state: State, document: Document, mode: Evaluated, page_variables: dict[str, Any]
+) -> Document:
+    """The document with values in the place of expressions, as ``mode`` asks."""
+    if mode == "false":
+        return document
+    shown = shown_on(tx, state, page_variables)
+    return evaluate_document(document, shown, deterministic=mode == "deterministic-only")
+
+
+def document_json(
+    tx: Transaction,
+    state: State,
+    resolver: Resolver,
+    owner: Owner,
+    body: str | None,
+    evaluated: Evaluated = "false",
+    page_variables: dict[str, Any] | None = None,
+) -> Raw:
+    """The document as the API shows it, encoded; ``evaluated`` puts values in the place of expressions."""
+    key = (state.revision_id, owner, body, evaluated)
+    asked = _asked.get(key)
+    if asked is not None and (kept := _json_cache.get((*key, resolver.revisions(asked)))) is not None:
+        return Raw(kept)
+    document = resolver.resolve_all(keyed_document(tx, owner.id, body), owner)
+    document = evaluated_document(tx, state, document, evaluated, page_variables or {})
+    encoded = msgspec.json.encode(to_json(document))
+    asked = resolver.asked
+    _asked.put(key, asked, 200 + 40 * len(asked))
+    _json_cache.put((*key, resolver.revisions(asked)), encoded, len(encoded))
+    return Raw(encoded)
+
+
+def markdown_of(
+    tx: Transaction, state: State, body: str | None, evaluated: Evaluated, page_variables: dict[str, Any]
+) -> str:
+    """A page file as it was written; or with values in the place of expressions, all else unchanged."""
+    source = get_body(tx, body) if body else ""
+    if evaluated == "false":
+        return source
+    front, heading, text = split_page(source)
+    return front + heading + write(evaluated_document(tx, state, read(text), evaluated, page_variables))

@@ -1,0 +1,225 @@
+"""Links and backlinks on the wire: what stands in the index, shown as the things that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from ..access import Can, SpaceAccess, collection_access, find_user, present_user, space_access
+from ..content import State, find_item, find_page, get_item, get_page, main_state
+from ..errors import NotFound
+from ..kit.db import Transaction
+from ..kit.operation import Call
+from ..kit.pagination import Listing, Next, PageQuery, present_slice
+from ..orgs import Organization, get_organization, present_organization
+from ..references import LinkIndex, Overlay, Spot, Usage
+from ..spaces import Space, get_collection, get_space, present_collection, present_space
+from .reading import Reader
+from .wire import (
+    AnchorLocation,
+    BrokenStats,
+    ChangeRequestContext,
+    CollectionLocation,
+    ContentLocation,
+    FileLocation,
+    LinksQuery,
+    NodeLocation,
+    PageLocation,
+    ReferenceStats,
+    ReferenceUsage,
+    ReferenceUsages,
+    ReusableContentLocation,
+    SpaceLocation,
+    UrlLocation,
+    UserLocation,
+)
+
+T = TypeVar("T")
+
+
+class ChangeOverlay(Struct, frozen=True):
+    """A change request over main's links; ``context`` is shown with what is in it."""
+
+    overlay: Overlay
+    context: Any
+
+
+class Links:
+    """Lives as long as one request."""
+
+    def __init__(
+        self,
+        call: Call,
+        tx: Transaction,
+        access: SpaceAccess,
+        state: State,
+        over: ChangeOverlay | None = None,
+        view: str = "",
+    ) -> None:
+        self._call = call
+        self._tx = tx
+        self._access = access
+        self._state = state
+        self._over = over
+        self._view = view
+        self._index = LinkIndex(tx, access, over.overlay if over is not None else None)
+        self._made: dict[Any, Any] = {}
+
+    def of_space(self, query: LinksQuery, broken_context: str | None = None) -> ReferenceUsages:
+        """What the space refers to, thing by thing."""
+        return self._usages(query, query.status, broken_context)
+
+    def of_page(self, page_id: str, query: PageQuery, status: str | None = None) -> ReferenceUsages:
+        """What one page refers to. Raises NotFound."""
+        get_page(self._tx, self._state, page_id)
+        return self._usages(query, status, None, page_id)
+
+    def _usages(
+        self, query: PageQuery, status: str | None, context: str | None, owner: str | None = None
+    ) -> ReferenceUsages:
+        usages = self._index.usages(query, status, context, owner)
+        found = usages.found
+        by_change = usages.broken_by_change if self._over is not None else UNSET
+        return ReferenceUsages(
+            items=[self._usage(usage) for usage in found.rows],
+            count=found.count,
+            stats=ReferenceStats(usages.total, BrokenStats(usages.broken, by_change)),
+            next=Next(found.next_token) if found.next_token else UNSET,
+        )
+
+    def _usage(self, usage: Usage) -> ReferenceUsage:
+        places = [self._where(spot) for spot in usage.spots]
+        return ReferenceUsage(
+            status=usage.status,  # type: ignore[arg-type]
+            relation=usage.relation,  # type: ignore[arg-type]
+            location_references=[place for place in places if place is not None],
+            target_reference=self._target(usage) or UNSET,
+        )
+
+    def to_page(self, page_id: str, query: PageQuery) -> Listing[ContentLocation]:
+        """Where other pages refer to a page or to a place in it. Raises NotFound."""
+        get_page(self._tx, self._state, page_id)
+        return self._backlinks(page_id, "page", query)
+
+    def to_file(self, file_id: str, query: PageQuery) -> Listing[ContentLocation]:
+        """Where a file is used. Raises NotFound."""
+        get_item(self._tx, self._state, file_id, "file")
+        return self._backlinks(file_id, "file", query)
+
+    def _backlinks(self, target: str, kind: str, query: PageQuery) -> Listing[ContentLocation]:
+        listing = present_slice(self._index.backlinks(target, kind, query), self._where)
+        return Listing([place for place in listing.items if place is not None], listing.count, listing.next)
+
+    # --- presenting ---------------------------------------------------------------------------------------
+
+    def _once(self, key: Any, make: Callable[[], T]) -> T:
+        if key not in self._made:
+            self._made[key] = make()
+        made: T = self._made[key]
+        return made
+
+    def _where(self, spot: Spot) -> ContentLocation | None:
+        if spot.kind == "page":
+            place = NodeLocation(self._key(spot)) if spot.node else UNSET
+            return self._page(spot.space, spot.owner, place)
+        return self._reusable(spot.space, spot.owner)
+
+    def _key(self, spot: Spot) -> str:
+        """The key a node has, which an edit may have carried over from another text."""
+
+        def kept() -> dict[str, str]:
+            page = find_page(self._tx, self._base_of(spot.space), spot.owner)
+            keys = self._tx.value(
+                "SELECT keys FROM node_keys WHERE owner_id = :owner AND body = :body",
+                owner=spot.owner,
+                body=page.body or "" if page else "",
+            )
+            return msgspec.json.decode(keys, type=dict[str, str]) if keys else {}
+
+        assert spot.node is not None
+        return self._once(("keys", spot.owner), kept).get(spot.node, spot.node)
+
+    def _target(self, usage: Usage) -> ContentLocation | None:
+        if usage.target is not None:
+            found = self._thing(usage)
+            if found is not None:
+                return found
+        ref = msgspec.json.decode(usage.written)
+        return UrlLocation(ref["url"]) if isinstance(ref.get("url"), str) else None
+
+    def _thing(self, usage: Usage) -> ContentLocation | None:
+        space_id, target = usage.space or self._access.space_id, usage.target or ""
+        match usage.kind:
+            case "page":
+                return self._page(space_id, target, AnchorLocation(usage.anchor) if usage.anchor else UNSET)
+            case "file":
+                return self._file(space_id, target)
+            case "reusable-content":
+                return self._reusable(space_id, target)
+            case "space" if usage.status == "ok":
+                return SpaceLocation(self._organization(), self._space(space_id))
+            case "collection" if usage.status == "ok":
+                role = collection_access(self._tx, self._access.actor, Can.VIEW, target).role
+                collection = present_collection(self._call, get_collection(self._tx, target), role)
+                return CollectionLocation(self._organization(), collection)
+            case "user" if usage.status == "ok":
+                user = find_user(self._tx, target)
+                return UserLocation(present_user(self._call, user)) if user is not None else None
+        return None
+
+    def _page(
+        self, space_id: str, page_id: str, place: AnchorLocation | NodeLocation | UnsetType
+    ) -> PageLocation | None:
+        page = self._once(("page", space_id, page_id), lambda: self._reader(space_id).found_page(page_id))
+        if page is None:
+            return None
+        return PageLocation(self._organization(), self._space(space_id), page, self._context(space_id), place)
+
+    def _file(self, space_id: str, file_id: str) -> FileLocation | None:
+        item = find_item(self._tx, self._base_of(space_id), file_id, "file")
+        if item is None:
+            return None
+        file = self._reader(space_id).present_file(item)
+        return FileLocation(self._organization(), self._space(space_id), file, self._context(space_id))
+
+    def _reusable(self, space_id: str, item_id: str) -> ReusableContentLocation | None:
+        try:
+            found = self._reader(space_id).reusable_content(item_id)
+        except NotFound:
+            return None
+        return ReusableContentLocation(
+            self._organization(), self._space(space_id), found, self._context(space_id)
+        )
+
+    def _context(self, space_id: str) -> ChangeRequestContext | UnsetType:
+        if self._over is None or space_id != self._access.space_id:
+            return UNSET
+        return ChangeRequestContext(self._over.context)
+
+    def _base_of(self, space_id: str) -> State:
+        if space_id == self._access.space_id:
+            return self._state
+        return self._once(("base", space_id), lambda: main_state(self._tx, space_id))
+
+    def _reader(self, space_id: str) -> Reader:
+        view = self._view if space_id == self._access.space_id else ""
+        return self._once(
+            ("reader", space_id), lambda: Reader(self._call, self._tx, self._base_of(space_id), view)
+        )
+
+    def _space(self, space_id: str) -> Space:
+        def made() -> Space:
+            role = space_access(self._tx, self._access.actor, Can.VIEW, space_id).role
+            return present_space(self._call, get_space(self._tx, space_id), role)
+
+        return self._once(("space", space_id), made)
+
+    def _organization(self) -> Organization:
+        def made() -> Organization:
+            organization = get_organization(self._tx, self._access.organization_id)
+            return present_organization(self._call, organization, self._access.member_role)
+
+        return self._once("organization", made)

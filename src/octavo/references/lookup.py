@@ -1,0 +1,262 @@
+"""What a space's files say of each other, asked of the database one by one.
+
+``changes`` that are not yet made may lie over the state. Whatever is asked is noted as a question; a reference keeps
+its meaning as long as the answers to its questions do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..content import (
+    Changes,
+    Item,
+    ItemKind,
+    State,
+    find_item,
+    find_item_by_path,
+    find_page,
+    find_page_by_file,
+    list_by_slug,
+    read_source,
+)
+from ..core import links
+from ..core.document import Anchors, Place, anchors, close_conditions, list_places
+from ..core.pages import Page
+from ..kit.cache import ByteCache
+from ..kit.db import Transaction
+from .inclusions import Inclusions
+
+Question = tuple[str, str]
+"""The space that is asked, and what."""
+
+OwnerKind = Literal["page", "reusable-content"]
+
+_MAX_QUESTION = 200
+_PLACES_BYTES = 16 * 1024 * 1024
+_places: ByteCache[list[Place]] = ByteCache(_PLACES_BYTES)
+
+
+class Owner(Struct, frozen=True):
+    """The page or reusable content in which a reference stands."""
+
+    id: str
+    kind: OwnerKind
+    file_path: str | None
+
+
+class Files(links.Lookup, Protocol):
+    """What is known of the pages and files of one space, as far as somebody sees it."""
+
+    space_id: str
+    revision_id: str
+
+    def find_reusable_by_id(self, item: str) -> str | None: ...
+
+    def find_path(self, page: str) -> str | None:
+        """The slugs down to a page, by its id."""
+
+    def find_anchor(self, owner: Owner, wanted: str) -> str | None:
+        """The id of a place in a page or reusable content, or in what it includes, however ``wanted`` spells it."""
+
+    def owner(self, owner_id: str, kind: OwnerKind) -> Owner | None: ...
+
+
+def question(kind: str, what: str) -> str:
+    """Cut where it is very long: then it stands for more than one, which costs a look and changes nothing."""
+    return f"{kind}:{what}"[:_MAX_QUESTION]
+
+
+def places_of(tx: Transaction, body: str | None) -> list[Place]:
+    """The places of a text, those of what it includes left open."""
+    found = _places.get(body) if body else []
+    if found is None:
+        found = [place for _, place in list_places(close_conditions(read_source(tx, body)))]
+        _places.put(body, found, 100 + sum(200 + len(place.name) for place in found))
+    return found
+
+
+def with_included(places: Iterable[Place], find: Callable[[str], Iterable[Place] | None]) -> Iterable[Place]:
+    """The places with those of what is included in their place. ``find`` gives them for a reference as written."""
+    for place in places:
+        if place.include is None:
+            yield place
+            continue
+        for inner in find(place.include) or ():
+            # Reusable contents do not nest.
+            if inner.include is None:
+                yield replace(inner, conditions=(*place.conditions, *inner.conditions), included=True)
+
+
+def find_include(files: Files, owner: Owner, written: str) -> str | None:
+    """The reusable content that an include means."""
+    named = links.by_kind(written)
+    if named is not None and named["kind"] == "reusable-content":
+        return files.find_reusable_by_id(named["reusableContent"])
+    path = links.include_path(written, owner.file_path or "")
+    return files.find_reusable(path) if path else None
+
+
+class StateFiles:
+    """A state of a space, ``changes`` laid over it (``Files``)."""
+
+    def __init__(self, tx: Transaction, state: State, changes: Changes | None = None) -> None:
+        self._tx = tx
+        self._state = state
+        self._changes = changes or Changes()
+        self.space_id = state.space_id
+        self.revision_id = state.revision_id
+        self.asked: set[Question] = set()
+        self._known: dict[str, str | None] = {}
+        self._kept: dict[str, Page | None] = {}
+        self._anchors: dict[str, tuple[Anchors, set[Question]]] = {}
+        self._by_file: dict[str, list[Page]] = {}
+        self._by_slug: dict[tuple[str | None, str], list[Page]] = {}
+        self._by_path: dict[str, Item] = {}
+        for page in self._changes.pages.values():
+            if page is not None:
+                self._by_slug.setdefault((page.parent, page.slug), []).append(page)
+                if page.file_path:
+                    self._by_file.setdefault(page.file_path, []).append(page)
+        for item in self._changes.items.values():
+            if item is not None and item.path:
+                self._by_path[item.path] = item
+
+    # --- what there is --------------------------------------------------------------------------------
+
+    def page(self, page_id: str) -> Page | None:
+        if page_id in self._changes.pages:
+            return self._changes.pages[page_id]
+        if page_id not in self._kept:
+            self._kept[page_id] = find_page(self._tx, self._state, page_id)
+        return self._kept[page_id]
+
+    def item(self, item_id: str, kind: ItemKind) -> Item | None:
+        if item_id in self._changes.items:
+            item = self._changes.items[item_id]
+            return item if item is not None and item.kind == kind else None
+        return find_item(self._tx, self._state, item_id, kind)
+
+    def path(self, page: Page) -> str:
+        """The path of slugs."""
+        slugs, seen = [page.slug], {page.id}
+        above = page.parent
+        while above is not None and above not in seen:
+            seen.add(above)
+            parent = self.page(above)
+            if parent is None:
+                break
+            slugs.append(parent.slug)
+            above = parent.parent
+        return "/".join(reversed(slugs))
+
+    def find_path(self, page: str) -> str | None:
+        found = self.page(page)
+        return self.path(found) if found is not None else None
+
+    def owner(self, owner_id: str, kind: OwnerKind) -> Owner | None:
+        if kind == "page":
+            page = self.page(owner_id)
+            return Owner(page.id, "page", page.file_path) if page is not None else None
+        item = self.item(owner_id, "reusable-content")
+        return Owner(item.id, "reusable-content", item.path) if item is not None else None
+
+    def _body(self, owner: Owner) -> str | None:
+        if owner.kind == "page":
+            page = self.page(owner.id)
+            return page.body if page is not None else None
+        item = self.item(owner.id, "reusable-content")
+        return item.content if item is not None else None
+
+    # --- core.links.Lookup, noting what is asked -------------------------------------------------------
+
+    def _ask(self, kind: str, what: str, find: Any) -> str | None:
+        asked = question(kind, what)
+        self.asked.add((self.space_id, asked))
+        key = f"{kind}:{what}"
+        if key not in self._known:
+            self._known[key] = find()
+        return self._known[key]
+
+    def find_page(self, file_path: str) -> str | None:
+        return self._ask("file", file_path, lambda: self._page_by_file(file_path))
+
+    def _page_by_file(self, file_path: str) -> str | None:
+        found = [page.id for page in self._by_file.get(file_path, [])]
+        below = find_page_by_file(self._tx, self._state, file_path)
+        if below is not None and below.id not in self._changes.pages:
+            found.append(below.id)
+        return min(found, default=None)
+
+    def find_page_by_path(self, path: str) -> str | None:
+        return self._ask("path", path, lambda: self._page_by_path(path))
+
+    def _page_by_path(self, path: str) -> str | None:
+        parent: str | None = None
+        for part in [part for part in path.split("/") if part]:
+            found = [
+                page
+                for page in list_by_slug(self._tx, self._state, parent, part)
+                if page.id not in self._changes.pages
+            ] + self._by_slug.get((parent, part), [])
+            if not found:
+                return None
+            parent = min(found, key=lambda page: (page.rank, page.id)).id
+        return parent
+
+    def find_page_by_id(self, page: str) -> str | None:
+        return self._ask("page", page, lambda: page if self.page(page) is not None else None)
+
+    def find_file(self, path: str) -> str | None:
+        return self._ask("item", path, lambda: self._item_by_path(path, "file"))
+
+    def find_reusable(self, path: str) -> str | None:
+        return self._ask("include", path, lambda: self._item_by_path(path, "reusable-content"))
+
+    def _item_by_path(self, path: str, kind: ItemKind) -> str | None:
+        item = self._by_path.get(path)
+        if item is None:
+            item = find_item_by_path(self._tx, self._state, path)
+            if item is not None and item.id in self._changes.items:
+                return None
+        return item.id if item is not None and item.kind == kind else None
+
+    def find_file_by_id(self, file: str) -> str | None:
+        return self._ask("id", file, lambda: file if self.item(file, "file") is not None else None)
+
+    def find_reusable_by_id(self, item: str) -> str | None:
+        return self._ask(
+            "id", item, lambda: item if self.item(item, "reusable-content") is not None else None
+        )
+
+    # --- anchors ----------------------------------------------------------------------------------------
+
+    def find_anchor(self, owner: Owner, wanted: str) -> str | None:
+        if owner.id not in self._anchors:
+            self._anchors[owner.id] = self._anchors_of(owner)
+        found, asked = self._anchors[owner.id]
+        self.asked |= asked
+        return found.find(wanted)
+
+    def _anchors_of(self, owner: Owner) -> tuple[Anchors, set[Question]]:
+        before, self.asked = self.asked, set()
+        # A text that changes may name all of its places anew, so the question is about the whole of it.
+        self.asked.add((self.space_id, question("anchor", f"{owner.id}#")))
+
+        inclusions = Inclusions()
+
+        def included(written: str) -> list[Place] | None:
+            found = find_include(self, owner, written)
+            there = self.item(found, "reusable-content") if found is not None else None
+            if there is None:
+                return None
+            self.asked.add((self.space_id, question("anchor", f"{there.id}#")))
+            return places_of(self._tx, there.content) if inclusions.admit(there.size) else None
+
+        places = list(with_included(places_of(self._tx, self._body(owner)), included))
+        asked, self.asked = self.asked, before
+        return anchors(places), asked

@@ -1,0 +1,149 @@
+"""Documents of a state as somebody sees them who reads it, to be drawn or written as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from ..content import read_source
+from ..core.document import (
+    Block,
+    Document,
+    Inline,
+    Leaf,
+    Reference,
+    Text,
+    close_conditions,
+    mark_places,
+    references,
+    replace_nodes,
+    rewrite,
+    show_document,
+)
+from ..core.pages import Page
+from ..kit.db import Transaction
+from .inclusions import Inclusions
+from .lookup import Owner
+from .resolving import Resolver, page_owner
+from .viewing import SpaceView, source_document
+
+_LEFT_OUT = "Not shown: this page includes more text than a page can have."
+
+
+class Documents:
+    """The documents of a view as its visitor sees them: evaluated, with what is included in its place, and without
+    comments and links to withheld pages. ``resolver`` is over the view's own files, withheld ones too."""
+
+    def __init__(self, tx: Transaction, view: SpaceView, resolver: Resolver) -> None:
+        self._tx = tx
+        self._view = view
+        self._resolver = resolver
+
+    def to_draw(self, page: Page) -> Document:
+        """For HTML and prints: with references resolved, and the ids of places written into their nodes."""
+        owner = page_owner(page)
+        document = self._resolver.resolve_all(source_document(self._tx, self._view, page), owner)
+        document = self._with_includes(document, owner)
+        mark_places(document)
+        document = show_document(document, self._view.shown(page))
+        return self._without_withheld(document, lambda ref, _: self._view.is_withheld(ref))
+
+    def to_write(self, page: Page, url_of: Callable[[dict[str, Any]], str | None]) -> Document:
+        """For Markdown: references stay as they are written, and blocks in which nothing had to change keep their
+        source. In what is included, paths mean other files; there ``url_of`` gives the address of a resolved
+        reference."""
+        owner = page_owner(page)
+        document = self._with_includes(source_document(self._tx, self._view, page), owner)
+        document = show_document(document, self._view.shown(page))
+
+        def withheld(ref: dict[str, Any], type: str) -> bool:
+            return self._view.is_withheld(self._resolver.content_ref(owner, ref, type))
+
+        document = self._without_withheld(document, withheld)
+        document = replace_nodes(
+            document, lambda node: node.nodes if node.type == "reusable-content" else None
+        )
+
+        def address(reference: Reference) -> dict[str, Any] | None:
+            url = None if reference.ref.get("kind") == "url" else url_of(reference.ref)
+            return {"kind": "url", "url": url} if url else None
+
+        return rewrite(document, address)
+
+    def _with_includes(self, document: Document, owner: Owner) -> Document:
+        inclusions = Inclusions()
+
+        def hold(node: Block | Inline) -> list[Any] | None:
+            if node.type != "reusable-content" or node.nodes:
+                return None
+            found = self._included(owner, node.data.get("ref"), inclusions)
+            return [Block(node.type, node.data, found, key=node.key)] if found else []
+
+        return replace_nodes(document, hold)
+
+    def _included(self, owner: Owner, ref: Any, inclusions: Inclusions) -> list[Any]:
+        resolved = self._resolver.content_ref(owner, ref, "reusable-content") if isinstance(ref, dict) else {}
+        item = self._view.item(str(resolved.get("reusableContent")), "reusable-content")
+        if item is None or not item.content:
+            return []
+        if not inclusions.admit(item.size):
+            return [Block("paragraph", {}, [Text([Leaf(_LEFT_OUT)])])]
+        document = close_conditions(read_source(self._tx, item.content))
+        self._resolver.resolve_all(document, Owner(item.id, "reusable-content", item.path))
+        # Reusable contents do not nest; this also ends a circle.
+        document = replace_nodes(document, lambda node: [] if node.type == "reusable-content" else None)
+        for block in document.nodes:
+            # What it says of its own file is not what is shown of it here.
+            block.source = None
+        return list(document.nodes)
+
+    def _without_withheld(
+        self, document: Document, withheld: Callable[[dict[str, Any], str], bool]
+    ) -> Document:
+        """A link to a page that is not there for the visitor is its text; what shows a page's title goes with it."""
+        if self._view.every is self._view.tree:
+            return document
+        gone = {(r.type, _encoded(r.ref)) for r in references(document) if withheld(r.ref, r.type)}
+        if not gone:
+            return document
+
+        def is_gone(node: Block | Inline, ref: Any) -> bool:
+            return isinstance(ref, dict) and (node.type, _encoded(ref)) in gone
+
+        def change(node: Block | Inline) -> list[Any] | None:
+            if node.type == "table":
+                return _table_without(node, lambda ref: is_gone(node, ref))
+            if not is_gone(node, node.data.get("ref")):
+                return None
+            if node.type == "link":
+                return list(node.nodes)
+            if node.type == "button":
+                data = {name: value for name, value in node.data.items() if name != "ref"}
+                return [Inline(node.type, data, key=node.key)]
+            return []
+
+        return replace_nodes(document, change)
+
+
+def _table_without(table: Block | Inline, is_gone: Callable[[Any], bool]) -> list[Any] | None:
+    """The table without values that lead to what is gone; None where there is none."""
+
+    def kept(record: dict[str, Any]) -> dict[str, Any]:
+        values = {n: v for n, v in record.get("values", {}).items() if not is_gone(_ref_of(v))}
+        return {**record, "values": values}
+
+    records = {name: kept(record) for name, record in table.data.get("records", {}).items()}
+    if records == table.data.get("records"):
+        return None
+    assert isinstance(table, Block)
+    return [Block(table.type, {**table.data, "records": records}, table.nodes, table.fragments, table.key)]
+
+
+def _ref_of(value: Any) -> Any:
+    return value.get("ref", value) if isinstance(value, dict) else None
+
+
+def _encoded(ref: dict[str, Any]) -> bytes:
+    return msgspec.json.encode(ref, order="sorted")

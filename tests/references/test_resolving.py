@@ -1,0 +1,303 @@
+"""One meaning of a reference in every output: the index, the API's documents, sites, prints."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from changes.working import update
+from octavo.admin.import_export import bring
+from octavo.content import main_state
+from octavo.core.links import app_hosts
+from octavo.printing.inputs import gather
+from octavo.printing.store import Wanted
+from octavo.references import Nobody, Owner, state_resolver
+from octavo.sites import create_site, set_published
+from printing.test_compiling import png
+from reader.test_sites import Visitor
+from references.test_index import Linked
+
+ELSEWHERE = "https://app.gitbook.com/s/elsewhere123/some/page"
+
+
+@pytest.fixture
+def two(world: Any, tmp_path: Path) -> tuple[Linked, Linked]:
+    """A space, and another one whose pages it links to."""
+    (tmp_path / "other").mkdir()
+    return Linked(world, tmp_path), Linked(world, tmp_path / "other")
+
+
+def links_of(node: Any) -> list[dict[str, Any]]:
+    """The references of all links and cards of a document, in order."""
+    found: list[dict[str, Any]] = []
+    stack = [node]
+    while stack:
+        here = stack.pop()
+        if isinstance(here, dict):
+            if here.get("type") in ("link", "content-ref", "mention"):
+                found.append(here["data"]["ref"])
+            stack.extend(reversed(list(here.values())))
+        elif isinstance(here, list):
+            stack.extend(reversed(here))
+    return found
+
+
+def document(linked: Linked, page: str, who: str = "admin") -> Any:
+    query = {"format": "document"}
+    return linked.world.get(who, f"{linked.path}/content/page/{page}", params=query)["document"]
+
+
+def hide(linked: Linked) -> None:
+    """From all but administrators."""
+    with linked.world.context.db.write() as tx:
+        tx.run("UPDATE spaces SET default_level = NULL WHERE id = :id", id=linked.id)
+
+
+# --- the API --------------------------------------------------------------------------------------------
+
+
+def test_a_page_of_another_space_is_that_page_in_documents_too(two: tuple[Linked, Linked]) -> None:
+    linked, other = two
+    there, start = f"https://octavo.test/s/{other.id}", other.page("Start")
+    home = linked.write(
+        "Home", f"[a]({there}/guides/start) [b]({there}/guides#First_Steps) [c]({there}) [d]({there}/no)"
+    )
+    assert links_of(document(linked, home)) == [
+        {"kind": "page", "page": start, "space": other.id},
+        {"kind": "anchor", "anchor": "first-steps", "page": other.page("Guide"), "space": other.id},
+        {"kind": "space", "space": other.id},
+        {"kind": "url", "url": f"{there}/no"},
+    ]
+    kinds = [item["targetReference"]["kind"] for item in linked.links(home)["items"]]
+    assert sorted(kinds) == ["page", "page", "space", "url"]
+
+
+def test_what_documents_say_follows_the_other_space(two: tuple[Linked, Linked]) -> None:
+    linked, other = two
+    there, start = f"https://octavo.test/s/{other.id}/guides/start", other.page("Start")
+    home = linked.write("Home", f"[a]({there})")
+    as_page, as_url = {"kind": "page", "page": start, "space": other.id}, {"kind": "url", "url": there}
+    assert links_of(document(linked, home)) == [as_page]
+    other.edit(update(start, slug="begin"))
+    assert links_of(document(linked, home)) == [as_url]
+    other.edit(update(start, slug="start"))
+    assert links_of(document(linked, home)) == [as_page]
+
+
+def test_documents_say_nothing_of_a_space_that_is_not_seen(two: tuple[Linked, Linked]) -> None:
+    linked, other = two
+    there = f"https://octavo.test/s/{other.id}"
+    home = linked.write("Home", f"[a]({there}/guides/start) [b]({there}/never) [c]({there})")
+    assert len({ref["kind"] for ref in links_of(document(linked, home, "reader"))}) == 3
+    hide(other)
+    for who, kinds in (("reader", ["url"] * 3), ("admin", ["page", "url", "space"])):
+        assert [ref["kind"] for ref in links_of(document(linked, home, who))] == kinds
+    # Nor of one of another organization.
+    away = f"https://octavo.test/s/{linked.world.away['spaceId']}"
+    home = linked.write("Home", f"[a]({away}/writing) [b]({away})")
+    assert [ref["kind"] for ref in links_of(document(linked, home))] == ["url", "url"]
+
+
+def test_documents_come_back_with_their_links(two: tuple[Linked, Linked]) -> None:
+    linked, other = two
+    there = f"https://octavo.test/s/{other.id}"
+    text = f"See [a]({there}/guides/start), [b](guides/README.md#First_Steps), [c](user:nobody)."
+    home = linked.write("Home", text)
+    nodes = document(linked, home)["nodes"]
+    linked.edit(update(home, document={"document": [*nodes, nodes[0]]}))
+    source = linked.world.get("admin", f"{linked.path}/content/page/{home}", params={"format": "markdown"})
+    assert source["markdown"].count(text) == 2
+    # A link that stands on another page is written as the address of what it means.
+    guide = linked.page("Guide")
+    linked.edit(update(guide, document={"document": nodes}))
+    assert [ref["kind"] for ref in links_of(document(linked, guide))] == ["page", "anchor", "user"]
+    hide(other)
+    refused = linked.world.call(
+        "editor",
+        "POST",
+        f"{linked.path}/content",
+        params={"compat": "false"},
+        json={"changes": [update(linked.page("Start"), document={"document": nodes})]},
+    )
+    assert refused.status_code == 400
+    assert other.id not in refused.text.replace(f"{other.page('Start')}", "")
+
+
+def test_hosts_are_given_and_not_remembered(world: Any, tmp_path: Path) -> None:
+    linked = Linked(world, tmp_path)
+    ref = {"kind": "url", "url": f"https://docs.one.test/s/{linked.id}/guides"}
+    with world.context.db.read() as tx:
+        state = main_state(tx, linked.id)
+
+        def meant(url: str) -> str:
+            resolver = state_resolver(tx, state, app_hosts(url), Nobody())
+            return str(resolver.content_ref(Owner("x", "page", "x.md"), ref, "link")["kind"])
+
+        assert [meant(f"https://docs.{name}.test") for name in ("one", "two", "one")] == [
+            "page",
+            "url",
+            "page",
+        ]
+    assert app_hosts("http://localhost:8000") == ("app.gitbook.com",)
+
+
+# --- sites ----------------------------------------------------------------------------------------------
+
+
+class Site:
+    """A published site of some spaces, the first its default, as a visitor meets it."""
+
+    def __init__(self, *spaces: Linked) -> None:
+        context, home = spaces[0].world.context, spaces[0].world.home
+        with context.db.write() as tx:
+            site = create_site(
+                tx, organization_id=home["organizationId"], title="Docs", spaces=[s.id for s in spaces]
+            )
+            set_published(tx, site, True)
+            self.base = "/{}/{}/".format(
+                *tx.one(
+                    """SELECT o.hostname, s.basename FROM sites s JOIN organizations o ON o.id = s.organization_id
+                       WHERE s.id = :id""",
+                    id=site,
+                )
+            )
+            self.paths = dict(tx.all("SELECT space_id, path FROM site_spaces WHERE site_id = :id", id=site))
+        self._visitor = Visitor(context)
+
+    def get(self, path: str = "") -> str:
+        answer = self._visitor.get(self.base + path)
+        assert answer.status_code == 200, answer.text
+        return str(answer.text)
+
+
+def test_a_space_that_is_not_known_is_linked_where_it_is(two: tuple[Linked, Linked]) -> None:
+    linked, other = two
+    there = f"https://octavo.test/s/{other.id}/guides/start"
+    linked.write(
+        "Home",
+        f'[a]({ELSEWHERE}) [b]({there})\n\n{{% content-ref url="{ELSEWHERE}" %}}\n[Label]({ELSEWHERE})\n'
+        "{% endcontent-ref %}\n",
+    )
+    home = Site(linked).get()
+    assert f'<a href="{ELSEWHERE}" rel="noopener">a</a>' in home
+    assert f'<a href="{there}" rel="noopener">b</a>' in home
+    assert f'class="ref" href="{ELSEWHERE}"' in home
+    assert 'class="broken"' not in home
+
+
+def test_a_space_of_the_same_site_is_linked_there(two: tuple[Linked, Linked]) -> None:
+    linked, other = two
+    there = f"https://octavo.test/s/{other.id}"
+    linked.write(
+        "Home", f"[a]({there}/guides/start) [b]({there}) [c]({there}/guides#FIRST_steps) [d]({there}/gone)"
+    )
+    site = Site(linked, other)
+    base = f"{site.base}{site.paths[other.id]}/"
+    home = site.get()
+    assert f'<a href="{base}guides/start">a</a>' in home
+    assert f'<a href="{base}">b</a>' in home
+    assert f'<a href="{base}guides#first-steps">c</a>' in home
+    assert f'<a href="{there}/gone" rel="noopener">d</a>' in home
+    # The page follows the other space although its own text stays.
+    other.edit(update(other.page("Start"), slug="begin"))
+    assert f'<a href="{there}/guides/start" rel="noopener">a</a>' in site.get()
+
+
+def test_links_in_the_contents_lead_to_other_spaces(world: Any, tmp_path: Path) -> None:
+    files = {"SUMMARY.md": f"* [Home](README.md)\n* [Away]({ELSEWHERE})\n", "README.md": "# Home\n"}
+    assert f'href="{ELSEWHERE}"' in Site(Linked(world, tmp_path, files)).get()
+
+
+ANCHORED = {
+    "SUMMARY.md": "* [Home](README.md)\n* [Guide](guide.md)\n",
+    "guide.md": "# Guide\n\n## 1. Install Node.js\n\n<details>\n\n<summary>More to read</summary>\n\nText.\n\n</details>\n\n"
+    'A <a name="Old.Anchor"></a> place.\n\n{% include ".gitbook/includes/help.md" %}\n\n## Ask us\n\n'
+    '{% updates format="full" %}\n{% update date="2026-02-03" %}\nNew.\n{% endupdate %}\n{% endupdates %}\n',
+    ".gitbook/includes/help.md": "## Ask us\n\nMail.\n",
+}
+SPELLINGS = [
+    "1-install-nodejs", "id-1.-install-node.js", "1_Install_Node.js", "1~install~nodejs", "MORE-TO-READ", "more.to.read",
+    "old-anchor", "Old.Anchor", "ask-us", "Ask_us-1", "2026.02.03",
+]  # fmt: skip
+
+
+def test_every_link_that_is_ok_scrolls(world: Any, tmp_path: Path) -> None:
+    text = "".join(f"[x](guide.md#{spelling})\n" for spelling in SPELLINGS)
+    linked = Linked(world, tmp_path, {**ANCHORED, "README.md": f"# Home\n\n{text}\n"})
+    found = linked.links(linked.page("Home"))
+    assert {item["status"] for item in found["items"]} == {"ok"}
+    site = Site(linked)
+    ids = set(re.findall(r' id="([^"]*)"', site.get("guide")))
+    meant = re.findall(r'href="[^"]*guide#([^"]*)"', site.get())
+    assert len(meant) == len(SPELLINGS)
+    assert set(meant) <= ids
+    assert meant[-3:] == ["ask-us", "ask-us-1", "2026-02-03"]
+    documents = [ref["anchor"] for ref in links_of(document(linked, linked.page("Home")))]
+    assert documents == meant
+
+
+# --- prints ---------------------------------------------------------------------------------------------
+
+
+def test_prints_find_files_as_pages_do(world: Any, tmp_path: Path) -> None:
+    names = ["image (1).png", "a b.png", "plain.png", "(2).png", "100%.png"]
+    shown = [
+        "![](<.gitbook/assets/image (1).png>)",
+        '<figure><img src=".gitbook/assets/a%20b.png" alt=""></figure>',
+        "![](.gitbook/assets/plain.png)",
+        '<div align="left"><img src=".gitbook/assets/(2).png"></div>',
+        "![](.gitbook/assets/100%.png)",
+    ]
+    source = tmp_path / "source"
+    (source / ".gitbook/assets").mkdir(parents=True)
+    for width, name in enumerate([*names, "unused.png"], 1):
+        (source / ".gitbook/assets" / name).write_bytes(png(width))
+    (source / "README.md").write_text("# Home\n\n" + "\n\n".join(shown) + "\n")
+    brought = bring(world.context, str(source), organization_id=world.home["organizationId"], publish=True)
+    folder = tmp_path / "print"
+    folder.mkdir()
+    with world.context.db.read() as tx:
+        state = main_state(tx, brought.outcome.space)
+        order = gather(world.context, tx, state, Wanted(state.space_id, state.revision_id), folder)
+    assert sorted(file.name for file in order.files) == sorted(names)
+    assert all(file.image is not None and (folder / file.image).exists() for file in order.files)
+    page = Visitor(world.context).get(re.sub(r"^https?://[^/]+", "", str(brought.site_url))).text
+    assert page.count("<img") == len(names)
+
+
+# --- includes and assets beside their files -------------------------------------------------------------
+
+NESTED = {
+    "SUMMARY.md": "* [Home](README.md)\n* [Part](part/page.md)\n",
+    "README.md": '# Home\n\n{% include ".gitbook/includes/top.md" %}\n\n{% include ".gitbook/includes/gone.md" %}\n\n'
+    '```\n{% include "only/an/example.md" %}\n```\n',
+    "part/page.md": '# Part\n\n{% include ".gitbook/includes/inner.md" %}\n\n![](.gitbook/assets/dot.png)\n',
+    ".gitbook/includes/top.md": "Top words.\n",
+    "part/.gitbook/includes/inner.md": "Inner words, see [home](../../../README.md).\n",
+}
+
+
+def test_nested_folders_are_resolved_from_the_file(world: Any, tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    for name, text in NESTED.items():
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_text(text)
+    (source / "part/.gitbook/assets").mkdir()
+    (source / "part/.gitbook/assets/dot.png").write_bytes(png())
+    brought = bring(world.context, str(source), organization_id=world.home["organizationId"], publish=True)
+    problems = [(p.path, p.line, p.code) for p in brought.outcome.problems]
+    assert problems == [("README.md", 5, "missing_include")]
+    visitor, base = Visitor(world.context), re.sub(r"^https?://[^/]+", "", str(brought.site_url))
+    home, part = visitor.get(base).text, visitor.get(f"{base}page").text
+    assert "Top words." in home
+    assert f'Inner words, see <a href="{base}">home</a>.' in part
+    assert "dot.png" in part
+    # Writers see that something is missing, readers nothing of it.
+    assert "gone.md" not in home + visitor.get(f"{base}readme.md").text
+    found = world.get("admin", f"/spaces/{brought.outcome.space}/links", params={"status": "broken"})
+    assert [item["targetReference"]["url"] for item in found["items"]] == [".gitbook/includes/gone.md"]
+    # In what is included, links are those of its own file; as Markdown they are addresses.
+    assert f"see [home]({base})" in visitor.get(f"{base}page.md").text
