@@ -1,0 +1,9 @@
+"""Integrations: other people's code, installed in organizations, on spaces and on sites."""
+
+from ..spaces import on_transfer
+from . import tables as tables
+from .store import forget_space
+
+on_transfer(lambda tx, space_id, organization_id: forget_space(tx, space_id))
+
+__all__ = ["tables"]
