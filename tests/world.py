@@ -346,7 +346,14 @@ def furnish(world: World, place: Place) -> None:
         ids["importRunId"] = run.id
 
 
-SCRIPT = "export default { async fetch(request) { return new Response('OK'); } };"
+SCRIPT = """
+export default { async fetch(request) {
+  const event = JSON.parse((await request.formData()).get("event"));
+  if (event.type !== "ui_render") return new Response("OK");
+  const element = { type: "block", children: [{ type: "text", children: "Hello" }] };
+  return Response.json({ type: "element", element, state: {}, props: event.props });
+} };"""
+"""Of the integrations that are furnished."""
 
 
 def _furnish_integrations(world: World, place: Place) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from octavo.integrations import delivering
+from octavo.kit.clock import now
 from octavo.kit.worker import Worker
 
 from .test_installing import ask, install, publish, token
@@ -128,6 +129,7 @@ def test_a_script_that_refuses_an_event_is_not_asked_again(world):
 
 
 def test_one_that_hangs_delays_nobody_else(world, clock):
+    clock.set(now() + 1000)
     publish(world, "hangs", script=ECHO % "for (;;) {}", scopes=["space:content:read"])
     install(world, "hangs")
     for n in range(3):

@@ -2,8 +2,9 @@
 
 from ..spaces import on_transfer
 from . import tables as tables
+from .public import public_routes
 from .store import forget_space
 
 on_transfer(lambda tx, space_id, organization_id: forget_space(tx, space_id))
 
-__all__ = ["tables"]
+__all__ = ["public_routes", "tables"]

@@ -1,4 +1,4 @@
-"""What integrations were told, tasks of their own, and development mode."""
+"""What integrations were told, what they render, tasks of their own, and development mode."""
 
 from __future__ import annotations
 
@@ -7,12 +7,22 @@ from ..errors import BadRequest, NotFound
 from ..kit.clock import iso
 from ..kit.context import Context
 from ..kit.fetch import Fetcher, FetchError
-from ..kit.operation import Area, Call
+from ..kit.operation import Area, Call, Reply
 from ..kit.pagination import Listing, PageQuery, present_slice
-from . import delivering, event_store
+from . import delivering, event_store, rendering
 from .entering import IntegrationAccess
 from .event_store import EventRow
-from .wire import DevelopmentMode, EventLog, EventTrace, FetchedEvent, IntegrationEvent, QueueTask
+from .wire import (
+    DevelopmentMode,
+    EventLog,
+    EventTrace,
+    FetchedEvent,
+    IntegrationEvent,
+    QueueTask,
+    RenderOutput,
+    RenderQuery,
+    RenderRequest,
+)
 
 operation = Area("integrations").operation
 
@@ -123,3 +133,28 @@ def set_development_mode(call: Call, integration: IntegrationAccess, body: Devel
 def disable_development_mode(call: Call, integration: IntegrationAccess) -> None:
     """Ends development mode, whether or not it was on."""
     delivering.set_tunnel(call, integration.row, None, False)
+
+
+@operation(
+    "renderIntegrationUIWithPost",
+    "POST",
+    f"{_INTEGRATION}/render",
+    needs=Can.VIEW,
+    returns=RenderOutput,
+)
+def render_with_post(call: Call, integration: IntegrationAccess, body: RenderRequest) -> Reply:
+    """A component of an integration as it is to be drawn: where the caller may see it, and a configuration where they
+    may change that. `Cache-Control` is what the integration says, for the caller alone."""
+    return rendering.render(call, integration, body)
+
+
+@operation(
+    "renderIntegrationUIWithGet",
+    "GET",
+    f"{_INTEGRATION}/render",
+    needs=Can.VIEW,
+    returns=RenderOutput,
+)
+def render_with_get(call: Call, integration: IntegrationAccess, query: RenderQuery) -> Reply:
+    """The same with the request in the address: its JSON, compressed with LZ-string or as it is."""
+    return rendering.render(call, integration, rendering.decode_request(query.request))

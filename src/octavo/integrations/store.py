@@ -620,3 +620,8 @@ def list_told(
         at=at,
     )
     return [(row[0], row[1]) for row in rows if scope in msgspec.json.decode(row[2])]
+
+
+def find_organization_of_site(tx: Transaction, site_id: str) -> str | None:
+    found: str | None = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=site_id)
+    return found

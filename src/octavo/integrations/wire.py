@@ -441,4 +441,15 @@ class RenderRequest(Struct, rename="camel"):
 class RenderQuery(Struct):
     """``request``: the body of the POST as JSON, compressed with LZ-string for URLs."""
 
-    request: Annotated[str, Meta(min_length=1, max_length=65_536)]
+    request: Annotated[str, Meta(min_length=1, max_length=8000)]
+
+
+class RenderOutput(Struct, rename="camel"):
+    """``type`` `element`: a tree of ContentKit elements with its state; `complete`: a modal that is done, with what it
+    returns."""
+
+    type: Literal["element", "complete"]
+    element: dict[str, Any] | UnsetType = UNSET
+    state: dict[str, Any] | UnsetType = UNSET
+    props: dict[str, Any] | UnsetType = UNSET
+    return_value: dict[str, Any] | UnsetType = UNSET

@@ -11,13 +11,19 @@ import threading
 import time
 from collections.abc import Callable
 
+import structlog
+
 from ..errors import Unavailable
 from .process import Answer, Event, Fetch, Log, Run, ScriptError, ScriptFailed, ScriptProcess
+
+log = structlog.get_logger()
 
 SECONDS = 10.0
 """In which a script has to answer an event."""
 AFTER = 30.0
 """Seconds for what it does behind its answer."""
+PATIENCE = 0.02
+"""Seconds between an answer and what comes behind it, before a thread waits for that."""
 IDLE = 300.0
 """Seconds after which a process that nobody used is ended."""
 
@@ -93,21 +99,33 @@ class Host:
     ) -> None:
         assert run is not None, "the script said something"
 
-        def end() -> None:
+        deadline = time.monotonic() + AFTER
+
+        def end(patience: float | None = None) -> bool:
             found = problem
             try:
-                run.finish(time.monotonic() + AFTER, fetch)
+                if not run.finish(deadline, fetch, patience):
+                    return False
             except ScriptFailed as error:
                 found = found or f"behind its answer: {error}"
                 self._end(warm)
-            finally:
+            except BaseException:
+                self._end(warm)
                 self._give_back(key, warm)
+                raise
+            self._give_back(key, warm)
             finished(run.logs, found)
+            return True
 
-        if wait:
-            end()
-        else:
-            threading.Thread(target=end, name="octavo-script", daemon=True).start()
+        def end_later() -> None:
+            try:
+                end()
+            except Exception:
+                log.exception("what became of an event was not noted")
+
+        # Most scripts do nothing behind their answer: then this is over at once, and needs no thread.
+        if not end(None if wait else PATIENCE):
+            threading.Thread(target=end_later, name="octavo-script", daemon=True).start()
 
     def _take(self, key: str, deadline: float) -> _Warm:
         with self._changed:

@@ -203,6 +203,10 @@ class ScriptProcess:
                 except OSError:
                     raise ScriptFailed("the script ended") from None
 
+    def has_said(self, seconds: float) -> bool:
+        """Whether the script says something within so many seconds, or ends."""
+        return b"\n" in self._buffer or bool(select.select([self._out], [], [], seconds)[0])
+
     def _receive(self, deadline: float) -> _Message:
         while (end := self._buffer.find(b"\n")) < 0:
             if len(self._buffer) > LINE:
@@ -258,14 +262,17 @@ class Run:
                     raise ScriptError(message.error)
                 return Answer(message.status, message.headers, _bytes(message.body))
 
-    def finish(self, deadline: float, fetch: Fetch) -> None:
-        """Until what the script does behind its answer is done, too. Raises ScriptFailed."""
+    def finish(self, deadline: float, fetch: Fetch, patience: float | None = None) -> bool:
+        """Until what the script does behind its answer is done, too; False when it says nothing for ``patience``
+        seconds, and is not. Raises ScriptFailed."""
         while True:
+            if patience is not None and not self._process.has_said(patience):
+                return False
             message = self._next(deadline, fetch)
             if isinstance(message, _Done) and message.id == self._id:
                 if self._left_out:
                     self._note("warn", f"{self._left_out} further lines were left out")
-                return
+                return True
 
     def _next(self, deadline: float, fetch: Fetch) -> _Message:
         message = self._process._receive(deadline)

@@ -1,3 +1,5 @@
+import json
+
 from octavo.access import ORGANIZATION, SITE, SPACE, Can
 from octavo.integrations.entering import INSTALLATION, INTEGRATION
 
@@ -5,6 +7,12 @@ from . import Sample
 
 _PUBLISHED = (INTEGRATION, Can.ADMIN)
 _INSTALLED = (INSTALLATION, Can.ADMIN)
+
+
+def _render(place):
+    context = {"type": "document", "theme": "light", "spaceId": place["spaceId"], "editable": False}
+    return {"componentId": "note", "props": {"a": 1}, "context": context}
+
 
 SAMPLES = {
     "listIntegrations": Sample(),
@@ -55,6 +63,10 @@ SAMPLES = {
     "getIntegrationSpaceInstallation": Sample(),
     "updateIntegrationSpaceInstallation": Sample(body={"configuration": {"a": 1}}),
     "createIntegrationInstallationToken": Sample(),
+    "renderIntegrationUIWithPost": Sample(body=_render, like=(SPACE, Can.VIEW)),
+    "renderIntegrationUIWithGet": Sample(
+        query=lambda place: {"request": json.dumps(_render(place))}, like=(SPACE, Can.VIEW)
+    ),
     "listIntegrationEvents": Sample(),
     "getIntegrationEvent": Sample(),
     "queueIntegrationTask": Sample(body={"task": {"do": "it"}, "schedule": 60}),
