@@ -19,6 +19,7 @@ SRC = Path(__file__).parents[1] / "src" / "octavo"
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "core"),
     ("kit", "settings"),
+    ("runtime",),
     ("access",),
     ("identity",),
     ("orgs",),
@@ -33,7 +34,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("printing", "fonts"),
     ("transfer", "openapi", "gitsync", "translations"),
     ("sites",),
-    ("integrations", "conversations", "ask"),
+    ("integrations", "webhooks", "conversations", "ask"),
     ("reader", "portal"),
     ("installation",),
     ("admin",),
@@ -228,7 +229,9 @@ def test_every_operation_is_declared_once() -> None:
     load_packages()
     texts = {path: path.read_text() for path in FILES}
     for operation_id in TABLE:
-        places = [path for path, text in texts.items() for _ in re.findall(rf'"{operation_id}"', text)]
+        places = [
+            path for path, text in texts.items() for _ in re.findall(rf'operation\(\s*"{operation_id}"', text)
+        ]
         assert len(places) == 1, f"{operation_id}: {places}"
 
 

@@ -330,6 +330,8 @@ def furnish(world: World, place: Place) -> None:
     ids["auditEventId"] = get("/orgs/{organizationId}/audit-events")["items"][0]["id"]
     ids["siteId"] = post("/orgs/{organizationId}/sites", {"title": "Docs", "spaces": [ids["spaceId"]]})["id"]
 
+    _furnish_integrations(world, place)
+
     with world.context.db.write() as tx:
         # Without its job: no worker that opens this world should ask anybody outside.
         run = insert_run(
@@ -342,6 +344,48 @@ def furnish(world: World, place: Place) -> None:
             source={"type": "website", "url": "https://example.org/"},
         )
         ids["importRunId"] = run.id
+
+
+SCRIPT = """
+export default { async fetch(request) {
+  const event = JSON.parse((await request.formData()).get("event"));
+  if (event.type !== "ui_render") return new Response("OK");
+  const element = { type: "block", children: [{ type: "text", children: "Hello" }] };
+  return Response.json({ type: "element", element, state: {}, props: event.props });
+} };"""
+"""Of the integrations that are furnished."""
+
+
+def _furnish_integrations(world: World, place: Place) -> None:
+    """A private integration of the organization, installed in it, on its space and on its site."""
+
+    def post(path: str, body: Any) -> Any:
+        return world.post(place.admin, place.path(path), body)
+
+    ids = place.ids
+    ids["integrationName"] = f"{place.name}-notes"
+    published = {
+        "title": "Notes",
+        "description": "Notes beside pages",
+        "organization": ids["organizationId"],
+        "runtime": "v2",
+        "script": SCRIPT,
+        "scopes": ["space:metadata:read"],
+        "blocks": [{"id": "note", "title": "Note"}],
+    }
+    post("/integrations/{integrationName}", published)
+    integration = "/integrations/{integrationName}/installations"
+    made = post(integration, {"organization": ids["organizationId"]})
+    ids["installationId"] = made["id"]
+    post(f"{integration}/{{installationId}}/spaces", {"space": ids["spaceId"]})
+    post(f"{integration}/{{installationId}}/sites", {"siteId": ids["siteId"]})
+    with world.context.db.write() as tx:
+        # As if a worker had told the script: no worker that opens this world should start one.
+        tx.run("DELETE FROM jobs WHERE kind = 'deliverIntegrationEvents'")
+        tx.run("UPDATE integration_events SET status = 'success', attempts = 1")
+    ids["eventId"] = world.get(place.admin, place.path("/integrations/{integrationName}/events"))["items"][0][
+        "id"
+    ]
 
 
 def _upload_font(world: World, place: Place, name: str) -> str:

@@ -38,6 +38,7 @@ ROUTES = (
     "fonts",
     "transfer",
     "sites",
+    "integrations",
 )
 """Packages with operations: importing their routes declares them, and what else the packages declare."""
 

@@ -74,6 +74,9 @@ class Settings(Struct, frozen=True, kw_only=True):
         int, Meta(ge=1, le=256, description="Threads and database connections per process")
     ] = 8
     event_days: Annotated[int, Meta(ge=1, le=3650, description="Days for which events are kept")] = 30
+    integration_processes: Annotated[
+        int, Meta(ge=1, le=1000, description="Processes with scripts of integrations that a process keeps")
+    ] = 16
     allow_private_fetch: Annotated[
         str, Meta(description="Comma-separated host:port that outgoing requests may reach although private")
     ] = ""

@@ -166,7 +166,9 @@ def test_bad_queries(world: World, operation: Operation) -> None:
     before = world.digest()
     wrong = []
     for name, value in _wrong_queries(operation):
-        answer = send(world, "admin", operation, world.home, params={**sample.query, name: value})
+        answer = send(
+            world, "admin", operation, world.home, params={**sample.query_for(world.home), name: value}
+        )
         if trouble := complaint(answer, 400, name):
             wrong.append(f"{name}={value[:40]!r}: {trouble}")
     if world.digest() != before:

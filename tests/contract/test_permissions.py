@@ -26,6 +26,14 @@ from octavo.changes import ChangeAccess
 from octavo.comments.entering import Discussion
 from octavo.content import ReadState
 from octavo.installation import load_packages
+from octavo.integrations.entering import (
+    INSTALLATION,
+    INTEGRATION,
+    InstallationAccess,
+    IntegrationAccess,
+    SiteInstallationAccess,
+    SpaceInstallationAccess,
+)
 from octavo.kit.operation import PUBLIC, TABLE, Operation
 from octavo.transfer import RunAccess
 from world import CAST, NOBODY, Place, World
@@ -44,6 +52,10 @@ ABILITIES = {
     ReadState: SPACE,
     SiteAccess: SITE,
     RunAccess: SPACE,
+    IntegrationAccess: INTEGRATION,
+    InstallationAccess: INSTALLATION,
+    SpaceInstallationAccess: SPACE,
+    SiteInstallationAccess: SITE,
 }
 """What each kind of proof is checked against. A role in an organization is one in all that it holds."""
 

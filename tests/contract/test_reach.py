@@ -204,8 +204,8 @@ def _fields(operation: Operation, sample: Sample, home: Place) -> Iterator[Calla
                 "json": _with(sample.body_for(home), at, [id] if many else id)
             }
     if operation.query is not None:
-        for at, _ in dict.fromkeys(_named(inspect.type_info(operation.query), dict(sample.query))):
-            yield lambda id, at=at: {"params": {**sample.query, str(at[0]): id}}
+        for at, _ in dict.fromkeys(_named(inspect.type_info(operation.query), sample.query_for(home))):
+            yield lambda id, at=at: {"params": {**sample.query_for(home), str(at[0]): id}}
 
 
 _ABSENT = "0Absent0Absent0Absen"

@@ -14,6 +14,7 @@ from .entering import (
     SpaceAccess,
     collection_access,
     enter_organization,
+    enter_site,
     enter_space,
     find_member,
     find_space_access,
@@ -26,7 +27,7 @@ from .entering import (
 from .evaluation import Kind, list_standings, list_steps, role_along
 from .reach import PROOF_LASTS, act_for, list_reached
 from .rights.entering import ObjectAccess
-from .rights.granting import grant_by_link, guard_roles, keep_own_role
+from .rights.granting import grant_by_link, grant_installation, guard_roles, keep_own_role
 from .roles import (
     ACCOUNT,
     COLLECTION,
@@ -70,6 +71,7 @@ from .tokens import (
     authenticate,
     cookie,
     cookie_header,
+    create_integration_token,
     create_token,
     hash_token,
     new_token,
@@ -84,9 +86,10 @@ __all__ = [
     "RESTORE_DAYS", "Role", "RoleOrGuest", "Rung", "SESSION_IDLE", "SESSION_PREFIX", "SITE", "SPACE",
     "Seen", "SignedIn", "SiteAccess", "SpaceAccess", "TEAM", "Team", "TeamRow", "User", "UserRow", "Viewer",
     "accept_membership", "act_for", "at_least", "audit", "audit_person", "authenticate",
-    "collection_access", "cookie", "cookie_header", "create_token", "effective_role", "enter_organization",
+    "collection_access", "cookie", "cookie_header",
+    "create_integration_token", "create_token", "effective_role", "enter_organization", "enter_site",
     "enter_space", "find_member", "find_membership", "find_space_access", "find_team", "find_user",
-    "find_user_by_email", "grant_by_link", "guard_roles", "has_verified_email", "hash_token", "height",
+    "find_user_by_email", "grant_by_link", "grant_installation", "guard_roles", "has_verified_email", "hash_token", "height",
     "insert_user", "keep_own_role", "list_reached", "list_standings", "list_steps", "list_users_by_id",
     "narrower", "new_token", "organization_access", "permissions", "present_people", "present_team",
     "present_user", "require_actor", "require_members", "require_same_origin", "require_teams",

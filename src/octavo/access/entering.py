@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from ..errors import Forbidden, NotFound
@@ -24,6 +25,7 @@ from .evaluation import Kind, Step, list_collection_steps, role_along
 from .reach import forces_sso, is_bound_elsewhere, require_account, require_single_sign_on
 from .roles import COLLECTION, ORGANIZATION, SITE, SPACE, Abilities, Can, at_least
 from .scopes import require_scope
+from .store import role_at_site
 
 T = TypeVar("T")
 
@@ -99,7 +101,7 @@ class KeptSpaceAccess(SpaceAccess, frozen=True):
 
 def require_actor(call: Call) -> Actor:
     """Who calls. Raises Unauthorized for nobody, Forbidden when the scopes of their token lack the operation."""
-    require_scope(call.actor.scopes, call.operation)
+    require_scope(call.actor, call.operation)
     return call.actor
 
 
@@ -184,6 +186,8 @@ def enter_site(call: Call, needs: Can, organization_id: str, site_id: str) -> Si
         raise NotFound(missing) from None
     with call.db.read() as tx:
         owner = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=site_id)
+        if org.actor.installation_id:
+            org = msgspec.structs.replace(org, role=role_at_site(tx, org.actor.installation_id, site_id))
     if owner != organization_id:
         raise NotFound(missing)
     _check(SITE, org.role, needs, missing)

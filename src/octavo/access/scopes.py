@@ -7,9 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from ..errors import BadRequest, Forbidden
-from ..kit.operation import Operation
+from ..kit.operation import Actor, Operation
 from .roles import Can
 
 AREAS = (
@@ -40,8 +41,61 @@ def allows(scopes: frozenset[str] | None, operation: Operation) -> bool:
     return operation.method == "GET" and ("read" in scopes or f"{area}:read" in scopes)
 
 
-def require_scope(scopes: frozenset[str] | None, operation: Operation) -> None:
-    if not allows(scopes, operation):
+class _Allowed(NamedTuple):
+    """Operations of an area, of these methods, at or below a path."""
+
+    area: str
+    methods: tuple[str, ...] = ("GET",)
+    path: str = "/"
+
+
+_ANY = ("GET", "POST", "PUT", "PATCH", "DELETE")
+_SPACE = "/spaces/{spaceId}"
+_SITE = "/orgs/{organizationId}/sites/{siteId}"
+_ADAPTIVE = f"{_SITE}/adaptive-schema"
+INTEGRATION_SCOPES: dict[str, tuple[_Allowed, ...]] = {
+    "space:content:read": tuple(_Allowed(area) for area in ("content", "changes", "comments", "search")),
+    "space:content:write": tuple(_Allowed(area, _ANY) for area in ("content", "changes", "comments")),
+    "space:metadata:read": (_Allowed("spaces", path=_SPACE),),
+    "space:metadata:write": (_Allowed("spaces", ("PATCH",), _SPACE),),
+    "space:git:sync": (_Allowed("gitsync", _ANY), _Allowed("content")),
+    "page:feedback:read": (),
+    "site:metadata:read": (_Allowed("sites", path=_SITE),),
+    "site:views:read": (),
+    "site:script:inject": (),
+    "site:script:cookies": (),
+    "site:visitor:auth": (),
+    "site:adaptive:read": (_Allowed("sites", path=_ADAPTIVE),),
+    "site:adaptive:write": (_Allowed("sites", _ANY, _ADAPTIVE),),
+    "openapi:read": (_Allowed("openapi"),),
+    "openapi:write": (_Allowed("openapi", _ANY),),
+    "conversations:ingest": (_Allowed("conversations", ("POST",)),),
+}
+"""What the scopes of integrations let their tokens call, beside the operations on integrations. The scopes without
+any are about events. Any scope of spaces or sites lets read the space or site itself."""
+
+
+def integration_allows(scopes: Iterable[str], operation: Operation) -> bool:
+    """Whether the token of an integration with these scopes may call the operation, as far as scopes go."""
+    if operation.area == "integrations":
+        return True
+    path, method = operation.path, operation.method
+    for scope in scopes:
+        if method == "GET" and path == {"space": _SPACE, "site": _SITE}.get(scope.partition(":")[0]):
+            return True
+        for allowed in INTEGRATION_SCOPES[scope]:
+            below = path == allowed.path or path.startswith(allowed.path.rstrip("/") + "/")
+            if operation.area == allowed.area and method in allowed.methods and below:
+                return True
+    return False
+
+
+def require_scope(actor: Actor, operation: Operation) -> None:
+    """Raises Forbidden where the scopes of the actor's token lack the operation."""
+    if actor.integration_id:
+        if not integration_allows(actor.scopes or (), operation):
+            raise Forbidden("No scope of this integration allows this operation.")
+    elif not allows(actor.scopes, operation):
         verb = "read" if operation.method == "GET" else "write"
         raise Forbidden(f"This token lacks the scope `{operation.area}:{verb}`.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from msgspec import Struct
 
 from ..errors import NotFound
@@ -117,6 +118,55 @@ def find_session_owner(tx: Transaction, session_hash: str) -> TokenOwner | None:
         hash=session_hash,
     )
     return TokenOwner(*row) if row else None
+
+
+class InstallationOwner(Struct, frozen=True):
+    """Whom an installation of an integration acts as; ``agreed``: the scopes that the organization agreed to, and
+    ``asked`` those that the integration asks for today."""
+
+    user_id: str
+    organization_id: str
+    agreed: frozenset[str]
+    asked: frozenset[str]
+
+
+class _Asked(Struct):
+    scopes: frozenset[str] = frozenset()
+
+
+def find_installation_owner(
+    tx: Transaction, integration_id: str, installation_id: str
+) -> InstallationOwner | None:
+    """None when it was uninstalled."""
+    row = tx.one(
+        """SELECT n.user_id, n.organization_id, n.scopes, i.manifest
+             FROM integration_installations n JOIN integrations i ON i.id = n.integration_id
+             JOIN users u ON u.id = n.user_id AND u.disabled = 0
+           WHERE n.id = :id AND n.integration_id = :integration""",
+        id=installation_id,
+        integration=integration_id,
+    )
+    if row is None:
+        return None
+    asked = msgspec.json.decode(row[3], type=_Asked).scopes
+    return InstallationOwner(row[0], row[1], msgspec.json.decode(row[2], type=frozenset[str]), asked)
+
+
+def is_integration(tx: Transaction, integration_id: str) -> bool:
+    return tx.one("SELECT 1 FROM integrations WHERE id = :id", id=integration_id) is not None
+
+
+def role_at_site(tx: Transaction, installation_id: str, site_id: str) -> str | None:
+    """The role an installation of an integration has at a site of its organization: what it may do there, its scopes
+    say. None where it is not installed."""
+    row = tx.one(
+        """SELECT n.site_selection, (SELECT 1 FROM integration_places p WHERE p.installation_id = n.id
+             AND p.kind = 'site' AND p.place_id = :site)
+           FROM integration_installations n WHERE n.id = :id""",
+        id=installation_id,
+        site=site_id,
+    )
+    return "create" if row is not None and (row[0] == "all" or row[1] is not None) else None
 
 
 def insert_token(

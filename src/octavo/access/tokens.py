@@ -14,11 +14,16 @@ from ..errors import BadRequest, Forbidden, Unauthorized
 from ..kit.clock import now
 from ..kit.db import Database, Transaction
 from ..kit.operation import Actor, Call
+from ..kit.signing import Signer
 from . import store
 from .scopes import require_known
 
 PREFIX = "oct_"
 SESSION_PREFIX = "ocs_"
+INTEGRATION_PREFIX = "oci_"
+INTEGRATION_TOKEN_LASTS = 3600_000
+"""Milliseconds for which a token of an integration or of an installation is good."""
+_INTEGRATION = "integration-token"
 SESSION_IDLE = 7 * 24 * 3_600_000
 """Milliseconds after which a session that nobody uses is over."""
 _TOUCH_EVERY = 60_000
@@ -65,6 +70,13 @@ def create_token(
         organization_id=organization_id,
     )
     return secret
+
+
+def create_integration_token(signer: Signer, integration_id: str, installation_id: str = "") -> str:
+    """A token of an integration, or of an installation of it, good for an hour and until it is uninstalled. It is
+    signed and kept nowhere: scripts are given a new one with each event."""
+    payload = msgspec.json.encode((integration_id, installation_id)).decode()
+    return INTEGRATION_PREFIX + signer.sign(_INTEGRATION, payload, now() + INTEGRATION_TOKEN_LASTS)
 
 
 class LastUse:
@@ -119,7 +131,38 @@ def authenticate(call: Call, last_use: LastUse) -> str | None:
     return call.authenticated.token_id
 
 
+def _find_integration(call: Call, token: str) -> Actor | None:
+    payload = call.context.signer.verify(_INTEGRATION, token)
+    if payload is None:
+        return None
+    integration_id, installation_id = msgspec.json.decode(payload, type=tuple[str, str])
+
+    def read() -> Actor | None:
+        with call.db.read() as tx:
+            if not installation_id:
+                known = store.is_integration(tx, integration_id)
+                return (
+                    Actor("", integration_id, frozenset(), integration_id=integration_id) if known else None
+                )
+            owner = store.find_installation_owner(tx, integration_id, installation_id)
+        if owner is None:
+            return None
+        return Actor(
+            owner.user_id,
+            installation_id,
+            owner.agreed & owner.asked,
+            owner.organization_id,
+            integration_id=integration_id,
+            installation_id=installation_id,
+        )
+
+    found: Actor | None = call.context.fresh.get(("integration", integration_id, installation_id), read)
+    return found
+
+
 def _find(call: Call, secret: str, last_use: LastUse) -> Actor | None:
+    if secret.startswith(INTEGRATION_PREFIX):
+        return _find_integration(call, secret.removeprefix(INTEGRATION_PREFIX))
     session = secret.startswith(SESSION_PREFIX)
     digest = hash_token(secret)
     owner = call.context.fresh.get(("owner", session, digest), lambda: _find_owner(call.db, digest, session))

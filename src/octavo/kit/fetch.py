@@ -68,11 +68,12 @@ class Allowance:
 
 class Limits(Struct, frozen=True, kw_only=True):
     """``size`` bytes of body after decompression, and of ``together`` those that other fetches leave; ``seconds`` for
-    everything together."""
+    everything together. ``follow``: whether a redirect is followed, or is the answer."""
 
     size: int = 10 * 1024 * 1024
     seconds: float = 20
     redirects: int = 5
+    follow: bool = True
     together: Allowance | None = None
 
 
@@ -151,7 +152,7 @@ class Fetcher:
                 target, method=method, headers=sent, body=body, limits=limits, deadline=deadline
             )
             location = answer.headers.get("location")
-            if answer.status not in _REDIRECTS or location is None:
+            if answer.status not in _REDIRECTS or location is None or not limits.follow:
                 return answer
             try:
                 joined = str(httpx.URL(target.url).join(location))

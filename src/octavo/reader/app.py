@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from ..content import FILE_PURPOSE
 from ..errors import NotFound
+from ..integrations import public_routes
 from ..kit.asgi import Action, Answer, Edge, RateLimiter, Request, Route, fixed, text_error
 from ..kit.cache import ByteCache, FreshCache
 from ..kit.compression import Compressor
@@ -142,6 +143,7 @@ def reader_edge(context: Context, metrics: Metrics | None = None) -> Edge:
                 {"cache-control": "public, max-age=86400"},
             ),
             fixed("/healthz", "healthz", lambda: b"ok\n", TEXT, {"cache-control": "no-store"}),
+            *public_routes(context),
             Route("/{path*}", {"GET": Action("visitSite", sites.answer)}),
         ],
         pool=pool,

@@ -12,9 +12,9 @@ from .store import (
     list_site_spaces,
     set_published,
 )
-from .wire import published_url
+from .wire import Site, present_site, published_url
 
 __all__ = [
-    "SiteRow", "SiteSpaceRow", "create_site", "find_site_by_basename", "find_site_by_hostname",
-    "find_site_of_space", "get_site", "list_site_spaces", "published_url", "set_published", "tables",
+    "Site", "SiteRow", "SiteSpaceRow", "create_site", "find_site_by_basename", "find_site_by_hostname",
+    "find_site_of_space", "get_site", "list_site_spaces", "present_site", "published_url", "set_published", "tables",
 ]  # fmt: skip

@@ -34,7 +34,7 @@ class Sample:
 
     - ``path``: parameters that are not in the place under their own name, as name to name: the operation's
       ``commentId`` may be the place's ``changeRequestCommentId``.
-    - ``query``: the query parameters.
+    - ``query``: the query parameters, or a function of the place when they hold ids.
     - ``body``: what is sent as JSON, or a function of the place when it holds ids.
     - ``before``: run first, by the administrator of the place: what must be so for the call to make sense.
     - ``like``: (abilities, needed) that decide instead of the operation's own proof and ``needs``.
@@ -42,7 +42,7 @@ class Sample:
     """
 
     path: Mapping[str, str] = field(default_factory=dict)
-    query: Mapping[str, Any] = field(default_factory=dict)
+    query: Mapping[str, Any] | Callable[[Place], Mapping[str, Any]] = field(default_factory=dict)
     body: Body = None
     before: Callable[[World, Place], None] | None = None
     like: tuple[Any, Any] | None = None
@@ -57,6 +57,9 @@ class Sample:
         noting = _Noting("noting", MEMBERS)
         self.body_for(noting)
         return set(noting.ids)
+
+    def query_for(self, place: Place) -> dict[str, Any]:
+        return dict(self.query(place) if callable(self.query) else self.query)
 
     def body_for(self, place: Place) -> Any:
         return self.body(place) if callable(self.body) else self.body
@@ -164,7 +167,7 @@ def send(
     path = options.pop("path", None) or sample.ids(place, operation.path)
     if "json" not in options and "content" not in options and sample.body is not None:
         options["json"] = sample.body_for(place)
-    options.setdefault("params", dict(sample.query))
+    options.setdefault("params", sample.query_for(place))
     if "authorization" not in options.get("headers", {}):
         options["headers"] = {**credentials(world, who, operation), **options.get("headers", {})}
     return world.call(who, operation.method, path, **options)

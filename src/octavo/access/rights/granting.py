@@ -156,3 +156,13 @@ def _audit(
         before=state(was),
         after=state(now_role),
     )
+
+
+def grant_installation(tx: Transaction, space_id: str, user_id: str, role: str | None) -> None:
+    """Gives the account of an integration's installation a role at a space; None takes it back. Whoever installs it
+    there may install integrations, and so has as high a role: the installation is what the audit log tells of."""
+    subject = Subject("user", user_id)
+    if role is None:
+        store.delete_grant(tx, "space", space_id, subject)
+    else:
+        store.put_grant(tx, "space", space_id, subject, role)

@@ -1,0 +1,79 @@
+"""Reading what the JavaScript library lz-string compressed for URLs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-$"
+_VALUES = {letter: n for n, letter in enumerate(_ALPHABET)} | {"/": 63, "=": 64, " ": 62}
+"""Of both forms it has: for URLs, and base64, whose ``/`` means what ``-`` does. A form decodes ``+`` to a space."""
+
+
+class _Bits:
+    def __init__(self, text: str) -> None:
+        self._bits = self._each(text)
+
+    @staticmethod
+    def _each(text: str) -> Iterator[int]:
+        for letter in text:
+            value = _VALUES.get(letter)
+            if value is None:
+                raise ValueError(f"the letter {letter!r} is not of this form")
+            for shift in range(5, -1, -1):
+                yield value >> shift & 1
+
+    def read(self, count: int) -> int:
+        """A number of so many bits, the lowest first. Raises ValueError at the end."""
+        found = 0
+        for power in range(count):
+            bit = next(self._bits, None)
+            if bit is None:
+                raise ValueError("it ends in the middle")
+            found |= bit << power
+        return found
+
+
+def decompress(text: str, limit: int) -> str:
+    """What ``compressToEncodedURIComponent`` or ``compressToBase64`` was given, of at most ``limit`` characters.
+
+    Raises ValueError for anything else.
+    """
+    bits = _Bits(text.rstrip("=") if text.endswith("=") else text)
+    known: list[str] = ["", "", ""]
+
+    def letter(code: int) -> str:
+        return chr(bits.read(8 if code == 0 else 16))
+
+    first = bits.read(2)
+    if first == 2:
+        return ""
+    if first > 2:
+        raise ValueError("it begins with what was not seen before")
+    last = letter(first)
+    known.append(last)
+    out, size, width, room = [last], 1, 3, 4
+    while True:
+        code = bits.read(width)
+        if code == 2:
+            return "".join(out).encode("utf-16", "surrogatepass").decode("utf-16")
+        if code < 2:
+            known.append(letter(code))
+            code = len(known) - 1
+            room -= 1
+            if room == 0:
+                room, width = 1 << width, width + 1
+        if code < len(known):
+            entry = known[code]
+        elif code == len(known):
+            entry = last + last[0]
+        else:
+            raise ValueError("it names what was not seen before")
+        out.append(entry)
+        size += len(entry)
+        if size > limit:
+            raise ValueError(f"it is longer than {limit} characters")
+        known.append(last + entry[0])
+        last = entry
+        room -= 1
+        if room == 0:
+            room, width = 1 << width, width + 1

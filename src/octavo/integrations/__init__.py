@@ -1,0 +1,10 @@
+"""Integrations: other people's code, installed in organizations, on spaces and on sites."""
+
+from ..spaces import on_transfer
+from . import tables as tables
+from .public import public_routes
+from .store import forget_space
+
+on_transfer(lambda tx, space_id, organization_id: forget_space(tx, space_id))
+
+__all__ = ["public_routes", "tables"]

@@ -1,0 +1,215 @@
+"""The permission checks of integrations, of installations, and of installations at spaces and sites.
+
+People have the role that their organization gives them. A script comes with a token: the integration's own is let in
+to what belongs to the integration, an installation's to that installation alone.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ..access import (
+    SITE,
+    SPACE,
+    Can,
+    OrgAccess,
+    Role,
+    at_least,
+    enter_site,
+    list_reached,
+    organization_access,
+    require_actor,
+    role_of_member,
+    space_access,
+)
+from ..errors import Forbidden, NotFound
+from ..kit.db import Transaction
+from ..kit.operation import Actor, Call, enters
+from ..sites import get_site
+from ..spaces import get_space
+from . import store
+from .store import InstallationRow, IntegrationRow, Kind, PlaceRow
+
+INTEGRATION: dict[Can, Role | None] = {
+    Can.VIEW: "read",
+    Can.LIST_INSTALLATIONS: "admin",
+    Can.ADMIN: "admin",
+}
+"""What roles in the organization that publishes an integration may do with it. Scripts never have ``ADMIN``."""
+INSTALLATION: dict[Can, Role | None] = {Can.VIEW: "read", Can.ADMIN: "admin"}
+"""What roles in an organization may do with an installation there."""
+
+
+class IntegrationAccess(Struct, frozen=True):
+    """``by_script``: with a token of the integration itself."""
+
+    row: IntegrationRow
+    actor: Actor
+    by_script: bool = False
+
+
+class InstallationAccess(Struct, frozen=True):
+    """``by_script``: with a token of the installation, or of its integration. ``changes``: whether the caller may
+    change it."""
+
+    row: InstallationRow
+    actor: Actor
+    changes: bool
+    by_script: bool = False
+
+
+class _PlaceAccess(Struct, frozen=True):
+    """An installation at a space or site. ``place`` None: it is not installed there. ``role``: the caller's there."""
+
+    installation: InstallationRow
+    place: PlaceRow | None
+    place_id: str
+    actor: Actor
+    changes: bool
+    role: str | None
+
+
+class SpaceInstallationAccess(_PlaceAccess, frozen=True):
+    pass
+
+
+class SiteInstallationAccess(_PlaceAccess, frozen=True):
+    pass
+
+
+def _forbidden(role: str) -> Forbidden:
+    return Forbidden(f"This needs the role `{role}` or a higher one here.")
+
+
+def role_at_owner(tx: Transaction, actor: Actor, organization_id: str) -> str | None:
+    """The caller's role in an organization, as far as their token or session reaches it; None for guests and
+    strangers."""
+    if organization_id not in list_reached(tx, actor):
+        return None
+    return role_of_member(tx, organization_id, actor.user_id)[1]
+
+
+def integration_access(tx: Transaction, actor: Actor, needs: Can, name: str) -> IntegrationAccess:
+    row = store.find_integration(tx, name)
+    missing = NotFound(f"There is no integration {name!r}.")
+    if row is None:
+        raise missing
+    if actor.integration_id == row.id:
+        if needs is Can.ADMIN or (needs is not Can.VIEW and actor.installation_id):
+            raise Forbidden("This is for people, or for the integration itself.")
+        return IntegrationAccess(row, actor, True)
+    role = role_at_owner(tx, actor, row.organization_id)
+    if not at_least(role, INTEGRATION[Can.VIEW]) and row.visibility == "private":
+        if not _is_installed_for(tx, actor, row):
+            raise missing
+    least = INTEGRATION[needs]
+    if needs is not Can.VIEW and not at_least(role, least):
+        raise _forbidden(str(least))
+    return IntegrationAccess(row, actor)
+
+
+def _is_installed_for(tx: Transaction, actor: Actor, row: IntegrationRow) -> bool:
+    """Whether it is installed in an organization where the caller may see that."""
+    return any(
+        at_least(role_of_member(tx, organization_id, actor.user_id)[1], INSTALLATION[Can.VIEW])
+        and store.find_installation_in(tx, row.id, organization_id) is not None
+        for organization_id in list_reached(tx, actor)
+    )
+
+
+@enters(IntegrationAccess, "integrationName")
+def enter_integration(call: Call, needs: Can, name: str) -> IntegrationAccess:
+    actor = require_actor(call)
+    with call.db.read() as tx:
+        return integration_access(tx, actor, needs, name)
+
+
+def installation_access(
+    tx: Transaction, actor: Actor, needs: Can, name: str, installation_id: str
+) -> InstallationAccess:
+    row = store.find_installation(tx, name, installation_id)
+    missing = NotFound(f"There is no installation {installation_id!r} of this integration.")
+    if row is None:
+        raise missing
+    if actor.integration_id:
+        if not _is_own(actor, row):
+            raise missing
+        return InstallationAccess(row, actor, True, True)
+    try:
+        org: OrgAccess = organization_access(tx, actor, Can.VIEW, row.organization_id)
+    except NotFound:
+        raise missing from None
+    if not at_least(org.role, INSTALLATION[Can.VIEW]):
+        raise missing
+    changes = at_least(org.role, INSTALLATION[Can.ADMIN])
+    if needs is not Can.VIEW and not changes:
+        raise _forbidden(str(INSTALLATION[needs]))
+    return InstallationAccess(row, actor, changes)
+
+
+def _is_own(actor: Actor, row: InstallationRow) -> bool:
+    return actor.integration_id == row.integration_id and actor.installation_id in ("", row.id)
+
+
+@enters(InstallationAccess, "integrationName", "installationId")
+def enter_installation(call: Call, needs: Can, name: str, installation_id: str) -> InstallationAccess:
+    actor = require_actor(call)
+    with call.db.read() as tx:
+        return installation_access(tx, actor, needs, name, installation_id)
+
+
+def _installed(tx: Transaction, name: str, installation_id: str, missing: str) -> InstallationRow:
+    row = store.find_installation(tx, name, installation_id)
+    if row is None:
+        raise NotFound(missing)
+    return row
+
+
+@enters(SpaceInstallationAccess, "integrationName", "installationId", "spaceId")
+def enter_space_installation(
+    call: Call, needs: Can, name: str, installation_id: str, space_id: str
+) -> SpaceInstallationAccess:
+    actor = require_actor(call)
+    missing = f"There is no space {space_id!r}."
+    with call.db.read() as tx:
+        row = _installed(tx, name, installation_id, missing)
+        if actor.integration_id:
+            if not _is_own(actor, row) or get_space(tx, space_id).organization_id != row.organization_id:
+                raise NotFound(missing)
+            role, changes = None, True
+        else:
+            space = space_access(tx, actor, needs, space_id)
+            if space.organization_id != row.organization_id:
+                raise NotFound(missing)
+            role, changes = space.role, at_least(space.role, SPACE[Can.INSTALL_INTEGRATION])
+        place = store.find_place(tx, row.id, "space", space_id)
+    return SpaceInstallationAccess(row, place, space_id, actor, changes, role)
+
+
+@enters(SiteInstallationAccess, "integrationName", "installationId", "siteId")
+def enter_site_installation(
+    call: Call, needs: Can, name: str, installation_id: str, site_id: str
+) -> SiteInstallationAccess:
+    actor = require_actor(call)
+    missing = f"There is no site {site_id!r}."
+    with call.db.read() as tx:
+        row = _installed(tx, name, installation_id, missing)
+        if actor.integration_id:
+            if not _is_own(actor, row) or get_site(tx, site_id).organization_id != row.organization_id:
+                raise NotFound(missing)
+            role, changes = None, True
+        else:
+            site = enter_site(call, needs, row.organization_id, site_id)
+            role, changes = site.role, at_least(site.role, SITE[Can.ADMIN])
+        place = store.find_place(tx, row.id, "site", site_id)
+    return SiteInstallationAccess(row, place, site_id, actor, changes, role)
+
+
+def require_person(actor: Actor) -> None:
+    """Raises Forbidden for scripts."""
+    if actor.integration_id:
+        raise Forbidden("This is for people: a script does not install itself.")
+
+
+def kind_of(access: _PlaceAccess) -> Kind:
+    return "space" if isinstance(access, SpaceInstallationAccess) else "site"

@@ -1,0 +1,267 @@
+"""Installing integrations in organizations, on spaces and on sites; configuring them there, and taking them away.
+
+An installation acts as an account of its own, a member of the organization. Where it is on all spaces that member has
+a role; otherwise it is a guest who is given one at the spaces that were selected. Its tokens are good for no more
+than its scopes besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from ..access import audit, grant_installation, upsert_member
+from ..errors import BadRequest, NotFound
+from ..kit import ids
+from ..kit.db import Transaction
+from ..kit.operation import Call
+from ..kit.tables import end_membership
+from . import event_store, store
+from .configuration import check, declared, status_of
+from .delivering import announce
+from .entering import (
+    InstallationAccess,
+    SiteInstallationAccess,
+    SpaceInstallationAccess,
+    kind_of,
+)
+from .presenting import open_configuration
+from .store import CONFIGURATION, PLACE_CONFIGURATION, InstallationRow, IntegrationRow, Kind, PlaceRow
+from .wire import UpdateInstallation, UpdatePlace
+
+_WRITING = {
+    "space:content:write", "space:metadata:write", "space:git:sync", "openapi:write", "conversations:ingest",
+}  # fmt: skip
+
+
+def _role(scopes: Iterable[str]) -> str:
+    """What an installation with these scopes is given where it is installed."""
+    return "create" if _WRITING & set(scopes) else "read"
+
+
+def install(tx: Transaction, call: Call, row: IntegrationRow, organization_id: str) -> InstallationRow:
+    """Installs an integration in an organization; where it is installed already, its scopes of today are agreed to."""
+    there = store.find_installation_in(tx, row.id, organization_id)
+    if there is not None:
+        store.update_installation(tx, there.id, scopes=list(row.manifest.scopes))
+        changed = _get(tx, there)
+        _set_roles(tx, changed)
+        after = {"integration": row.name, "scopes": row.manifest.scopes}
+        audit(tx, call, "integration.agreed", organization_id, ("installation", there.id), after=after)
+        return changed
+    installation_id = ids.new_id()
+    user_id = store.insert_account(tx, organization_id, installation_id, row.title)
+    spaces = "all" if row.target in ("all", "organization", "space") else "selected"
+    sites = "all" if row.target in ("all", "organization", "site") else "selected"
+    store.insert_installation(
+        tx,
+        id=installation_id,
+        integration_id=row.id,
+        organization_id=organization_id,
+        user_id=user_id,
+        status=status_of(declared(row.manifest, "installation"), {}, saved=False),
+        scopes=row.manifest.scopes,
+        space_selection=spaces,
+        site_selection=sites,
+        configuration=CONFIGURATION.seal(call.context.sealer, "{}", installation_id),
+    )
+    made = store.find_installation_in(tx, row.id, organization_id)
+    assert made is not None
+    _set_roles(tx, made)
+    after = {"integration": row.name, "scopes": row.manifest.scopes}
+    audit(tx, call, "integration.installed", organization_id, ("installation", installation_id), after=after)
+    announce(tx, call.context.sealer, made, "installation_setup", {"status": made.status})
+    return made
+
+
+def _get(tx: Transaction, row: InstallationRow) -> InstallationRow:
+    found = store.find_installation_in(tx, row.integration_id, row.organization_id)
+    assert found is not None, "it is there, in this transaction"
+    return found
+
+
+def _set_roles(tx: Transaction, row: InstallationRow) -> None:
+    role = _role(row.scopes)
+    everywhere = row.space_selection == "all"
+    upsert_member(tx, row.organization_id, row.user_id, role if everywhere else None, accepted=True)
+    for space_id in store.list_place_ids(tx, row.id, "space"):
+        grant_installation(tx, space_id, row.user_id, role)
+
+
+def update(
+    tx: Transaction, call: Call, access: InstallationAccess, given: UpdateInstallation
+) -> InstallationRow:
+    """Raises BadRequest."""
+    row = access.row
+    integration = store.get_integration_by_id(tx, row.integration_id)
+    changes: dict[str, Any] = {}
+    if given.configuration is not UNSET:
+        schema = declared(integration.manifest, "installation")
+        check(schema, given.configuration)
+        text = msgspec.json.encode(given.configuration).decode()
+        changes["configuration"] = CONFIGURATION.seal(call.context.sealer, text, row.id)
+        changes["status"] = status_of(schema, given.configuration, saved=True)
+    for name in ("space_selection", "site_selection"):
+        value = getattr(given, name)
+        if value is not UNSET and value != getattr(row, name):
+            if access.by_script and value == "all":
+                raise BadRequest(f"{name}: a script does not widen what it is installed on")
+            changes[name] = value
+    if given.external_ids is not UNSET:
+        changes["external_ids"] = list(dict.fromkeys(given.external_ids))
+        store.set_external_ids(tx, row.id, "installation", "", given.external_ids)
+    if not changes:
+        return row
+    store.update_installation(tx, row.id, **changes)
+    after = _get(tx, row)
+    _set_roles(tx, after)
+    _audit(tx, call, "integration.configured", row, sorted(changes))
+    announce(
+        tx,
+        call.context.sealer,
+        after,
+        "installation_setup",
+        {"status": after.status},
+        previous=_state(call, row),
+    )
+    return after
+
+
+def _state(call: Call, row: InstallationRow | PlaceRow) -> dict[str, Any]:
+    """How an installation was, for the event that it changed."""
+    return {"status": row.status, "configuration": open_configuration(call.context, row)}
+
+
+def uninstall(tx: Transaction, call: Call, access: InstallationAccess) -> None:
+    row = access.row
+    was = {"configuration": open_configuration(call.context, row)}
+    event_store.forget_waiting(tx, row.id)
+    remove_installation(tx, row)
+    announce(tx, call.context.sealer, row, "installation_deleted", {}, previous=was)
+    _audit(tx, call, "integration.uninstalled", access.row, [])
+
+
+def remove_installation(tx: Transaction, row: InstallationRow) -> None:
+    end_membership(tx, row.organization_id, row.user_id)
+    store.disable_account(tx, row.user_id)
+    store.delete_installation(tx, row.id)
+
+
+def _audit(tx: Transaction, call: Call, action: str, row: InstallationRow, changed: list[str]) -> None:
+    after = {"integration": row.integration, **({"changed": changed} if changed else {})}
+    audit(tx, call, action, row.organization_id, ("installation", row.id), after=after)
+
+
+# --- at a space or a site -------------------------------------------------------------------------------
+
+
+def install_at(tx: Transaction, call: Call, row: InstallationRow, kind: Kind, place_id: str) -> PlaceRow:
+    """Installs it on a space or site of its organization, which the caller may do there. Raises BadRequest."""
+    integration = store.get_integration_by_id(tx, row.integration_id)
+    if integration.target not in ("all", kind):
+        raise BadRequest(f"{kind}: this integration is installed on the target {integration.target!r} alone")
+    if (there := store.find_place(tx, row.id, kind, place_id)) is not None:
+        return there
+    status = status_of(declared(integration.manifest, kind), {}, saved=False)
+    sealed = PLACE_CONFIGURATION.seal(call.context.sealer, "{}", row.id, kind, place_id)
+    store.insert_place(tx, row.id, kind, place_id, status, sealed)
+    if kind == "space":
+        grant_installation(tx, place_id, row.user_id, _role(row.scopes))
+    audit(
+        tx,
+        call,
+        f"integration.installed_on_{kind}",
+        row.organization_id,
+        (kind, place_id),
+        after={"integration": row.integration},
+    )
+    made = _place(tx, row.id, kind, place_id)
+    _announce_place(tx, call, row, made, "setup", {"status": made.status}, None)
+    return made
+
+
+def _announce_place(
+    tx: Transaction,
+    call: Call,
+    row: InstallationRow,
+    place: PlaceRow,
+    what: str,
+    fields: dict[str, Any],
+    previous: dict[str, Any] | None,
+) -> None:
+    announce(
+        tx,
+        call.context.sealer,
+        row,
+        f"{place.kind}_installation_{what}",
+        {f"{place.kind}Id": place.place_id, **fields},
+        place=(place.kind, place.place_id),
+        previous=previous,
+    )
+
+
+def _place(tx: Transaction, installation_id: str, kind: Kind, place_id: str) -> PlaceRow:
+    found = store.find_place(tx, installation_id, kind, place_id)
+    assert found is not None, "it is there, in this transaction"
+    return found
+
+
+PlaceAccess = SpaceInstallationAccess | SiteInstallationAccess
+
+
+def require_place(access: PlaceAccess) -> PlaceRow:
+    """Raises NotFound where the integration is not installed at the space or site."""
+    if access.place is None:
+        raise NotFound(f"This integration is not installed on the {kind_of(access)} {access.place_id!r}.")
+    return access.place
+
+
+def update_at(tx: Transaction, call: Call, access: PlaceAccess, given: UpdatePlace) -> PlaceRow:
+    """Raises BadRequest, NotFound."""
+    place = require_place(access)
+    integration = store.get_integration_by_id(tx, access.installation.integration_id)
+    changes: dict[str, Any] = {}
+    if given.configuration is not UNSET:
+        schema = declared(integration.manifest, place.kind)
+        check(schema, given.configuration)
+        text = msgspec.json.encode(given.configuration).decode()
+        changes["configuration"] = PLACE_CONFIGURATION.seal(
+            call.context.sealer, text, place.installation_id, place.kind, place.place_id
+        )
+        changes["status"] = status_of(schema, given.configuration, saved=True)
+    if not isinstance(given.external_ids, UnsetType):
+        changes["external_ids"] = list(dict.fromkeys(given.external_ids))
+        store.set_external_ids(tx, place.installation_id, place.kind, place.place_id, given.external_ids)
+    if not changes:
+        return place
+    store.update_place(tx, place, **changes)
+    _audit(tx, call, "integration.configured", access.installation, sorted(changes))
+    after = _place(tx, place.installation_id, place.kind, place.place_id)
+    fields = {"status": after.status}
+    _announce_place(tx, call, access.installation, after, "setup", fields, _state(call, place))
+    return after
+
+
+def uninstall_at(tx: Transaction, call: Call, access: PlaceAccess) -> bool:
+    """False when it was not installed there."""
+    place = access.place
+    if place is None:
+        return False
+    store.delete_place(tx, place.installation_id, place.kind, place.place_id)
+    if place.kind == "space":
+        grant_installation(tx, place.place_id, access.installation.user_id, None)
+    row = access.installation
+    _announce_place(tx, call, row, place, "deleted", {}, _state(call, place))
+    after = {"integration": row.integration}
+    audit(
+        tx,
+        call,
+        f"integration.removed_from_{place.kind}",
+        row.organization_id,
+        (place.kind, place.place_id),
+        after=after,
+    )
+    return True

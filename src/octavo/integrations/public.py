@@ -1,0 +1,144 @@
+"""Public endpoints: requests from anywhere to an integration, answered by its script, on the origin of sites.
+
+Scripts share that origin with the sites of everybody. So what they answer is shown in a sandbox without an origin, they
+are not told anybody's cookies, and set none; of their headers those go out that concern the answer alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from concurrent.futures import ThreadPoolExecutor
+from typing import cast
+from urllib.parse import quote
+
+from msgspec import UNSET
+
+from ..errors import NotFound
+from ..kit.asgi import Action, Request, Route
+from ..kit.asgi import Answer as HttpAnswer
+from ..kit.context import Context
+from ..kit.db import Transaction
+from ..kit.files import FileGrant, file_headers
+from ..runtime import Answer
+from . import store
+from .asking import ask
+from .invoking import Subject
+from .presenting import PUBLIC
+from .store import SCRIPT, IntegrationRow, Kind
+from .wire import Manifest
+
+LARGEST = 5 * 1024 * 1024
+"""Bytes of the body of a request."""
+_THREADS = 8
+_SANDBOX = "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox"
+_NOT_TOLD = frozenset({"cookie", "host", "content-length", "transfer-encoding", "connection"})
+_KEPT = frozenset(
+    {"content-type", "cache-control", "location", "etag", "last-modified", "vary", "content-language",
+     "content-disposition", "retry-after", "link"}
+)  # fmt: skip
+_KEPT_PREFIXES = ("access-control-", "x-gitbook-", "x-integration-")
+_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]{0,8192}")
+_NAME = re.compile(r"[a-z0-9-]{1,100}")
+
+
+def public_routes(context: Context) -> list[Route]:
+    """Below ``/~integrations``."""
+    endpoint = _Endpoint(context)
+    routes = []
+    for path in (f"{PUBLIC}/{{name}}", f"{PUBLIC}/{{name}}/{{path*}}"):
+        actions = {
+            method: Action("askIntegration", endpoint.answer) for method in ("GET", "POST", "PUT", "DELETE")
+        }
+        routes.append(Route(path, actions))
+    return routes
+
+
+class _Endpoint:
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        # Threads of its own: those of the sites are for the sites.
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="octavo-integration")
+
+    async def answer(self, request: Request) -> HttpAnswer:
+        body = await request.read(LARGEST)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._ask, request, body)
+
+    def _ask(self, request: Request, body: bytes) -> HttpAnswer:
+        name, *path = request.segments[1:]
+        with self._context.db.read() as tx:
+            integration = store.find_integration(tx, name)
+            if integration is None:
+                raise NotFound("There is nothing at this address.")
+            if path[:1] == ["~assets"]:
+                return self._asset(tx, integration, path[1:])
+            subject = _find(tx, integration, path)
+        event = {
+            "request": {
+                "method": request.method.lower(),
+                "url": self._url(request),
+                "headers": {
+                    header.decode("latin-1"): value.decode("latin-1")
+                    for header, value in request.headers.items()
+                    if header.decode("latin-1") not in _NOT_TOLD
+                },
+            }
+        }
+        return _shown(ask(self._context, subject, "fetch", event, body or None), integration.manifest)
+
+    def _url(self, request: Request) -> str:
+        path = "/".join(quote(segment, safe="~!$&'()*+,;=:@") for segment in request.segments)
+        url = f"{self._context.settings.sites_url.rstrip('/')}/{path}"
+        url += "/" if request.ends_with_slash else ""
+        return f"{url}?{request.query_string.decode('latin-1')}" if request.query_string else url
+
+    def _asset(self, tx: Transaction, integration: IntegrationRow, path: list[str]) -> HttpAnswer:
+        """The icon and the preview images."""
+        name = path[0].partition(".")[0] if len(path) == 1 else SCRIPT
+        file = store.find_file(tx, integration.id, name) if name != SCRIPT else None
+        if file is None:
+            raise NotFound("There is nothing at this address.")
+        grant = FileGrant(file.hash, name, file.content_type)
+        headers = {key.lower(): value for key, value in file_headers(grant, public=True).items()}
+        content_type = headers.pop("content-type")
+        return HttpAnswer(200, self._context.files.read(file.hash), content_type, headers)
+
+
+def _find(tx: Transaction, integration: IntegrationRow, path: list[str]) -> Subject:
+    """The most specific installation that an address names. Raises NotFound."""
+    if path[:1] != ["installations"]:
+        return Subject(integration)
+    missing = NotFound("There is nothing at this address.")
+    installation = store.find_installation(tx, integration.name, path[1]) if len(path) > 1 else None
+    if installation is None:
+        raise missing
+    if len(path) > 3 and path[2] in ("spaces", "sites"):
+        place = store.find_place(tx, installation.id, cast("Kind", path[2][:-1]), path[3])
+        if place is None:
+            raise missing
+        return Subject(integration, installation, place)
+    return Subject(integration, installation)
+
+
+def _policy(manifest: Manifest) -> str:
+    given = manifest.content_security_policy
+    if given is UNSET:
+        return _SANDBOX
+    text = given if isinstance(given, str) else "; ".join(f"{name} {value}" for name, value in given.items())
+    folded = " ".join(text.split())
+    kept = [part.strip() for part in folded.split(";") if not part.strip().lower().startswith("sandbox")]
+    return "; ".join([*filter(None, kept), _SANDBOX]).encode("latin-1", "replace").decode("latin-1")
+
+
+def _shown(answer: Answer, manifest: Manifest) -> HttpAnswer:
+    headers: dict[str, str] = {}
+    for given, value in answer.headers:
+        name = given.lower()
+        kept = name in _KEPT or name.startswith(_KEPT_PREFIXES)
+        if kept and _NAME.fullmatch(name) and _VALUE.fullmatch(value):
+            headers[name] = value
+    headers.setdefault("cache-control", "no-store")
+    headers["content-security-policy"] = _policy(manifest)
+    headers["x-content-type-options"] = "nosniff"
+    content_type = headers.pop("content-type", "text/plain; charset=utf-8")
+    return HttpAnswer(answer.status, answer.body, content_type, headers)

@@ -1,0 +1,175 @@
+"""Publishing an integration: what is shown of it, its script, its images and its secrets; and taking it back."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import secrets as random
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import UNSET
+
+from ..access import Can, audit, organization_access
+from ..content import store_file
+from ..errors import BadRequest, NotFound
+from ..kit import ids
+from ..kit.clock import now
+from ..kit.context import Context
+from ..kit.db import Transaction
+from ..kit.files import detect_type
+from ..kit.operation import Actor, Call
+from ..orgs import find_organization_by_hostname
+from . import store
+from .entering import integration_access
+from .installing import remove_installation
+from .store import ICON, SCRIPT, FileRow, IntegrationRow
+from .wire import Configurations, Manifest, PublishIntegration
+
+ICON_SIZE = 256 * 1024
+PREVIEW_SIZE = 1024 * 1024
+_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+
+
+_NAME = re.compile(r"[a-zA-Z0-9-_.]{1,100}")
+
+
+def require_name(name: str) -> None:
+    """Raises BadRequest for what is no name of an integration."""
+    if not _NAME.fullmatch(name) or not name.strip("."):
+        raise BadRequest("integrationName: expected 1 to 100 letters, digits, -, _ and .")
+
+
+def publish(call: Call, actor: Actor, name: str, given: PublishIntegration) -> IntegrationRow:
+    """Makes an integration, or its next version. Raises BadRequest, Forbidden, NotFound."""
+    _check_defaults(given.configurations)
+    images = [(ICON, given.icon, ICON_SIZE)] if given.icon is not UNSET else []
+    images += [(f"preview-{n}", image, PREVIEW_SIZE) for n, image in enumerate(given.preview_images, 1)]
+    decoded = [(place, *_decode(place, image, size)) for place, image, size in images]
+    with call.db.read() as tx:
+        _require_publisher(tx, actor, name, given.organization)
+    files = [
+        FileRow(place, store_file(call.context, data).hash, content_type)
+        for place, data, content_type in decoded
+    ]
+    script = store_file(call.context, given.script.encode()).hash
+    files.append(FileRow(SCRIPT, script, "text/javascript"))
+    with call.db.write() as tx:
+        organization_id, before = _require_publisher(tx, actor, name, given.organization)
+        row = _row(call.context, before, name, organization_id, given)
+        store.put_integration(tx, row)
+        store.set_tags(tx, row.id, _tags(row.manifest))
+        store.set_files(tx, row.id, files)
+        state = {"version": row.version, "visibility": row.visibility, "scopes": row.manifest.scopes}
+        audit(tx, call, "integration.published", organization_id, ("integration", name), after=state)
+    return row
+
+
+def unpublish(tx: Transaction, call: Call, actor: Actor, name: str) -> bool:
+    """Removes an integration everywhere; False when there is none. Raises Forbidden, NotFound."""
+    if store.find_integration(tx, name) is None:
+        return False
+    row = integration_access(tx, actor, Can.ADMIN, name).row
+    for installation in store.list_all_installations(tx, row.id):
+        remove_installation(tx, installation)
+    store.delete_integration(tx, row.id)
+    audit(tx, call, "integration.unpublished", row.organization_id, ("integration", name))
+    return True
+
+
+def _require_publisher(
+    tx: Transaction, actor: Actor, name: str, organization: str
+) -> tuple[str, IntegrationRow | None]:
+    """The organization (by its id or subdomain) that publishes, and what it published before under this name."""
+    named = find_organization_by_hostname(tx, organization)
+    org = organization_access(tx, actor, Can.ADMIN, named.id if named else organization)
+    before = store.find_integration(tx, name)
+    if before is not None and before.organization_id != org.organization_id:
+        raise NotFound(f"The name {name!r} is not to be had: choose another one.")
+    return org.organization_id, before
+
+
+def _row(
+    context: Context,
+    before: IntegrationRow | None,
+    name: str,
+    organization_id: str,
+    given: PublishIntegration,
+) -> IntegrationRow:
+    integration_id = before.id if before else ids.new_id()
+    signing = (
+        before.signing_secret
+        if before
+        else store.SIGNING_SECRET.seal(context.sealer, random.token_hex(32), integration_id)
+    )
+    moment = now()
+    return IntegrationRow(
+        id=integration_id,
+        name=name,
+        organization_id=organization_id,
+        version=before.version + 1 if before else 1,
+        runtime=given.runtime,
+        title=given.title,
+        description=given.description,
+        summary=given.summary,
+        visibility=given.visibility,
+        target=given.target,
+        manifest=Manifest(
+            scopes=list(dict.fromkeys(given.scopes)),
+            categories=list(dict.fromkeys(given.categories)),
+            external_links=given.external_links,
+            previews=len(given.preview_images),
+            blocks=given.blocks,
+            content_sources=given.content_sources,
+            configurations=given.configurations,
+            content_security_policy=given.content_security_policy,
+        ),
+        secrets=store.SECRETS.seal(
+            context.sealer, msgspec.json.encode(given.secrets).decode(), integration_id
+        ),
+        signing_secret=signing,
+        created_at=before.created_at if before else moment,
+        updated_at=moment,
+    )
+
+
+def _tags(manifest: Manifest) -> list[tuple[str, str]]:
+    tags: list[tuple[str, str]] = [("category", category) for category in manifest.categories]
+    tags += [("scope", scope) for scope in manifest.scopes]
+    for block in manifest.blocks or ():
+        for prefix in block.url_unfurl or ():
+            try:
+                host = urlsplit(prefix if "://" in prefix else f"https://{prefix}").hostname
+            except ValueError:
+                host = None
+            if host:
+                tags.append(("domain", host.lower()))
+    return tags
+
+
+def _decode(place: str, image: str, size: int) -> tuple[bytes, str]:
+    field = "icon" if place == ICON else f"previewImages[{int(place.rpartition('-')[2]) - 1}]"
+    try:
+        data = base64.b64decode(image, validate=True)
+    except (binascii.Error, ValueError):
+        raise BadRequest(f"{field}: expected an image as base64") from None
+    if len(data) > size:
+        raise BadRequest(f"{field}: expected at most {size} bytes")
+    content_type = detect_type(data[:32], "")
+    if content_type not in _IMAGES:
+        raise BadRequest(f"{field}: expected a PNG, JPEG, GIF or WebP image")
+    return data, content_type
+
+
+def _check_defaults(configurations: Configurations | object) -> None:
+    """What is required must be declared. Raises BadRequest."""
+    if not isinstance(configurations, Configurations):
+        return
+    for place in ("account", "space", "site"):
+        schema = getattr(configurations, place)
+        if schema is UNSET or schema.properties is UNSET or schema.required is UNSET:
+            continue
+        for name in schema.required:
+            if name not in schema.properties:
+                raise BadRequest(f"configurations.{place}.required: there is no property {name!r}")

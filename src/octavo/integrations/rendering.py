@@ -1,0 +1,127 @@
+"""Rendering a component of an integration, for somebody who may see where it is shown."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+import msgspec
+from msgspec import UNSET
+
+from ..access import Can, enter_site, organization_access, space_access
+from ..core.lz_string import decompress
+from ..errors import BadRequest, NotFound
+from ..kit.db import Transaction
+from ..kit.operation import Call, Reply
+from . import store
+from .asking import Failed, ask
+from .contentkit import BadOutput, read_output
+from .entering import IntegrationAccess
+from .invoking import Subject
+from .store import IntegrationRow, Kind
+from .wire import (
+    AccountContext,
+    ContentSourceContext,
+    DocumentContext,
+    RenderContext,
+    RenderRequest,
+    SpaceContext,
+)
+
+_LONGEST = 1024 * 1024
+"""Characters of a request, once it is not compressed any more."""
+_MAX_AGE = re.compile(r"\bmax-age=(\d{1,9})\b")
+
+
+def render(call: Call, integration: IntegrationAccess, given: RenderRequest) -> Reply:
+    """Raises BadRequest, Failed, Forbidden, NotFound."""
+    with call.db.read() as tx:
+        subject = _enter(tx, call, integration, given.context)
+    fields: dict[str, Any] = {
+        "componentId": given.component_id,
+        "props": given.props,
+        "context": msgspec.to_builtins(given.context),
+    }
+    for name in ("state", "action"):
+        if (value := getattr(given, name)) is not UNSET:
+            fields[name] = value
+    if integration.actor.user_id:
+        fields["auth"] = {"userId": integration.actor.user_id}
+    answer = ask(call.context, subject, "ui_render", fields)
+    if answer.status == 404:
+        raise NotFound(f"componentId: this integration has no component {given.component_id!r}.")
+    if 400 <= answer.status < 500:
+        raise BadRequest(f"The integration refused: {_message(answer.body)}")
+    if answer.status != 200:
+        raise Failed("This integration failed. Its events say why.")
+    try:
+        output = read_output(answer.body)
+    except BadOutput as error:
+        raise Failed(f"This integration gave something that cannot be drawn: {error}") from None
+    cache = dict(answer.headers).get("cache-control", "")
+    found = _MAX_AGE.search(cache)
+    return Reply(
+        msgspec.json.encode(output),
+        headers={
+            "content-type": "application/json",
+            "cache-control": f"private, max-age={found[1]}" if found else "no-store",
+        },
+    )
+
+
+def _message(body: bytes) -> str:
+    try:
+        found = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return "it did not say why"
+    said = found.get("error") if isinstance(found, dict) else None
+    return said[:300] if isinstance(said, str) else "it did not say why"
+
+
+def _enter(tx: Transaction, call: Call, integration: IntegrationAccess, at: RenderContext) -> Subject:
+    """Who is to render, at a place that the caller may see, or configure where it is a form of that."""
+    row, actor = integration.row, integration.actor
+    if isinstance(at, AccountContext):
+        org = organization_access(tx, actor, Can.INSTALL_INTEGRATION, at.organization_id)
+        return _subject(tx, row, org.organization_id)
+    if isinstance(at, ContentSourceContext):
+        org = organization_access(tx, actor, Can.CREATE_CONTENT, at.organization_id)
+        if at.space_id is UNSET:
+            return _subject(tx, row, org.organization_id)
+        space = space_access(tx, actor, Can.EDIT, at.space_id)
+        if space.organization_id != org.organization_id:
+            raise NotFound(f"context.spaceId: there is no space {at.space_id!r} in this organization.")
+        return _subject(tx, row, org.organization_id, "space", at.space_id)
+    if isinstance(at, SpaceContext):
+        space = space_access(tx, actor, Can.INSTALL_INTEGRATION, at.space_id)
+        return _subject(tx, row, space.organization_id, "space", at.space_id)
+    if isinstance(at, DocumentContext):
+        space = space_access(tx, actor, Can.EDIT if at.editable else Can.VIEW, at.space_id)
+        return _subject(tx, row, space.organization_id, "space", at.space_id)
+    organization_id = store.find_organization_of_site(tx, at.site_id)
+    if organization_id is None:
+        raise NotFound(f"There is no site {at.site_id!r}.")
+    site = enter_site(call, Can.ADMIN, organization_id, at.site_id)
+    return _subject(tx, row, site.organization_id, "site", at.site_id)
+
+
+def _subject(
+    tx: Transaction, row: IntegrationRow, organization_id: str, kind: str = "", place_id: str = ""
+) -> Subject:
+    installation = store.find_installation_in(tx, row.id, organization_id)
+    if installation is None:
+        raise NotFound(f"The integration {row.name!r} is not installed here.")
+    place = store.find_place(tx, installation.id, cast("Kind", kind), place_id) if kind else None
+    return Subject(row, installation, place)
+
+
+def decode_request(text: str) -> RenderRequest:
+    """The request of a GET: JSON, as it is or compressed with LZ-string. Raises BadRequest."""
+    try:
+        if not text.lstrip().startswith("{"):
+            text = decompress(text, _LONGEST)
+        return msgspec.json.decode(text, type=RenderRequest)
+    except msgspec.ValidationError as error:
+        raise BadRequest(f"request: {error}") from None
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        raise BadRequest("request: expected the JSON of a request to render") from None

@@ -1,0 +1,627 @@
+"""Integrations and installations: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from ..kit import ids
+from ..kit.clock import now
+from ..kit.db import Transaction
+from ..kit.pagination import Slice, decode_token, slice_rows
+from ..kit.sealing import sealed_column
+from ..spaces import release, retain
+from .wire import IntegrationsQuery, Manifest
+
+SECRETS = sealed_column("integrations", "secrets", "id")
+SIGNING_SECRET = sealed_column("integrations", "signing_secret", "id")
+CONFIGURATION = sealed_column("integration_installations", "configuration", "id")
+PLACE_CONFIGURATION = sealed_column(
+    "integration_places", "configuration", "installation_id", "kind", "place_id"
+)
+
+Kind = Literal["space", "site"]
+SCRIPT, ICON = "script", "icon"
+
+
+class IntegrationRow(Struct, frozen=True):
+    """``secrets`` and ``signing_secret`` are sealed."""
+
+    id: str
+    name: str
+    organization_id: str
+    version: int
+    runtime: str
+    title: str
+    description: str
+    summary: str
+    visibility: str
+    target: str
+    manifest: Manifest
+    secrets: str
+    signing_secret: str
+    created_at: int
+    updated_at: int
+
+
+class InstallationRow(Struct, frozen=True):
+    """``configuration`` is sealed; ``scopes`` are those that the organization agreed to."""
+
+    id: str
+    integration_id: str
+    integration: str
+    organization_id: str
+    user_id: str
+    status: str
+    scopes: list[str]
+    space_selection: str
+    site_selection: str
+    configuration: str
+    external_ids: list[str]
+    created_at: int
+    updated_at: int
+    spaces: int
+
+
+class PlaceRow(Struct, frozen=True):
+    """An installation at a space or site; ``configuration`` is sealed."""
+
+    installation_id: str
+    kind: Kind
+    place_id: str
+    status: str
+    configuration: str
+    external_ids: list[str]
+    created_at: int
+    updated_at: int
+    integration: str
+
+
+class FileRow(Struct, frozen=True):
+    name: str
+    hash: str
+    content_type: str
+
+
+_INTEGRATION = ", ".join(f"i.{name}" for name in IntegrationRow.__struct_fields__)
+_INSTALLATION = (
+    "n.id, n.integration_id, i.name, n.organization_id, n.user_id, n.status, n.scopes, n.space_selection,"
+    " n.site_selection, n.configuration, n.external_ids, n.created_at, n.updated_at,"
+    " (SELECT count(*) FROM integration_places p WHERE p.installation_id = n.id AND p.kind = 'space')"
+)
+_INSTALLED = "integration_installations n JOIN integrations i ON i.id = n.integration_id"
+_PLACE = (
+    "p.installation_id, p.kind, p.place_id, p.status, p.configuration, p.external_ids, p.created_at,"
+    " p.updated_at, i.name"
+)
+_PLACED = "integration_places p JOIN integration_installations n ON n.id = p.installation_id JOIN integrations i ON i.id = n.integration_id"
+
+
+def _integration(row: tuple[Any, ...]) -> IntegrationRow:
+    values = list(row)
+    values[10] = msgspec.json.decode(row[10], type=Manifest)
+    return IntegrationRow(*values)
+
+
+def _installation(row: tuple[Any, ...]) -> InstallationRow:
+    values = list(row)
+    for place in (6, 10):
+        values[place] = msgspec.json.decode(row[place])
+    return InstallationRow(*values)
+
+
+def _place(row: tuple[Any, ...]) -> PlaceRow:
+    values = list(row)
+    values[5] = msgspec.json.decode(row[5])
+    return PlaceRow(*values)
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+# --- integrations ---------------------------------------------------------------------------------------
+
+
+def find_integration(tx: Transaction, name: str) -> IntegrationRow | None:
+    row = tx.one(f"SELECT {_INTEGRATION} FROM integrations i WHERE i.name = :name", name=name)
+    return _integration(row) if row else None
+
+
+def get_integration_by_id(tx: Transaction, integration_id: str) -> IntegrationRow:
+    row = tx.one(f"SELECT {_INTEGRATION} FROM integrations i WHERE i.id = :id", id=integration_id)
+    assert row is not None, "an installation has its integration"
+    return _integration(row)
+
+
+def list_integrations(
+    tx: Transaction, wanted: IntegrationsQuery, *, organization_id: str | None = None
+) -> Slice[IntegrationRow]:
+    """By name: the public ones; of ``organization_id`` also its own, and those installed there."""
+    after = decode_token(wanted.page, str)
+    where, given = ["i.visibility = 'public'"], dict[str, Any]()
+    if organization_id is not None:
+        given["org"] = organization_id
+        where = [
+            "(i.visibility = 'public' OR i.organization_id = :org OR EXISTS (SELECT 1 FROM integration_installations n"
+            " WHERE n.integration_id = i.id AND n.organization_id = :org))"
+        ]
+    if wanted.search:
+        where.append("(lower(i.title) LIKE :search ESCAPE '!' OR lower(i.name) LIKE :search ESCAPE '!')")
+        given["search"] = _containing(wanted.search)
+    for kind, value in (
+        ("category", wanted.category),
+        ("scope", wanted.scope),
+        ("domain", wanted.block_domain and wanted.block_domain.lower()),
+    ):
+        if value is not None:
+            where.append(
+                f"EXISTS (SELECT 1 FROM integration_tags t WHERE t.integration_id = i.id AND t.kind = '{kind}'"
+                f" AND t.value = :{kind})"
+            )
+            given[kind] = value
+    for column, flag in (("has_blocks", wanted.blocks), ("has_content_sources", wanted.content_sources)):
+        if flag is not None:
+            where.append(f"i.{column} = {int(flag)}")
+    if wanted.owner is not None:
+        where.append("i.organization_id = :owner")
+        given["owner"] = wanted.owner
+    if wanted.target is not None:
+        where.append("i.target IN ('all', :target)")
+        given["target"] = wanted.target
+    return _slice_integrations(tx, "integrations i", where, given, wanted.limit, after)
+
+
+def _containing(text: str) -> str:
+    escaped = text.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
+    return f"%{escaped}%"
+
+
+def _slice_integrations(
+    tx: Transaction,
+    source: str,
+    where: Sequence[str],
+    given: dict[str, Any],
+    limit: int,
+    after: tuple[Any, ...] | None,
+) -> Slice[IntegrationRow]:
+    condition = " AND ".join(where)
+    rows = tx.all(
+        f"SELECT {_INTEGRATION} FROM {source} WHERE {condition} AND i.name > :after ORDER BY i.name LIMIT :limit",
+        after=after[0] if after else "",
+        limit=limit + 1,
+        **given,
+    )
+    count = tx.value(f"SELECT count(*) FROM {source} WHERE {condition}", **given)
+    return slice_rows([_integration(row) for row in rows], limit, count, lambda found: (found.name,))
+
+
+def list_integrations_at(
+    tx: Transaction, organization_id: str, kind: Kind, place_id: str, search: str | None
+) -> list[IntegrationRow]:
+    """Those that are active at a space or site, by name: installed there, or on all of them."""
+    selection = f"{kind}_selection"
+    rows = tx.all(
+        f"""SELECT {_INTEGRATION} FROM {_INSTALLED}
+            WHERE n.organization_id = :org AND n.status = 'active'
+              AND (EXISTS (SELECT 1 FROM integration_places p WHERE p.installation_id = n.id AND p.kind = :kind
+                     AND p.place_id = :place AND p.status = 'active')
+                   OR n.{selection} = 'all')
+              AND (lower(i.title) LIKE :search ESCAPE '!' OR lower(i.name) LIKE :search ESCAPE '!')
+            ORDER BY i.name""",
+        org=organization_id,
+        kind=kind,
+        place=place_id,
+        search=_containing(search or ""),
+    )
+    return [_integration(row) for row in rows]
+
+
+def put_integration(tx: Transaction, row: IntegrationRow) -> None:
+    """Makes or replaces an integration, and what lists of integrations are filtered by."""
+    values = {**msgspec.structs.asdict(row), "manifest": _json(row.manifest)}
+    values["has_blocks"] = int(bool(row.manifest.blocks))
+    values["has_content_sources"] = int(bool(row.manifest.content_sources))
+    columns = list(values)
+    changed = [name for name in columns if name not in ("id", "name", "organization_id", "created_at")]
+    tx.run(
+        f"""INSERT INTO integrations ({", ".join(columns)}) VALUES ({", ".join(f":{name}" for name in columns)})
+            ON CONFLICT (id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in changed)}""",
+        **values,
+    )
+
+
+def set_tags(tx: Transaction, integration_id: str, tags: Iterable[tuple[str, str]]) -> None:
+    tx.run("DELETE FROM integration_tags WHERE integration_id = :id", id=integration_id)
+    tx.run_many(
+        "INSERT INTO integration_tags (integration_id, kind, value) VALUES (:id, :kind, :value)",
+        [{"id": integration_id, "kind": kind, "value": value} for kind, value in sorted(set(tags))],
+    )
+
+
+def set_files(tx: Transaction, integration_id: str, files: Sequence[FileRow]) -> None:
+    """Replaces the files of an integration."""
+    hashes = "SELECT hash FROM integration_files WHERE integration_id = :id"
+    release(tx, "file", hashes, id=integration_id)
+    tx.run("DELETE FROM integration_files WHERE integration_id = :id", id=integration_id)
+    retain(tx, "file", [file.hash for file in files])
+    tx.run_many(
+        "INSERT INTO integration_files (integration_id, name, hash, content_type)"
+        " VALUES (:id, :name, :hash, :content_type)",
+        [{"id": integration_id, **msgspec.structs.asdict(file)} for file in files],
+    )
+
+
+def list_files(tx: Transaction, integration_ids: Sequence[str]) -> dict[tuple[str, str], FileRow]:
+    """By integration and name; never the scripts."""
+    rows = tx.all(
+        "SELECT integration_id, name, hash, content_type FROM integration_files"
+        f" WHERE integration_id IN :ids AND name <> '{SCRIPT}'",
+        ids=list(integration_ids),
+    )
+    return {(row[0], row[1]): FileRow(*row[1:]) for row in rows}
+
+
+def find_file(tx: Transaction, integration_id: str, name: str) -> FileRow | None:
+    row = tx.one(
+        "SELECT name, hash, content_type FROM integration_files WHERE integration_id = :id AND name = :name",
+        id=integration_id,
+        name=name,
+    )
+    return FileRow(*row) if row else None
+
+
+def delete_integration(tx: Transaction, integration_id: str) -> None:
+    """With everything of it; its installations are removed before."""
+    release(tx, "file", "SELECT hash FROM integration_files WHERE integration_id = :id", id=integration_id)
+    tx.run("DELETE FROM integrations WHERE id = :id", id=integration_id)
+
+
+# --- installations --------------------------------------------------------------------------------------
+
+
+def find_installation(tx: Transaction, name: str, installation_id: str) -> InstallationRow | None:
+    """An installation of the integration ``name``."""
+    row = tx.one(
+        f"SELECT {_INSTALLATION} FROM {_INSTALLED} WHERE n.id = :id AND i.name = :name",
+        id=installation_id,
+        name=name,
+    )
+    return _installation(row) if row else None
+
+
+def find_installation_in(
+    tx: Transaction, integration_id: str, organization_id: str
+) -> InstallationRow | None:
+    """The installation of an integration in an organization."""
+    row = tx.one(
+        f"SELECT {_INSTALLATION} FROM {_INSTALLED} WHERE n.integration_id = :id AND n.organization_id = :org",
+        id=integration_id,
+        org=organization_id,
+    )
+    return _installation(row) if row else None
+
+
+def list_all_installations(tx: Transaction, integration_id: str) -> list[InstallationRow]:
+    rows = tx.all(f"SELECT {_INSTALLATION} FROM {_INSTALLED} WHERE n.integration_id = :id", id=integration_id)
+    return [_installation(row) for row in rows]
+
+
+def list_installations(
+    tx: Transaction,
+    limit: int,
+    page: str | None,
+    *,
+    integration_id: str | None = None,
+    organization_id: str | None = None,
+    external_id: str | None = None,
+    search: str | None = None,
+) -> Slice[InstallationRow]:
+    """Oldest first: of an integration, in an organization, or both."""
+    after = decode_token(page, str)
+    where, given = list[str](), dict[str, Any]()
+    if integration_id is not None:
+        where.append("n.integration_id = :integration")
+        given["integration"] = integration_id
+    if organization_id is not None:
+        where.append("n.organization_id = :org")
+        given["org"] = organization_id
+    if external_id is not None:
+        where.append(
+            "n.id IN (SELECT installation_id FROM integration_external_ids"
+            " WHERE external_id = :external AND kind = 'installation')"
+        )
+        given["external"] = external_id
+    if search:
+        where.append("(lower(i.title) LIKE :search ESCAPE '!' OR lower(i.name) LIKE :search ESCAPE '!')")
+        given["search"] = _containing(search)
+    condition = " AND ".join(where)
+    rows = tx.all(
+        f"SELECT {_INSTALLATION} FROM {_INSTALLED} WHERE {condition} AND n.id > :after ORDER BY n.id LIMIT :limit",
+        after=after[0] if after else "",
+        limit=limit + 1,
+        **given,
+    )
+    count = tx.value(f"SELECT count(*) FROM {_INSTALLED} WHERE {condition}", **given)
+    return slice_rows([_installation(row) for row in rows], limit, count, lambda found: (found.id,))
+
+
+def insert_installation(
+    tx: Transaction,
+    *,
+    id: str,
+    integration_id: str,
+    organization_id: str,
+    user_id: str,
+    status: str,
+    scopes: Sequence[str],
+    space_selection: str,
+    site_selection: str,
+    configuration: str,
+) -> None:
+    tx.run(
+        """INSERT INTO integration_installations (id, integration_id, organization_id, user_id, status, scopes,
+             space_selection, site_selection, configuration, external_ids, created_at, updated_at)
+           VALUES (:id, :integration, :org, :user, :status, :scopes, :spaces, :sites, :configuration, '[]', :at, :at)""",
+        id=id,
+        integration=integration_id,
+        org=organization_id,
+        user=user_id,
+        status=status,
+        scopes=_json(list(scopes)),
+        spaces=space_selection,
+        sites=site_selection,
+        configuration=configuration,
+        at=now(),
+    )
+
+
+def update_installation(tx: Transaction, installation_id: str, **values: Any) -> None:
+    """Changes the columns given; lists become JSON."""
+    kept = {name: _json(value) if isinstance(value, list) else value for name, value in values.items()}
+    tx.run(
+        f"""UPDATE integration_installations SET {", ".join(f"{name} = :{name}" for name in kept)},
+              updated_at = :at WHERE id = :id""",
+        at=now(),
+        id=installation_id,
+        **kept,
+    )
+
+
+def delete_installation(tx: Transaction, installation_id: str) -> None:
+    tx.run("DELETE FROM integration_installations WHERE id = :id", id=installation_id)
+
+
+def set_external_ids(
+    tx: Transaction, installation_id: str, kind: str, place_id: str, external_ids: Sequence[str]
+) -> None:
+    """What an installation (``place_id`` empty), or one at a space or site, is found by."""
+    where = "installation_id = :installation AND kind = :kind AND place_id = :place"
+    key = {"installation": installation_id, "kind": kind, "place": place_id}
+    tx.run(f"DELETE FROM integration_external_ids WHERE {where}", **key)
+    tx.run_many(
+        "INSERT INTO integration_external_ids (installation_id, kind, place_id, space_id, site_id, external_id)"
+        " VALUES (:installation, :kind, :place, :space, :site, :external)",
+        [{**key, **_named(kind, place_id), "external": one} for one in sorted(set(external_ids))],
+    )
+
+
+def _named(kind: str, place_id: str) -> dict[str, str | None]:
+    return {name: place_id if kind == name else None for name in ("space", "site")}
+
+
+# --- installations at spaces and sites ------------------------------------------------------------------
+
+
+def find_place(tx: Transaction, installation_id: str, kind: Kind, place_id: str) -> PlaceRow | None:
+    row = tx.one(
+        f"""SELECT {_PLACE} FROM {_PLACED}
+            WHERE p.installation_id = :installation AND p.kind = :kind AND p.place_id = :place""",
+        installation=installation_id,
+        kind=kind,
+        place=place_id,
+    )
+    return _place(row) if row else None
+
+
+def list_places(
+    tx: Transaction,
+    kind: Kind,
+    limit: int,
+    page: str | None,
+    *,
+    installation_id: str | None = None,
+    integration_id: str | None = None,
+    organization_id: str | None = None,
+    external_id: str | None = None,
+    only: Sequence[str] | None = None,
+) -> Slice[PlaceRow]:
+    """By installation and place. ``only``: the ids of the places to list."""
+    after = decode_token(page, str, str)
+    where, given = ["p.kind = :kind"], dict[str, Any](kind=kind)
+    for column, value in (
+        ("p.installation_id", installation_id),
+        ("n.integration_id", integration_id),
+        ("n.organization_id", organization_id),
+    ):
+        if value is not None:
+            name = column.partition(".")[2]
+            where.append(f"{column} = :{name}")
+            given[name] = value
+    if external_id is not None:
+        where.append(
+            "EXISTS (SELECT 1 FROM integration_external_ids x WHERE x.external_id = :external AND x.kind = p.kind"
+            " AND x.installation_id = p.installation_id AND x.place_id = p.place_id)"
+        )
+        given["external"] = external_id
+    if only is not None:
+        where.append("p.place_id IN :only")
+        given["only"] = list(only)
+    condition = " AND ".join(where)
+    rows = tx.all(
+        f"""SELECT {_PLACE} FROM {_PLACED} WHERE {condition} AND (p.installation_id > :after OR
+              (p.installation_id = :after AND p.place_id > :last)) ORDER BY p.installation_id, p.place_id LIMIT :limit""",
+        after=after[0] if after else "",
+        last=after[1] if after else "",
+        limit=limit + 1,
+        **given,
+    )
+    count = tx.value(f"SELECT count(*) FROM {_PLACED} WHERE {condition}", **given)
+    return slice_rows(
+        [_place(row) for row in rows], limit, count, lambda row: (row.installation_id, row.place_id)
+    )
+
+
+def list_place_ids(tx: Transaction, installation_id: str, kind: Kind) -> list[str]:
+    rows = tx.all(
+        "SELECT place_id FROM integration_places WHERE installation_id = :id AND kind = :kind",
+        id=installation_id,
+        kind=kind,
+    )
+    return [row[0] for row in rows]
+
+
+def insert_place(
+    tx: Transaction, installation_id: str, kind: Kind, place_id: str, status: str, configuration: str
+) -> None:
+    tx.run(
+        """INSERT INTO integration_places (installation_id, kind, place_id, space_id, site_id, status, configuration,
+             external_ids, created_at, updated_at)
+           VALUES (:installation, :kind, :place, :space, :site, :status, :configuration, '[]', :at, :at)""",
+        installation=installation_id,
+        kind=kind,
+        place=place_id,
+        **_named(kind, place_id),
+        status=status,
+        configuration=configuration,
+        at=now(),
+    )
+
+
+def update_place(tx: Transaction, place: PlaceRow, **values: Any) -> None:
+    """Changes the columns given; lists become JSON."""
+    kept = {name: _json(value) if isinstance(value, list) else value for name, value in values.items()}
+    tx.run(
+        f"""UPDATE integration_places SET {", ".join(f"{name} = :{name}" for name in kept)}, updated_at = :at
+            WHERE installation_id = :installation AND kind = :kind AND place_id = :place""",
+        at=now(),
+        installation=place.installation_id,
+        kind=place.kind,
+        place=place.place_id,
+        **kept,
+    )
+
+
+def delete_place(tx: Transaction, installation_id: str, kind: Kind, place_id: str) -> None:
+    key = {"installation": installation_id, "kind": kind, "place": place_id}
+    where = "installation_id = :installation AND kind = :kind AND place_id = :place"
+    tx.run(f"DELETE FROM integration_external_ids WHERE {where}", **key)
+    tx.run(f"DELETE FROM integration_places WHERE {where}", **key)
+
+
+def forget_space(tx: Transaction, space_id: str) -> None:
+    """Every installation at a space ends there."""
+    for table in ("integration_external_ids", "integration_places"):
+        tx.run(f"DELETE FROM {table} WHERE space_id = :space", space=space_id)
+
+
+# --- whom an installation acts as -----------------------------------------------------------------------
+
+
+def insert_account(tx: Transaction, organization_id: str, installation_id: str, title: str) -> str:
+    """A user that is no person and cannot sign in; its id."""
+    user_id = ids.new_id()
+    tx.run(
+        """INSERT INTO users (id, email, display_name, kind, managed_by, created_at)
+           VALUES (:id, :email, :name, 'integration', :org, :at)""",
+        id=user_id,
+        email=f"{installation_id.lower()}@integrations.invalid",
+        name=title,
+        org=organization_id,
+        at=now(),
+    )
+    return user_id
+
+
+def disable_account(tx: Transaction, user_id: str) -> None:
+    """It stays as the author of what it wrote."""
+    tx.run("UPDATE users SET disabled = 1 WHERE id = :id", id=user_id)
+
+
+# --- what is installed where ----------------------------------------------------------------------------
+
+
+def list_statuses(
+    tx: Transaction, organization_id: str, target: str, limit: int, page: str | None
+) -> Slice[tuple[str, str]]:
+    """The ids of the integrations installed in an organization (``target`` `organization`), or on any ``space`` or
+    ``site`` of it, each with its status: on spaces and sites `active` when it is so on any."""
+    after = decode_token(page, str)
+    if target == "organization":
+        source = "SELECT n.id, n.integration_id, n.status FROM integration_installations n WHERE n.organization_id = :org"
+    else:
+        source = f"""SELECT n.id, n.integration_id, min(p.status) AS status FROM integration_installations n
+            JOIN integration_places p ON p.installation_id = n.id AND p.kind = '{target}'
+            WHERE n.organization_id = :org GROUP BY n.id, n.integration_id"""
+    rows = tx.all(
+        f"SELECT x.integration_id, x.status, x.id FROM ({source}) x WHERE x.id > :after ORDER BY x.id LIMIT :limit",
+        org=organization_id,
+        after=after[0] if after else "",
+        limit=limit + 1,
+    )
+    count = tx.value(f"SELECT count(*) FROM ({source}) x", org=organization_id)
+    found = slice_rows(rows, limit, count, lambda row: (row[2],))
+    return Slice([(row[0], row[1]) for row in found.rows], found.count, found.next_token)
+
+
+class Tunnel(Struct, frozen=True):
+    """Where events go while somebody develops an integration; ``all``: those of other organizations too."""
+
+    url: str
+    all: int
+
+
+def find_tunnel(tx: Transaction, integration_id: str) -> Tunnel | None:
+    row = tx.one("SELECT tunnel_url, tunnel_all FROM integrations WHERE id = :id", id=integration_id)
+    return Tunnel(*row) if row and row[0] else None
+
+
+def set_tunnel(tx: Transaction, integration_id: str, url: str | None, all: bool) -> None:
+    tx.run(
+        "UPDATE integrations SET tunnel_url = :url, tunnel_all = :all WHERE id = :id",
+        url=url,
+        all=int(all),
+        id=integration_id,
+    )
+
+
+def is_there(tx: Transaction, integration_id: str) -> bool:
+    return tx.one("SELECT 1 FROM integrations WHERE id = :id", id=integration_id) is not None
+
+
+def list_told(
+    tx: Transaction, organization_id: str, kind: str, place_id: str, scope: str, at: int
+) -> list[tuple[str, str]]:
+    """The active installations that were there at a moment (milliseconds), are on a space or site, have a scope, and
+    whose integration asks for it: (installation, integration)."""
+    rows = tx.all(
+        f"""SELECT n.id, n.integration_id, n.scopes FROM integration_installations n
+              JOIN integration_tags t ON t.integration_id = n.integration_id AND t.kind = 'scope' AND t.value = :scope
+            WHERE n.organization_id = :org AND n.status = 'active' AND n.created_at <= :at AND (n.{kind}_selection = 'all' OR EXISTS (
+              SELECT 1 FROM integration_places p WHERE p.installation_id = n.id AND p.kind = :kind
+                AND p.place_id = :place)) ORDER BY n.id""",
+        org=organization_id,
+        kind=kind,
+        place=place_id,
+        scope=scope,
+        at=at,
+    )
+    return [(row[0], row[1]) for row in rows if scope in msgspec.json.decode(row[2])]
+
+
+def find_organization_of_site(tx: Transaction, site_id: str) -> str | None:
+    found: str | None = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=site_id)
+    return found

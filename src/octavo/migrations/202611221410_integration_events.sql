@@ -1,0 +1,35 @@
+-- What integrations are told: a queue for each installation, and what became of each event.
+
+ALTER TABLE integrations ADD COLUMN tunnel_url TEXT;                 -- development mode: where events go instead
+ALTER TABLE integrations ADD COLUMN tunnel_all INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE integration_events (
+  number SERIAL_KEY,
+  id TEXT NOT NULL UNIQUE,
+  integration_id TEXT NOT NULL REFERENCES integrations(id) ON DELETE CASCADE,
+  installation_id TEXT,                  -- outlives the installation: that it was removed is an event, too
+  organization_id TEXT NOT NULL,         -- where it is installed; for events of none, the integration's own
+  queue TEXT NOT NULL,                   -- the installation, or the integration
+  place_kind TEXT NOT NULL,              -- space, site, ''
+  place_id TEXT NOT NULL,                -- events of one place are delivered in order
+  type TEXT NOT NULL,
+  event TEXT NOT NULL,                   -- JSON, as the script is told
+  previous TEXT,                         -- sealed JSON: how an installation was configured before
+  status TEXT NOT NULL,                  -- waiting, success, failed
+  attempts INTEGER NOT NULL DEFAULT 0,
+  next_at BIGINT NOT NULL,
+  error TEXT,
+  logs TEXT NOT NULL DEFAULT '[]',       -- JSON: what the script logged at the last attempt
+  created_at BIGINT NOT NULL
+);
+CREATE INDEX integration_events_by_integration ON integration_events (integration_id, number);
+CREATE INDEX integration_events_waiting ON integration_events (queue, place_id, number) WHERE status = 'waiting';
+CREATE INDEX integration_events_by_age ON integration_events (created_at);
+
+-- At most one worker delivers the events of a queue.
+CREATE TABLE integration_queues (
+  queue TEXT PRIMARY KEY,
+  integration_id TEXT NOT NULL REFERENCES integrations(id) ON DELETE CASCADE,
+  claimed_until BIGINT NOT NULL
+);
+CREATE INDEX integration_queues_by_integration ON integration_queues (integration_id);

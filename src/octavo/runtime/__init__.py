@@ -1,0 +1,19 @@
+"""Running scripts that we do not trust, each in a process of its own without any permission."""
+
+from .host import AFTER, SECONDS, Host
+from .process import (
+    Answer,
+    Event,
+    Fetch,
+    FetchRefused,
+    Got,
+    Log,
+    ScriptFailed,
+    Wanted,
+    command,
+)
+
+__all__ = [
+    "AFTER", "Answer", "Event", "Fetch", "FetchRefused", "Got", "Host", "Log", "SECONDS", "ScriptFailed",
+    "Wanted", "command",
+]  # fmt: skip

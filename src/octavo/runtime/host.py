@@ -1,0 +1,175 @@
+"""The processes that are warm: one for each script and installation, and not more than a setting allows.
+
+A process is used by one event at a time. When there are as many as there may be, the one that was idle for the longest
+makes room; when all are at work, the next event waits, for no longer than it may take.
+"""
+
+from __future__ import annotations
+
+import atexit
+import threading
+import time
+from collections.abc import Callable
+
+import structlog
+
+from ..errors import Unavailable
+from .process import Answer, Event, Fetch, Log, Run, ScriptError, ScriptFailed, ScriptProcess
+
+log = structlog.get_logger()
+
+SECONDS = 10.0
+"""In which a script has to answer an event."""
+AFTER = 30.0
+"""Seconds for what it does behind its answer."""
+PATIENCE = 0.02
+"""Seconds between an answer and what comes behind it, before a thread waits for that."""
+IDLE = 300.0
+"""Seconds after which a process that nobody used is ended."""
+
+Finished = Callable[[list[Log], str | None], None]
+
+
+class _Warm:
+    """A process, or the place of one. ``busy``: an event is in it."""
+
+    def __init__(self) -> None:
+        self.process: ScriptProcess | None = None
+        self.busy = True
+        self.used = time.monotonic()
+
+
+class Host:
+    """Safe to share between threads. ``most``: processes at a time."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._warm: dict[str, _Warm] = {}
+        self._changed = threading.Condition()
+        atexit.register(self.close)
+
+    def run(
+        self,
+        key: str,
+        script: Callable[[], str],
+        event: Event,
+        fetch: Fetch,
+        finished: Finished,
+        *,
+        seconds: float = SECONDS,
+        wait: bool = False,
+    ) -> Answer:
+        """What a script answers an event.
+
+        ``key``: of the process: events of one key share the state of their script, others never. ``script``: its
+        text, asked for when a process starts. ``finished(logs, problem)`` is called once, when the script is done with
+        everything; ``wait``: before this returns, else in a thread of its own.
+
+        Raises ScriptFailed, and Unavailable when every process is at work for too long.
+        """
+        deadline = time.monotonic() + seconds
+        warm = self._take(key, deadline)
+        run: Run | None = None
+        try:
+            if warm.process is None or not warm.process.alive:
+                self._end(warm)
+                warm.process = ScriptProcess(script())
+            run = warm.process.begin(event, deadline)
+            answer = run.wait(deadline, fetch)
+        except ScriptError as error:
+            self._finish(key, warm, run, fetch, finished, str(error), wait)
+            raise
+        except BaseException as error:
+            self._end(warm)
+            self._give_back(key, warm)
+            finished(run.logs if run else [], str(error) or type(error).__name__)
+            raise
+        self._finish(key, warm, run, fetch, finished, None, wait)
+        return answer
+
+    def _finish(
+        self,
+        key: str,
+        warm: _Warm,
+        run: Run | None,
+        fetch: Fetch,
+        finished: Finished,
+        problem: str | None,
+        wait: bool,
+    ) -> None:
+        assert run is not None, "the script said something"
+
+        deadline = time.monotonic() + AFTER
+
+        def end(patience: float | None = None) -> bool:
+            found = problem
+            try:
+                if not run.finish(deadline, fetch, patience):
+                    return False
+            except ScriptFailed as error:
+                found = found or f"behind its answer: {error}"
+                self._end(warm)
+            except BaseException:
+                self._end(warm)
+                self._give_back(key, warm)
+                raise
+            self._give_back(key, warm)
+            finished(run.logs, found)
+            return True
+
+        def end_later() -> None:
+            try:
+                end()
+            except Exception:
+                log.exception("what became of an event was not noted")
+
+        # Most scripts do nothing behind their answer: then this is over at once, and needs no thread.
+        if not end(None if wait else PATIENCE):
+            threading.Thread(target=end_later, name="octavo-script", daemon=True).start()
+
+    def _take(self, key: str, deadline: float) -> _Warm:
+        with self._changed:
+            while True:
+                warm = self._warm.get(key)
+                if warm is not None and not warm.busy:
+                    warm.busy = True
+                    return warm
+                if warm is None and self._make_room():
+                    self._warm[key] = _Warm()
+                    return self._warm[key]
+                if not self._changed.wait(deadline - time.monotonic()):
+                    raise Unavailable("Too many scripts of integrations are at work. Try again in a moment.")
+
+    def _make_room(self) -> bool:
+        """Whether one more process may start; ends those that were idle for long, and one if that makes room."""
+        idle = sorted(
+            (name for name, warm in self._warm.items() if not warm.busy),
+            key=lambda name: self._warm[name].used,
+        )
+        old = [name for name in idle if time.monotonic() - self._warm[name].used > IDLE]
+        if not old and len(self._warm) >= self._most:
+            old = idle[:1]
+        for name in old:
+            self._end(self._warm.pop(name))
+        return len(self._warm) < self._most
+
+    @staticmethod
+    def _end(warm: _Warm) -> None:
+        if warm.process is not None:
+            warm.process.kill()
+            warm.process = None
+
+    def _give_back(self, key: str, warm: _Warm) -> None:
+        with self._changed:
+            warm.busy = False
+            warm.used = time.monotonic()
+            if warm.process is None:
+                self._warm.pop(key, None)
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Ends every process."""
+        with self._changed:
+            for warm in self._warm.values():
+                self._end(warm)
+            self._warm.clear()

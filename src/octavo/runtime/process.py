@@ -1,0 +1,326 @@
+"""One process that runs one script, and the lines of JSON between it and us.
+
+The process has no permission at all: no files, no environment, no network, no other process. What the script asks of
+other hosts comes here as a message, and is fetched by us or refused. Nothing it writes is believed: lines are bounded
+and checked, and whatever does not fit ends it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+import select
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from ..errors import Unavailable
+
+RUNNER = Path(__file__).with_name("runner.mjs")
+HEAP = 64
+"""Megabytes of JavaScript objects that a script may have."""
+DATA = 640 * 1024 * 1024
+"""Bytes of memory of a process, buffers included. With less Deno does not start."""
+LINE = 24 * 1024 * 1024
+"""Bytes of a message."""
+LOG_LINES = 200
+LOG_BYTES = 64 * 1024
+"""Of the log of one event; what a script says beyond that is counted and left out."""
+FETCHES = 100
+"""Requests to other hosts during one event."""
+_READ = 256 * 1024
+
+Level = Literal["debug", "info", "warn", "error"]
+
+
+class Log(Struct, frozen=True):
+    """``at`` in milliseconds of the monotonic clock since the event began."""
+
+    level: Level
+    message: str
+    at: int
+
+
+class Answer(Struct, frozen=True):
+    """What the script answered an event."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+
+class Wanted(Struct, frozen=True):
+    """A request that a script makes to another host. ``redirect``: as in the fetch standard."""
+
+    url: str
+    method: str
+    headers: list[tuple[str, str]]
+    body: bytes | None
+    redirect: str
+
+
+class Got(Struct, frozen=True):
+    url: str
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+
+class FetchRefused(Exception):
+    """Said to the script as a failed fetch."""
+
+
+Fetch = Callable[[Wanted], Got]
+
+
+class ScriptFailed(Exception):
+    """The script ended, hung, or said something that is no answer; the message says which, for its author."""
+
+
+class _Log(Struct, tag="log"):
+    level: Level
+    message: str
+
+
+class _Fetch(Struct, tag="fetch"):
+    number: int
+    url: Annotated[str, Meta(max_length=16_384)]
+    method: Annotated[str, Meta(max_length=20)]
+    headers: list[tuple[str, str]]
+    redirect: str
+    body: str | None
+
+
+class _Response(Struct, tag="response"):
+    id: int
+    status: Annotated[int, Meta(ge=200, le=599)] = 500
+    headers: list[tuple[str, str]] = []
+    body: str = ""
+    error: str | None = None
+
+
+class _Done(Struct, tag="done"):
+    id: int
+
+
+_Message = _Log | _Fetch | _Response | _Done
+_decoder = msgspec.json.Decoder(_Message)
+
+
+def command() -> list[str]:
+    """How a process is started. Raises Unavailable where Deno is not installed."""
+    try:
+        from deno import find_deno_bin
+
+        deno = find_deno_bin()
+    except (ImportError, FileNotFoundError):
+        raise Unavailable("Deno, which runs the scripts of integrations, is not installed here.") from None
+    return [
+        str(deno), "run", "--quiet", "--no-prompt", "--no-remote", "--no-npm", "--no-config", "--no-lock",
+        "--cached-only", "--deny-read", "--deny-write", "--deny-net", "--deny-env", "--deny-run", "--deny-ffi",
+        "--deny-sys", "--deny-import", f"--v8-flags=--max-old-space-size={HEAP}", str(RUNNER),
+    ]  # fmt: skip
+
+
+class Event(Struct, frozen=True):
+    """``event`` and ``environment`` are JSON; ``body``: of the request that a `fetch` event is about."""
+
+    event: str
+    environment: str
+    body: bytes | None = None
+
+
+class ScriptProcess:
+    """A process with one script in it, used by one event at a time."""
+
+    def __init__(self, script: str) -> None:
+        self._folder = tempfile.mkdtemp(prefix="octavo-script-")
+        try:
+            self._process = subprocess.Popen(  # noqa: S603
+                command(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=self._folder,
+                env={"DENO_DIR": self._folder, "NO_COLOR": "1"},
+                bufsize=0,
+                start_new_session=True,
+            )
+        except BaseException:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise
+        _limit(self._process.pid)
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._in, False)
+        os.set_blocking(self._out, False)
+        self._buffer = bytearray()
+        self._sending = threading.Lock()
+        self._events = 0
+        self._script = script
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def begin(self, event: Event, deadline: float) -> Run:
+        """Hands the script an event; ``deadline`` of the monotonic clock. Raises ScriptFailed."""
+        if self._events == 0:
+            self._send({"script": self._script}, deadline)
+        self._events += 1
+        body = None if event.body is None else base64.b64encode(event.body).decode()
+        message = {"id": self._events, "event": event.event, "environment": event.environment, "body": body}
+        self._send(message, deadline)
+        return Run(self, self._events)
+
+    def _send(self, message: dict[str, object], deadline: float) -> None:
+        data = memoryview(msgspec.json.encode(message) + b"\n")
+        with self._sending:
+            while data:
+                if not select.select([], [self._in], [], max(0, deadline - time.monotonic()))[1]:
+                    raise ScriptFailed("the script does not take what it is sent")
+                try:
+                    data = data[os.write(self._in, data[:65536]) :]
+                except BlockingIOError:
+                    continue
+                except OSError:
+                    raise ScriptFailed("the script ended") from None
+
+    def has_said(self, seconds: float) -> bool:
+        """Whether the script says something within so many seconds, or ends."""
+        return b"\n" in self._buffer or bool(select.select([self._out], [], [], seconds)[0])
+
+    def _receive(self, deadline: float) -> _Message:
+        while (end := self._buffer.find(b"\n")) < 0:
+            if len(self._buffer) > LINE:
+                raise ScriptFailed(f"the script wrote more than {LINE} bytes at once")
+            left = deadline - time.monotonic()
+            try:
+                if left <= 0 or not select.select([self._out], [], [], left)[0]:
+                    raise ScriptFailed("the script did not answer in time")
+                data = os.read(self._out, _READ)
+            except BlockingIOError:
+                continue
+            except OSError:  # it was ended from another thread
+                data = b""
+            if not data:
+                raise ScriptFailed("the script ended without an answer, or took too much memory")
+            self._buffer += data
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
+        try:
+            found: _Message = _decoder.decode(line)
+            return found
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            raise ScriptFailed("the script wrote to standard output, which is not its own") from None
+
+
+def _limit(pid: int) -> None:
+    import resource
+
+    prlimit = getattr(resource, "prlimit", None)
+    if prlimit is not None:  # Linux alone has it
+        prlimit(pid, resource.RLIMIT_DATA, (DATA, DATA))
+        prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+
+
+class Run:
+    """An event that a script is handling."""
+
+    def __init__(self, process: ScriptProcess, id: int) -> None:
+        self._process = process
+        self._id = id
+        self._began = time.monotonic()
+        self._fetches = 0
+        self._bytes = 0
+        self._left_out = 0
+        self.logs: list[Log] = []
+
+    def wait(self, deadline: float, fetch: Fetch) -> Answer:
+        """Until the script has answered. Raises ScriptFailed; an error in the script is one."""
+        while True:
+            message = self._next(deadline, fetch)
+            if isinstance(message, _Response) and message.id == self._id:
+                if message.error is not None:
+                    raise ScriptError(message.error)
+                return Answer(message.status, message.headers, _bytes(message.body))
+
+    def finish(self, deadline: float, fetch: Fetch, patience: float | None = None) -> bool:
+        """Until what the script does behind its answer is done, too; False when it says nothing for ``patience``
+        seconds, and is not. Raises ScriptFailed."""
+        while True:
+            if patience is not None and not self._process.has_said(patience):
+                return False
+            message = self._next(deadline, fetch)
+            if isinstance(message, _Done) and message.id == self._id:
+                if self._left_out:
+                    self._note("warn", f"{self._left_out} further lines were left out")
+                return True
+
+    def _next(self, deadline: float, fetch: Fetch) -> _Message:
+        message = self._process._receive(deadline)
+        if isinstance(message, _Log):
+            self._log(message)
+        elif isinstance(message, _Fetch):
+            self._fetches += 1
+            self._process._send(self._fetched(message, fetch), deadline)
+        return message
+
+    def _log(self, line: _Log) -> None:
+        self._bytes += len(line.message)
+        if len(self.logs) >= LOG_LINES or self._bytes > LOG_BYTES:
+            self._left_out += 1
+            if self._left_out > 100 * LOG_LINES or self._bytes > 20 * LOG_BYTES:
+                raise ScriptFailed("the script floods its log")
+        else:
+            self._note(line.level, line.message)
+
+    def _note(self, level: Level, message: str) -> None:
+        at = int((time.monotonic() - self._began) * 1000)
+        self.logs.append(Log(level, message.replace("\0", ""), at))
+
+    def _fetched(self, message: _Fetch, fetch: Fetch) -> dict[str, object]:
+        named: dict[str, object] = {"type": "answer", "number": message.number}
+        try:
+            if self._fetches > FETCHES:
+                raise FetchRefused(f"more than {FETCHES} requests during one event")
+            body = None if message.body is None else _bytes(message.body)
+            wanted = Wanted(message.url, message.method, message.headers, body, message.redirect)
+            got = fetch(wanted)
+        except FetchRefused as error:
+            return {**named, "error": str(error)}
+        return {
+            **named,
+            "url": got.url,
+            "status": got.status,
+            "headers": got.headers,
+            "body": base64.b64encode(got.body).decode(),
+        }
+
+
+class ScriptError(ScriptFailed):
+    """The script threw; its process goes on."""
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise ScriptFailed("the script wrote to standard output, which is not its own") from None

@@ -1,0 +1,212 @@
+"""Scripts on the real runtime: what they can do, and what they try in vain."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from octavo.errors import Unavailable
+from octavo.runtime import Event, FetchRefused, Got, Host, ScriptFailed
+
+
+class Ran:
+    def __init__(self) -> None:
+        self.logs, self.problem, self.wanted = [], None, []
+
+    def finished(self, logs, problem):
+        self.logs, self.problem = [line.message for line in logs], problem
+
+    def fetch(self, wanted):
+        self.wanted.append(wanted)
+        if "refused" in wanted.url:
+            raise FetchRefused("refused: private")
+        return Got(wanted.url, 200, [("content-type", "application/json")], b'{"from": "outside"}')
+
+
+@pytest.fixture
+def host():
+    made = Host(3)
+    yield made
+    made.close()
+
+
+EVENT = Event(json.dumps({"type": "fetch"}), json.dumps({"secrets": {"A": "1"}}))
+
+
+def run(host, script, *, key="one", event=EVENT, seconds=10.0, wait=True):
+    ran = Ran()
+    answer = host.run(key, lambda: script, event, ran.fetch, ran.finished, seconds=seconds, wait=wait)
+    return answer, ran
+
+
+def module(body):
+    return f"export default {{ async fetch(request, env, context) {{ {body} }} }};"
+
+
+def test_an_event_comes_as_a_form_and_the_response_goes_out(host):
+    script = module("""
+      const form = await request.formData();
+      const environment = JSON.parse(form.get("environment"));
+      return new Response(JSON.stringify([new URL(request.url).pathname, JSON.parse(form.get("event")).type,
+        environment.secrets.A, form.get("fetch-body")]), { status: 201, headers: { "x-a": "b" } });""")
+    answer, ran = run(host, script, event=Event(EVENT.event, EVENT.environment, "ü".encode()))
+    assert (answer.status, dict(answer.headers)["x-a"]) == (201, "b")
+    assert json.loads(answer.body) == ["/v1", "fetch", "1", "ü"]
+    assert ran.problem is None
+
+
+def test_a_script_of_the_first_runtime_listens(host):
+    script = "addEventListener('fetch', event => event.respondWith(new Response('v1')));"
+    assert run(host, script)[0].body == b"v1"
+
+
+def test_requests_to_other_hosts_are_ours_to_make(host):
+    script = module("""
+      const found = await fetch("https://example.com/x", { method: "POST", body: "hi", headers: { a: "b" } });
+      let refused; try { await fetch("https://refused.example/"); } catch (error) { refused = String(error); }
+      return Response.json([await found.json(), found.url, refused]);""")
+    answer, ran = run(host, script)
+    assert json.loads(answer.body) == [
+        {"from": "outside"}, "https://example.com/x", "TypeError: refused: private"
+    ]  # fmt: skip
+    assert (ran.wanted[0].method, ran.wanted[0].body) == ("POST", b"hi")
+
+
+def test_work_behind_the_answer_is_finished(host):
+    script = module("""
+      context.waitUntil((async () => { await new Promise(done => setTimeout(done, 50));
+        console.log("later", { a: 1 }); await fetch("https://example.com/hook"); })());
+      console.warn("now"); return new Response("OK");""")
+    answer, ran = run(host, script)
+    assert answer.body == b"OK" and ran.logs == ["now", 'later {"a":1}'] and len(ran.wanted) == 1
+
+
+def test_a_process_stays_warm_and_keys_share_nothing(host):
+    script = "let count = 0; globalThis.seen ??= 0; " + module(
+        "globalThis.seen++; return new Response(String(++count));"
+    )
+    counts = [run(host, script, key=key)[0].body for key in ("one", "one", "two", "one")]
+    assert counts == [b"1", b"2", b"1", b"3"]
+
+
+def test_there_are_never_more_processes_than_allowed(host):
+    for n in range(6):
+        assert run(host, module("return new Response('OK');"), key=str(n))[0].body == b"OK"
+        assert len(host._warm) <= 3
+
+
+def test_an_event_that_finds_no_room_is_told_so():
+    host = Host(1)
+    try:
+        script = module(
+            "context.waitUntil(new Promise(done => setTimeout(done, 3000))); return new Response('');"
+        )
+        run(host, script, wait=False)
+        with pytest.raises(Unavailable):
+            run(host, script, key="two", seconds=0.3)
+    finally:
+        host.close()
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("for (;;) {}", "in time"),
+        ("await new Promise(() => {});", "answer"),
+        ("const all = []; for (;;) all.push(new Array(100000).fill(Math.random()));", "answer|memory"),
+        ("const all = []; for (;;) all.push(new Uint8Array(50_000_000).fill(1));", "answer|memory|RangeError"),
+        ("throw new Error('on purpose');", "on purpose"),
+        ("return 7;", "no Response"),
+        ("const { default: p } = await import('node:process'); p.exit(3);", "ended|process|denied|Error"),
+        ("const { writeSync } = await import('node:fs'); writeSync(1, 'not json\\n'); await new Promise(() => {});",
+         "standard output|in time|denied|Error|without an answer"),
+        ("for (let i = 0; ; i++) console.log('x'.repeat(10000));", "floods"),
+    ],
+)  # fmt: skip
+def test_scripts_that_misbehave_end_and_the_next_event_is_answered(host, body, says):
+    began = time.monotonic()
+    ran = Ran()
+    with pytest.raises(ScriptFailed, match=says):
+        host.run("one", lambda: module(body), EVENT, ran.fetch, ran.finished, seconds=4, wait=True)
+    assert time.monotonic() - began < 60, "the deadline holds"
+    assert ran.problem
+    assert run(host, module("return new Response('OK');"), key="two")[0].body == b"OK"
+
+
+ESCAPES = {
+    "a file": "const fs = await import('node:fs'); return fs.readFileSync('/etc/passwd', 'utf8');",
+    "a file by import": "return (await import('file:///etc/passwd', { with: { type: 'text' } })).default;",
+    "writing": "const fs = await import('node:fs'); fs.writeFileSync('x', 'y'); return 'wrote';",
+    "the environment": "const p = (await import('node:process')).default; return p.env.PATH ?? p.env.DENO_DIR;",
+    "a process": "const c = await import('node:child_process'); return String(c.execSync('id'));",
+    "remote code": "return (await import('https://example.com/x.js')).default;",
+    "npm": "return (await import('npm:left-pad')).default;",
+    "the network": "const net = await import('node:net'); return await new Promise((ok, no) => {"
+    " const s = net.connect(80, '127.0.0.1', () => ok('connected')); s.on('error', no); });",
+    "http": "const http = await import('node:http'); return await new Promise((ok, no) =>"
+    " http.get('http://169.254.169.254/', () => ok('got')).on('error', no));",
+    "names": "const dns = await import('node:dns/promises'); return (await dns.resolve('example.com'))[0];",
+    "the system": "const os = await import('node:os'); return os.hostname() + os.userInfo().username;",
+    "a worker": "const w = await import('node:worker_threads'); new w.Worker('1', { eval: true }); return 'worker';",
+    "storage": "localStorage.setItem('a', 'b'); return 'stored';",
+    "a cache": "return String(await caches.open('a'));",
+    "a database": "const { DatabaseSync } = await import('node:sqlite'); new DatabaseSync('x.db'); return 'open';",
+    "Deno": "return String(Deno.pid);",
+    "ffi": "return String(globalThis.Deno.dlopen);",
+    "a socket": "new WebSocket('ws://127.0.0.1:1/'); return 'socket';",
+    "a channel": "new BroadcastChannel('a'); return 'channel';",
+}
+
+
+@pytest.mark.parametrize("name", ESCAPES)
+def test_no_way_out(host, name):
+    script = module(
+        f"try {{ const found = await (async () => {{ {ESCAPES[name]} }})();"
+        " return new Response('ESCAPED ' + found); } catch (error) { return new Response('refused'); }"
+    )
+    try:
+        answer, _ = run(host, script, seconds=8)
+    except ScriptFailed:
+        return
+    assert answer.body in (b"refused", b"ESCAPED undefined"), answer.body[:200]
+
+
+def test_a_forged_message_is_the_scripts_own_answer_and_no_more(host):
+    script = module("""
+      const { writeSync } = await import("node:fs");
+      try { writeSync(1, JSON.stringify({type: "response", id: 999, status: 200}) + "\\n"); } catch {}
+      return new Response("real");""")
+    try:
+        answer, _ = run(host, script)
+    except ScriptFailed:
+        return
+    assert answer.body == b"real"
+
+
+def test_a_polluted_prototype_stays_in_its_process(host):
+    script = module(
+        "Object.prototype.polluted = 1; Array.prototype.toJSON = () => 'x'; return new Response('a');"
+    )
+    try:
+        run(host, script)
+    except ScriptFailed:
+        pass
+    clean = module("return Response.json(({}).polluted ?? null);")
+    assert run(host, clean, key="two")[0].body == b"null"
+
+
+def test_a_flood_of_requests_is_bounded(host):
+    script = module("""
+      let refused = 0;
+      for (let i = 0; i < 150; i++) await fetch("https://example.com/").catch(() => refused++);
+      return new Response(String(refused));""")
+    answer, ran = run(host, script)
+    assert (answer.body, len(ran.wanted)) == (b"50", 100)
+
+
+def test_a_long_log_is_cut_and_says_so(host):
+    script = module("for (let i = 0; i < 500; i++) console.log('line', i); return new Response('OK');")
+    _, ran = run(host, script)
+    assert len(ran.logs) == 201 and ran.logs[-1] == "300 further lines were left out"
