@@ -39,6 +39,7 @@ ROUTES = (
     "fonts",
     "transfer",
     "sites",
+    "conversations",
 )
 """Packages with operations: importing their routes declares them, and what else the packages declare."""
 

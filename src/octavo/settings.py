@@ -125,6 +125,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     page_size: Annotated[
         int, Meta(ge=1000, le=20_000_000, description="Bytes of Markdown that a page may have")
     ] = 1_000_000
+    mask_conversations: Annotated[
+        bool, Meta(description="Whether personal data in conversations is masked before it is stored")
+    ] = True
     llm_url: Annotated[str, Meta(description="OpenAI-compatible endpoint (optional)")] = ""
     llm_key: Annotated[str, Meta(description="Key for the model endpoint", extra=_SECRET)] = ""
     llm_model: Annotated[str, Meta(description="Model name")] = ""
