@@ -26,7 +26,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("invitations",),
     ("directory",),
     ("content", "references"),
-    ("changes", "comments", "search"),
+    ("changes", "comments", "search", "models"),
     ("uploads",),
     ("printing", "fonts"),
     ("transfer", "openapi", "gitsync", "translations"),

@@ -34,6 +34,7 @@ ROUTES = (
     "changes",
     "comments",
     "search",
+    "models",
     "uploads",
     "printing",
     "fonts",
