@@ -29,7 +29,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("content",),
     ("references",),
     ("pages",),
-    ("changes", "comments", "search"),
+    ("changes", "comments", "search", "models"),
     ("uploads",),
     ("printing", "fonts"),
     ("transfer", "openapi", "gitsync", "translations"),

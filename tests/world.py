@@ -32,6 +32,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from octavo.access import Actor, create_token, insert_user, upsert_member
 from octavo.app import api_app
+from octavo.conversations import analyse_conversations
 from octavo.identity import passwords, sessions
 from octavo.installation import close_context, open_context
 from octavo.kit.clock import now
@@ -331,6 +332,7 @@ def furnish(world: World, place: Place) -> None:
     ids["siteId"] = post("/orgs/{organizationId}/sites", {"title": "Docs", "spaces": [ids["spaceId"]]})["id"]
 
     _furnish_integrations(world, place)
+    _furnish_conversations(world, place)
 
     with world.context.db.write() as tx:
         # Without its job: no worker that opens this world should ask anybody outside.
@@ -452,6 +454,30 @@ def _furnish_comments(world: World, place: Place) -> None:
         ids[f"{name}Id"] = world.post(colleague, place.path(path), said)["id"]
         replies = place.path(f"{path}/{{{name}Id}}/replies")
         ids[f"{name}ReplyId"] = world.post(colleague, replies, {"body": {"markdown": "It is."}})["id"]
+
+
+def _furnish_conversations(world: World, place: Place) -> None:
+    """Two conversations about the same, analysed, and a task that somebody made of that."""
+    ids = place.ids
+    asked = ("How do I install it on a server?", "Installing on a server fails, how do I install it?")
+    inputs = [
+        {"id": f"ticket-{number}", "parts": [{"type": "message", "role": "user", "body": body}]}
+        for number, body in enumerate(asked)
+    ]
+    world.post(place.admin, place.path("/orgs/{organizationId}/conversations"), inputs)
+    analyse_conversations(world.context, ids["organizationId"])
+    with world.context.db.write() as tx:
+        # The job that just was done.
+        tx.run("DELETE FROM jobs WHERE kind = 'analyseConversations'")
+
+    def first(path: str) -> Any:
+        return world.get(place.admin, place.path(path))["items"][0]
+
+    ids["conversationId"] = first("/orgs/{organizationId}/conversations")["id"]
+    ids["issueId"] = first("/orgs/{organizationId}/conversations-issues")["issue"]["id"]
+    ids["clusterId"] = first("/orgs/{organizationId}/conversations-clusters")["id"]
+    task = {"space": ids["spaceId"], "cluster": ids["clusterId"]}
+    ids["agentTaskId"] = world.post(place.admin, place.path("/orgs/{organizationId}/agent-tasks"), task)["id"]
 
 
 def _certificate() -> str:

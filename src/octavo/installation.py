@@ -33,12 +33,14 @@ ROUTES = (
     "changes",
     "comments",
     "search",
+    "models",
     "uploads",
     "printing",
     "fonts",
     "transfer",
     "sites",
     "integrations",
+    "conversations",
 )
 """Packages with operations: importing their routes declares them, and what else the packages declare."""
 

@@ -129,9 +129,27 @@ class Settings(Struct, frozen=True, kw_only=True):
     page_size: Annotated[
         int, Meta(ge=1000, le=20_000_000, description="Bytes of Markdown that a page may have")
     ] = 1_000_000
+    mask_conversations: Annotated[
+        bool, Meta(description="Whether personal data in conversations is masked before it is stored")
+    ] = True
     llm_url: Annotated[str, Meta(description="OpenAI-compatible endpoint (optional)")] = ""
     llm_key: Annotated[str, Meta(description="Key for the model endpoint", extra=_SECRET)] = ""
     llm_model: Annotated[str, Meta(description="Model name")] = ""
+    llm_seconds: Annotated[
+        int, Meta(ge=1, le=3600, description="Seconds in which a model has to have answered")
+    ] = 60
+    llm_daily_tokens: Annotated[
+        int, Meta(ge=0, description="Tokens that models may take a day for one organization; 0: any number")
+    ] = 2_000_000
+    llm_input_price: Annotated[
+        float, Meta(ge=0, description="Price of a million tokens sent to the model, in any currency")
+    ] = 0.0
+    llm_output_price: Annotated[
+        float, Meta(ge=0, description="Price of a million tokens that the model answers with")
+    ] = 0.0
+    llm_log_content: Annotated[
+        bool, Meta(description="Whether what is said to models and back is kept in the log of calls")
+    ] = False
     smtp_url: Annotated[str, Meta(description="smtp://user:password@host:port (optional)")] = ""
     mail_from: Annotated[str, Meta(description="Sender of mails")] = "octavo@localhost"
     oidc_issuer: Annotated[

@@ -61,6 +61,7 @@ class Can(Enum):
     CREATE_CONTENT = "createContent"
     CREATE_OPENAPI_SPEC = "createOpenAPISpec"
     INGEST_CONVERSATIONS = "ingestConversations"
+    VIEW_CONVERSATIONS = "viewConversations"
     VIEW_BILLING = "viewBilling"
     LIST_MEMBERS = "listMembers"
     LIST_TEAMS = "listTeams"
@@ -101,6 +102,7 @@ ORGANIZATION: Abilities = {
     Can.CREATE_CONTENT: "create",
     Can.CREATE_OPENAPI_SPEC: "create",
     Can.INGEST_CONVERSATIONS: "create",
+    Can.VIEW_CONVERSATIONS: "edit",
     Can.VIEW_BILLING: "admin",
     Can.LIST_MEMBERS: "read",
     Can.LIST_TEAMS: "read",

@@ -84,11 +84,18 @@ def tell(tx: Transaction, type: str, access: ChangeAccess | SpaceAccess, change_
 # --- creating -----------------------------------------------------------------------------------------
 
 
-def create(tx: Transaction, space: SpaceAccess, subject: str) -> ChangeRow:
-    """A draft over the head of main."""
+def create(tx: Transaction, space: SpaceAccess, subject: str, issues_cluster: str | None = None) -> ChangeRow:
+    """A draft over the head of main. ``issues_cluster``: the questions it is to answer."""
     main = main_state(tx, space.space_id)
     branch = open_branch(tx, main, space.user_id)
-    change = store.insert_change(tx, branch, main.revision_id, created_by=space.user_id, subject=subject)
+    change = store.insert_change(
+        tx,
+        branch,
+        main.revision_id,
+        created_by=space.user_id,
+        subject=subject,
+        issues_cluster=issues_cluster,
+    )
     tell(tx, "change_request_created", space, change.id)
     return change
 

@@ -182,7 +182,13 @@ _COUNTED = {"draft": "changes_draft", "open": "changes_open"}
 
 
 def insert_change(
-    tx: Transaction, branch: State, initial_revision: str, *, created_by: str, subject: str
+    tx: Transaction,
+    branch: State,
+    initial_revision: str,
+    *,
+    created_by: str,
+    subject: str,
+    issues_cluster: str | None = None,
 ) -> ChangeRow:
     """A draft on a branch that was just opened. Its number is the count of all there ever were in the space."""
     change_id, moment = ids.new_id(), now()
@@ -193,8 +199,8 @@ def insert_change(
     )
     tx.run(
         """INSERT INTO change_requests (id, space_id, number, branch_id, status, subject, created_by, created_at,
-                                        updated_at, revision_initial)
-           VALUES (:id, :space, :number, :branch, 'draft', :subject, :by, :at, :at, :initial)""",
+                                        updated_at, revision_initial, issues_cluster)
+           VALUES (:id, :space, :number, :branch, 'draft', :subject, :by, :at, :at, :initial, :cluster)""",
         id=change_id,
         space=branch.space_id,
         number=number,
@@ -203,6 +209,7 @@ def insert_change(
         by=created_by,
         at=moment,
         initial=initial_revision,
+        cluster=issues_cluster,
     )
     return get_change(tx, change_id)
 

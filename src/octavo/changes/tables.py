@@ -22,6 +22,7 @@ declare(
             row("revision_initial", "revisions"),
             row("revision_merged_ancestor", "revisions"),
             row("revision_merged", "revisions"),
+            row("issues_cluster", "issue_clusters"),
         ),
         values={"status": get_args(Status)},
         json={"description": object},

@@ -17,6 +17,7 @@ import time
 import zlib
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -99,6 +100,14 @@ class Fetched(Struct, frozen=True):
     body: bytes
 
 
+class Streamed(Struct, frozen=True):
+    """An answer of any status, the body as it comes."""
+
+    status: int
+    headers: httpx.Headers
+    chunks: Iterator[bytes]
+
+
 class Fetcher:
     """Safe to share between threads; keeps no connection between fetches.
 
@@ -171,6 +180,26 @@ class Fetcher:
             target = following
         raise FetchError(f"{target.host}: more than {limits.redirects} redirects")
 
+    @contextmanager
+    def stream(
+        self,
+        url: str,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        limits: Limits = _LIMITS,
+    ) -> Iterator[Streamed]:
+        """An answer that is read while it comes. A redirect is an answer like another. Raises FetchError, also while
+        its chunks are read."""
+        deadlines.check()
+        deadline = time.monotonic() + deadlines.remaining(limits.seconds)
+        sent = {k: v for k, v in (headers or {}).items() if k.lower() not in _OWN_HEADERS}
+        target = self.check_url(url, deadline - time.monotonic())
+        with self._open(
+            target, method=method, headers=sent, body=body, limits=limits, deadline=deadline
+        ) as opened:
+            yield opened
+
     def _fetch_once(
         self,
         target: Target,
@@ -181,6 +210,22 @@ class Fetcher:
         limits: Limits,
         deadline: float,
     ) -> Fetched:
+        with self._open(
+            target, method=method, headers=headers, body=body, limits=limits, deadline=deadline
+        ) as opened:
+            return Fetched(target.url, opened.status, opened.headers, b"".join(opened.chunks))
+
+    @contextmanager
+    def _open(
+        self,
+        target: Target,
+        *,
+        method: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        limits: Limits,
+        deadline: float,
+    ) -> Iterator[Streamed]:
         import httpcore
         import httpx
 
@@ -202,20 +247,26 @@ class Fetcher:
                 pool.stream(method, address, headers=list(sent.items()), content=body) as response,
             ):
                 found = httpx.Headers(response.headers)
-                data = bytearray()
-                for chunk in _decoded(response.iter_stream(), found.get("content-encoding", "identity")):
-                    data += chunk
-                    if limits.together is not None:
-                        limits.together.take(len(chunk))
-                    if len(data) > limits.size:
-                        raise FetchError(f"{target.host}: the answer is larger than {limits.size} bytes")
-                return Fetched(target.url, response.status, found, bytes(data))
+                chunks = _decoded(response.iter_stream(), found.get("content-encoding", "identity"))
+                yield Streamed(response.status, found, _limited(chunks, target.host, limits))
         except httpcore.TimeoutException:
             raise FetchError(f"{target.host}: no whole answer within {limits.seconds:g} seconds") from None
         except (httpcore.NetworkError, httpcore.ProtocolError, zlib.error, ssl.SSLError) as error:
             raise FetchError(f"{target.host}: {error or type(error).__name__}") from None
         except (UnicodeError, TypeError, ValueError) as error:
             raise FetchError(f"{target.host}: a request that cannot be sent: {error}") from None
+
+
+def _limited(chunks: Iterator[bytes], host: str, limits: Limits) -> Iterator[bytes]:
+    """The chunks, up to the size that is allowed. Raises FetchError past it."""
+    size = 0
+    for chunk in chunks:
+        size += len(chunk)
+        if limits.together is not None:
+            limits.together.take(len(chunk))
+        if size > limits.size:
+            raise FetchError(f"{host}: the answer is larger than {limits.size} bytes")
+        yield chunk
 
 
 @cache

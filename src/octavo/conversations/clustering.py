@@ -1,0 +1,137 @@
+"""Which issues are about the same: each joins the cluster that it is most like, or begins one.
+
+Incremental: an issue is looked at once, a cluster keeps its id for good, and what is kept of a cluster is how often
+each word stands in its issues. Words are weighted by how rare they are among all issues (TF-IDF). Pure; whoever
+uses this reads and writes the rows.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+
+import msgspec
+
+from ..core.wording import stems
+
+ALIKE = 0.28
+"""The cosine from which an issue is about the same as a cluster."""
+_WORDS = 1 << 16
+"""Different words that are told apart; others share a number."""
+_KEPT = 80
+"""Words that are kept of a cluster, the most frequent ones."""
+_CANDIDATES = 60
+"""Clusters that an issue is compared with: those that share its rarest words."""
+_WORD = 3
+"""What a word counts beside a pair of neighbours."""
+
+Vector = dict[int, float]
+
+
+def word_number(word: str) -> int:
+    return zlib.crc32(word.encode("utf-8", "surrogatepass")) % _WORDS
+
+
+def count_words(title: str, text: str) -> Counter[int]:
+    """How often each word, and each pair of neighbours, stands in an issue; the title counts twice."""
+    found: Counter[int] = Counter()
+    for part, times in ((title, 2), (text, 1)):
+        words = stems(part)
+        for word in words:
+            found[word_number(word)] += _WORD * times
+        for first, second in zip(words, words[1:], strict=False):
+            found[word_number(f"{first} {second}")] += times
+    return found
+
+
+class Clustering:
+    """The clusters of an organization in memory."""
+
+    def __init__(self, issues: int, words: Mapping[int, int]) -> None:
+        self.issues = issues
+        self.words: Counter[int] = Counter(words)
+        self.vectors: dict[str, Counter[int]] = {}
+        self.sizes: dict[str, int] = {}
+        self._weighted: dict[str, Vector] = {}
+        self._with: dict[int, set[str]] = defaultdict(set)
+
+    def add_cluster(self, cluster_id: str, size: int, vector: Counter[int]) -> None:
+        self.vectors[cluster_id], self.sizes[cluster_id] = vector, size
+        for word in vector:
+            self._with[word].add(cluster_id)
+
+    def learn(self, issue: Mapping[int, int]) -> None:
+        """Counts the words of an issue among all issues. For a whole batch before any of it joins: rareness is
+        then that of the batch too."""
+        self.issues += 1
+        self.words.update(issue.keys())
+        self._weighted.clear()
+
+    def find(self, issue: Mapping[int, int]) -> tuple[str, float] | None:
+        """The cluster that an issue is most like, and how much; None where none is alike enough."""
+        wanted = self._weigh(issue)
+        candidates: set[str] = set()
+        for word in sorted(wanted, key=lambda word: (len(self._with.get(word, ())), word)):
+            there = self._with.get(word, set())
+            if candidates and len(candidates) + len(there) > _CANDIDATES:
+                break
+            candidates |= there
+        best = max(
+            ((_product(wanted, self._weights_of(each)), each) for each in candidates),
+            default=None,
+            key=lambda found: (found[0], found[1]),
+        )
+        return (best[1], best[0]) if best is not None and best[0] >= ALIKE else None
+
+    def join(self, cluster_id: str, issue: Mapping[int, int]) -> None:
+        """Puts an issue into a cluster, which is a new one when nobody knows its id."""
+        if cluster_id not in self.vectors:
+            self.add_cluster(cluster_id, 0, Counter())
+        vector = self.vectors[cluster_id]
+        vector.update(issue)
+        self.sizes[cluster_id] += 1
+        self._weighted.pop(cluster_id, None)
+        for word in issue:
+            self._with[word].add(cluster_id)
+
+    def dissolve(self, cluster_id: str) -> None:
+        """Forgets a cluster whose issue went elsewhere."""
+        for word in self.vectors.pop(cluster_id):
+            self._with[word].discard(cluster_id)
+        del self.sizes[cluster_id]
+        self._weighted.pop(cluster_id, None)
+
+    def likeness(self, issue: Mapping[int, int], cluster_id: str) -> float:
+        """The cosine of an issue and a cluster."""
+        return _product(self._weigh(issue), self._weights_of(cluster_id))
+
+    def _weights_of(self, cluster_id: str) -> Vector:
+        found = self._weighted.get(cluster_id)
+        if found is None:
+            found = self._weighted[cluster_id] = self._weigh(self.vectors[cluster_id])
+        return found
+
+    def _weigh(self, counts: Mapping[int, int]) -> Vector:
+        weights = {word: count**0.5 * self._rareness(word) for word, count in counts.items()}
+        length = math.sqrt(sum(weight * weight for weight in weights.values())) or 1.0
+        return {word: weight / length for word, weight in weights.items()}
+
+    def _rareness(self, word: int) -> float:
+        return math.log((1 + self.issues) / (1 + self.words.get(word, 0))) + 1
+
+
+def _product(one: Vector, other: Vector) -> float:
+    if len(one) > len(other):
+        one, other = other, one
+    return sum(weight * other[word] for word, weight in one.items() if word in other)
+
+
+def encode_vector(vector: Counter[int]) -> str:
+    """As it is stored, without the words that hardly ever stand in its issues."""
+    return msgspec.json.encode(sorted(vector.most_common(_KEPT))).decode()
+
+
+def decode_vector(stored: str) -> Counter[int]:
+    return Counter(dict(msgspec.json.decode(stored, type=list[tuple[int, int]])))

@@ -1,0 +1,93 @@
+"""Work on the documentation: tasks that somebody makes of a cluster or of nothing, and the change requests they open.
+
+A task that is started has a change request, which carries the cluster; merging that completes the task.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import UNSET
+
+from ..access import Can, OrgAccess, space_access
+from ..changes import create as create_change
+from ..core.document import DocumentError, from_json, to_json
+from ..core.wording import shorten
+from ..errors import BadRequest, Conflict, NotFound
+from ..kit.db import Transaction
+from ..kit.outbox import Event, consumer
+from . import store
+from .store import TaskRow
+from .wire import CreateTask
+
+_MAX_SUBJECT = 100
+
+
+def get_task(tx: Transaction, org: OrgAccess, task_id: str) -> TaskRow:
+    """A task in a space that the caller sees. Raises NotFound."""
+    missing = f"There is no agent task {task_id!r} in this organization."
+    task = store.find_task(tx, org.organization_id, task_id)
+    if task is None:
+        raise NotFound(missing)
+    try:
+        space_access(tx, org.actor, Can.VIEW, task.space_id)
+    except NotFound:
+        raise NotFound(missing) from None
+    return task
+
+
+def create(tx: Transaction, org: OrgAccess, given: CreateTask) -> TaskRow:
+    """Raises NotFound and Forbidden for the space, NotFound for the cluster, BadRequest."""
+    space = space_access(tx, org.actor, Can.EDIT, given.space)
+    if space.organization_id != org.organization_id:
+        raise NotFound(f"space: there is no space {given.space!r} in this organization.")
+    title, description = given.title, given.description
+    if given.cluster is not UNSET:
+        cluster = store.find_cluster(tx, org.organization_id, given.cluster)
+        if cluster is None:
+            raise NotFound(f"cluster: there is no cluster {given.cluster!r} in this organization.")
+        title = title if title is not UNSET else shorten(cluster.label, _MAX_SUBJECT)
+        description = description or cluster.summary
+    if title is UNSET:
+        raise BadRequest("title: a task without a cluster needs one.")
+    task_id = store.insert_task(
+        tx,
+        organization_id=org.organization_id,
+        space_id=space.space_id,
+        cluster_id=given.cluster if given.cluster is not UNSET else None,
+        title=title,
+        description=description,
+        instructions=_instructions(given),
+        created_by=org.user_id,
+    )
+    return get_task(tx, org, task_id)
+
+
+def _instructions(given: CreateTask) -> str:
+    wanted = given.instructions if given.instructions is not UNSET else {"nodes": []}
+    try:
+        return msgspec.json.encode(to_json(from_json(wanted))).decode()
+    except DocumentError as error:
+        raise BadRequest(f"instructions: {error}") from None
+
+
+def set_status(tx: Transaction, org: OrgAccess, task_id: str, status: str) -> TaskRow:
+    """Starts a task, which opens its change request, puts it back or gives it up. Raises NotFound, Forbidden,
+    Conflict for one that is completed."""
+    task = get_task(tx, org, task_id)
+    space = space_access(tx, org.actor, Can.EDIT, task.space_id)
+    if task.status == "completed":
+        raise Conflict("This task is completed: its change request was merged.")
+    if task.status == status:
+        return task
+    change_id = task.change_id
+    if status == "started" and change_id is None:
+        change_id = create_change(tx, space, task.title, task.cluster_id).id
+    store.set_task(tx, task, status, change_id)
+    return get_task(tx, org, task_id)
+
+
+@consumer("agentTasks")
+def complete_merged(tx: Transaction, event: Event) -> None:
+    """Completes the task whose change request was merged."""
+    if event.type == "change_request_merged":
+        store.complete_tasks(tx, event.payload["change_request"])

@@ -1,0 +1,13 @@
+"""Language models: the one way to ask one, what organizations tell them, and the log of all calls.
+
+Nothing needs a model. Whoever can use one asks ``find_model`` and does without where there is none.
+"""
+
+from . import tables as tables
+from .calling import Model, find_model
+from .instructing import read_instructions
+from .provider import Message, ModelFailed
+
+__all__ = [
+    "Message", "Model", "ModelFailed", "find_model", "read_instructions", "tables",
+]  # fmt: skip

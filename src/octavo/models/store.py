@@ -1,0 +1,86 @@
+"""Agent instructions and calls of models: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from ..kit import ids
+from ..kit.clock import now
+from ..kit.db import Transaction
+from ..kit.pagination import Slice, decode_token, slice_rows
+
+
+class InstructionsRow(Struct, frozen=True):
+    """``instructions``: JSON of a document."""
+
+    instructions: str
+    updated_at: int
+    updated_by: str
+
+
+class CallRow(Struct, frozen=True):
+    """``duration`` in milliseconds; ``cost_micros`` in millionths of the currency that prices are set in."""
+
+    id: str
+    user_id: str | None
+    purpose: str
+    model: str
+    status: str
+    error: str | None
+    input_tokens: int
+    output_tokens: int
+    cost_micros: int
+    duration: int
+    created_at: int
+    request: str | None
+    answer: str | None
+
+
+_CALL = ", ".join(CallRow.__struct_fields__)
+
+
+def find_instructions(tx: Transaction, organization_id: str) -> InstructionsRow | None:
+    row = tx.one(
+        "SELECT instructions, updated_at, updated_by FROM agent_instructions WHERE organization_id = :org",
+        org=organization_id,
+    )
+    return InstructionsRow(*row) if row else None
+
+
+def put_instructions(tx: Transaction, organization_id: str, instructions: str, by: str) -> None:
+    tx.run(
+        """INSERT INTO agent_instructions (organization_id, instructions, updated_at, updated_by)
+           VALUES (:org, :instructions, :at, :by)
+           ON CONFLICT (organization_id) DO UPDATE SET instructions = excluded.instructions,
+             updated_at = excluded.updated_at, updated_by = excluded.updated_by""",
+        org=organization_id,
+        instructions=instructions,
+        at=now(),
+        by=by,
+    )
+
+
+def insert_call(tx: Transaction, **columns: Any) -> None:
+    names = ["id", "created_at", *columns]
+    tx.run(
+        f"INSERT INTO model_calls ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})",
+        id=ids.new_id(),
+        created_at=now(),
+        **columns,
+    )
+
+
+def list_calls(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[CallRow]:
+    """Newest first."""
+    after = decode_token(page, str)
+    rows = tx.all(
+        f"""SELECT {_CALL} FROM model_calls WHERE organization_id = :org AND id < :after
+            ORDER BY id DESC LIMIT :limit""",
+        org=organization_id,
+        after=after[0] if after else "~",
+        limit=limit + 1,
+    )
+    count = tx.value("SELECT count(*) FROM model_calls WHERE organization_id = :org", org=organization_id)
+    return slice_rows([CallRow(*row) for row in rows], limit, count, lambda row: (row.id,))

@@ -1,0 +1,78 @@
+"""Agent instructions and calls of models on the wire."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from ..kit.clock import iso
+from ..kit.operation import Call
+from .store import CallRow
+
+
+class UpdateInstructions(Struct):
+    instructions: dict[str, Any]
+
+
+class Location(Struct):
+    location: str
+
+
+class AgentInstructions(Struct, rename="camel", kw_only=True):
+    """``updated_by``: empty while nobody has set any."""
+
+    object: Literal["agent-instructions"] = "agent-instructions"
+    instructions: Raw
+    updated_at: str
+    updated_by: str
+    urls: Location
+
+
+class ModelCall(Struct, rename="camel", kw_only=True):
+    """``duration`` in milliseconds; ``cost`` in the currency that the prices of the settings are in; ``request`` and
+    ``answer`` only where content is logged."""
+
+    object: Literal["model-call"] = "model-call"
+    id: str
+    user: str | UnsetType
+    purpose: str
+    model: str
+    status: Literal["ok", "failed", "abandoned"]
+    error: str | UnsetType
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    duration: int
+    created_at: str
+    request: Raw | UnsetType
+    answer: str | UnsetType
+
+
+def present_instructions(
+    call: Call, organization_id: str, instructions: str, updated_at: int, updated_by: str
+) -> AgentInstructions:
+    return AgentInstructions(
+        instructions=Raw(instructions.encode()),
+        updated_at=iso(updated_at),
+        updated_by=updated_by,
+        urls=Location(call.url(f"/orgs/{organization_id}/agent-instructions")),
+    )
+
+
+def present_call(row: CallRow) -> ModelCall:
+    return ModelCall(
+        id=row.id,
+        user=row.user_id or UNSET,
+        purpose=row.purpose,
+        model=row.model,
+        status=row.status,  # type: ignore[arg-type]
+        error=row.error if row.error is not None else UNSET,
+        input_tokens=row.input_tokens,
+        output_tokens=row.output_tokens,
+        cost=row.cost_micros / 1_000_000,
+        duration=row.duration,
+        created_at=iso(row.created_at),
+        request=Raw(row.request.encode()) if row.request is not None else UNSET,
+        answer=row.answer if row.answer is not None else UNSET,
+    )

@@ -1,0 +1,126 @@
+"""A provider of language models for tests: a real HTTP server that speaks the protocol, and says what it is told to.
+
+with model_server() as server, world_with_model(world, server):
+    server.answer = lambda request: "Hello"
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import msgspec
+
+from world import World
+
+KEY = "sk-the-key-of-the-provider-0123"
+
+
+class ModelServer:
+    """``requests``: the bodies that came in. ``answer``: what is said to a request; raw bytes are sent as they are.
+    ``failures``: (status, body) that the next requests are answered with. ``hang``: seconds before anything is said.
+    """
+
+    def __init__(self) -> None:
+        self.requests: list[dict[str, Any]] = []
+        self.keys: list[str | None] = []
+        self.answer: Callable[[dict[str, Any]], str | bytes] = lambda request: "Yes."
+        self.failures: list[tuple[int, str]] = []
+        self.hang = 0.0
+        self.streams = True
+        self.url = ""
+        self.address = ""
+
+    @property
+    def said(self) -> str:
+        """All that was ever sent to it."""
+        return json.dumps(self.requests, ensure_ascii=False)
+
+
+def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            pass
+
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            server.requests.append({"path": self.path, **request})
+            server.keys.append(self.headers.get("authorization"))
+            time.sleep(server.hang)
+            if server.failures:
+                status, body = server.failures.pop(0)
+                self._send(status, "application/json", body.encode())
+                return
+            said = server.answer(request)
+            if isinstance(said, bytes):
+                self._send(
+                    200, "text/event-stream" if said.startswith(b"data:") else "application/json", said
+                )
+                return
+            usage = {"prompt_tokens": 100, "completion_tokens": 7}
+            if not server.streams:
+                choice = {"message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
+                self._send(
+                    200, "application/json", json.dumps({"choices": [choice], "usage": usage}).encode()
+                )
+                return
+            events = [
+                {"choices": [{"delta": {"content": said[at : at + 9]}}]} for at in range(0, len(said), 9)
+            ]
+            events += [{"choices": [{"delta": {}, "finish_reason": "stop"}]}, {"choices": [], "usage": usage}]
+            body = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
+            self._send(200, "text/event-stream", body.encode())
+
+        def _send(self, status: int, content_type: str, body: bytes) -> None:
+            try:
+                self.send_response(status)
+                self.send_header("content-type", content_type)
+                self.send_header("content-length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+            except OSError:
+                # Whoever asked is gone.
+                pass
+
+    return Handler
+
+
+@contextmanager
+def model_server() -> Iterator[ModelServer]:
+    server = ModelServer()
+    http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(server))
+    http.daemon_threads = True
+    server.address = f"127.0.0.1:{http.server_address[1]}"
+    server.url = f"http://{server.address}/v1"
+    thread = threading.Thread(target=http.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        http.shutdown()
+        http.server_close()
+        thread.join()
+
+
+@contextmanager
+def world_with_model(world: World, server: ModelServer, **settings: Any) -> Iterator[None]:
+    """The settings of a world that name this provider."""
+    kept = world.context.settings
+    given: dict[str, Any] = {
+        "llm_url": server.url,
+        "llm_key": KEY,
+        "llm_model": "test-model",
+        "llm_seconds": 5,
+        "allow_private_fetch": server.address,
+        **settings,
+    }
+    world.context.settings = msgspec.structs.replace(kept, **given)
+    try:
+        yield
+    finally:
+        world.context.settings = kept

@@ -1,0 +1,221 @@
+"""Models are asked over real HTTP: for an organization, with its instructions, in its budget, and whatever goes wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from model_server import KEY, ModelServer, model_server, world_with_model
+from octavo.errors import TooManyRequests
+from octavo.kit.deadlines import OutOfTime, limited
+from octavo.models import Message, Model, ModelFailed, find_model, provider
+from world import World
+
+ORG = "/orgs/{organizationId}"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    monkeypatch.setattr(provider, "PAUSE", 0.001)
+    with model_server() as found:
+        yield found
+
+
+def model(world: World, who: str = "editor") -> Model:
+    with world.context.db.read() as tx:
+        found = find_model(world.context, tx, world.home["organizationId"], world.users[who])
+    assert found is not None
+    return found
+
+
+def ask(world: World, text: str = "What now?", **options: Any) -> str:
+    return model(world).complete("test", [Message("user", text)], **options)
+
+
+def calls(world: World) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = world.get("admin", world.home.path(f"{ORG}/model-calls"))["items"]
+    return found
+
+
+def document(*paragraphs: str) -> dict[str, Any]:
+    def paragraph(text: str) -> dict[str, Any]:
+        leaf = {"object": "leaf", "text": text, "marks": []}
+        nodes = [{"object": "text", "leaves": [leaf]}]
+        return {"object": "block", "type": "paragraph", "data": {}, "nodes": nodes}
+
+    return {
+        "object": "document",
+        "data": {"schemaVersion": 1},
+        "nodes": [paragraph(each) for each in paragraphs],
+    }
+
+
+@pytest.mark.parametrize("streams", [True, False])
+def test_an_answer_comes_whole_and_in_pieces(world: World, server: ModelServer, streams: bool) -> None:
+    server.streams = streams
+    server.answer = lambda request: "Grüße, and a long answer."
+    with world_with_model(world, server, llm_input_price=2.0, llm_output_price=10.0):
+        pieces = list(model(world).stream("test", [Message("user", "What now?")]))
+    assert "".join(pieces) == "Grüße, and a long answer." and (len(pieces) > 1) is streams
+    (request,) = server.requests
+    assert request["path"] == "/v1/chat/completions" and request["model"] == "test-model"
+    assert request["messages"][-1] == {"role": "user", "content": "What now?"}
+    assert server.keys == [f"Bearer {KEY}"]
+    (call,) = calls(world)
+    assert call["status"] == "ok" and call["purpose"] == "test" and call["user"] == world.users["editor"]
+    assert (call["inputTokens"], call["outputTokens"]) == (100, 7)
+    assert call["cost"] == pytest.approx((100 * 2 + 7 * 10) / 1_000_000)
+    assert "request" not in call and "answer" not in call
+
+
+def test_content_is_logged_only_where_that_is_switched_on(world: World, server: ModelServer) -> None:
+    with world_with_model(world, server, llm_log_content=True):
+        ask(world, "Something particular")
+    (call,) = calls(world)
+    assert call["answer"] == "Yes." and "Something particular" in json.dumps(call["request"])
+
+
+def test_the_organization_instructs_every_call(world: World, server: ModelServer) -> None:
+    path = world.home.path(f"{ORG}/agent-instructions")
+    empty = world.get("admin", path)
+    assert empty["updatedBy"] == "" and empty["instructions"]["nodes"] == []
+    given = {"instructions": document("Say organisation with an s.", "Be brief.")}
+    answer = world.call("creator", "PUT", path, json=given)
+    assert answer.json()["updatedBy"] == world.users["creator"]
+    assert world.get("admin", path) == answer.json()
+    with world_with_model(world, server):
+        ask(world)
+    system = server.requests[0]["messages"][0]
+    assert system["role"] == "system"
+    assert "Say organisation with an s.\nBe brief." in system["content"]
+    events = world.get("admin", world.home.path(f"{ORG}/audit-events"))["items"]
+    assert events[0]["action"] == "agent_instructions.updated"
+
+
+@pytest.mark.parametrize(
+    "instructions",
+    [
+        None,
+        "Be brief",
+        [],
+        {"nodes": "x"},
+        {"nodes": [{"object": "block", "type": "nothing"}]},
+        document("x" * 10_001),
+    ],
+)
+def test_instructions_of_another_shape_are_refused(sqlite_world: World, instructions: Any) -> None:
+    path = sqlite_world.home.path(f"{ORG}/agent-instructions")
+    before = sqlite_world.digest()
+    answer = sqlite_world.call("admin", "PUT", path, json={"instructions": instructions})
+    assert answer.status_code == 400 and "instructions" in answer.json()["error"]["message"]
+    assert sqlite_world.digest() == before
+
+
+def test_an_organization_without_ai_has_no_model(world: World, server: ModelServer) -> None:
+    with world_with_model(world, server):
+        assert world.call("admin", "PATCH", world.home.path(ORG), json={"ai": False}).is_success
+        with world.context.db.read() as tx:
+            assert find_model(world.context, tx, world.home["organizationId"], None) is None
+            assert find_model(world.context, tx, world.away["organizationId"], None) is not None
+
+
+def test_secrets_are_not_sent(world: World, server: ModelServer) -> None:
+    with world_with_model(world, server):
+        ask(world, "Our key is sk-abcdefghijklmnopqrstu and AKIAIOSFODNN7EXAMPLE")
+    assert "sk-abcdef" not in server.said and "AKIA" not in server.said and "[secret]" in server.said
+
+
+def test_the_budget_of_an_organization_ends(world: World, server: ModelServer) -> None:
+    with world_with_model(world, server, llm_daily_tokens=1000):
+        for _ in range(8):
+            ask(world, max_tokens=100)
+        with pytest.raises(TooManyRequests):
+            ask(world, max_tokens=100)
+        assert len(server.requests) == 8
+        with world.context.db.read() as tx:
+            other = find_model(world.context, tx, world.away["organizationId"], None)
+        assert other is not None and other.complete("test", [Message("user", "x")], max_tokens=100) == "Yes."
+    with world_with_model(world, server, llm_daily_tokens=0):
+        assert ask(world) == "Yes."
+
+
+def test_what_passes_is_tried_again(world: World, server: ModelServer) -> None:
+    server.failures = [(500, "no"), (429, "slow down")]
+    with world_with_model(world, server):
+        assert ask(world) == "Yes."
+    assert len(server.requests) == 3 and len(calls(world)) == 1
+
+
+@pytest.mark.parametrize(
+    ("failures", "times", "named"),
+    [
+        ([(500, "no")] * 5, 3, "status 500"),
+        ([(401, f"wrong key {KEY}")], 1, "status 401"),
+        ([(400, "x" * 5000)], 1, "status 400"),
+        ([(307, "")], 1, "status 307"),
+    ],
+)
+def test_failures_are_said_without_the_key(
+    world: World, server: ModelServer, failures: list[tuple[int, str]], times: int, named: str
+) -> None:
+    server.failures = list(failures)
+    with world_with_model(world, server), pytest.raises(ModelFailed) as failed:
+        ask(world)
+    assert named in str(failed.value) and KEY not in str(failed.value) and len(str(failed.value)) < 500
+    assert len(server.requests) == times
+    (call,) = calls(world)
+    assert call["status"] == "failed" and KEY not in call["error"]
+
+
+def _event(value: Any) -> bytes:
+    return b"data: " + (value if isinstance(value, bytes) else json.dumps(value).encode()) + b"\n\n"
+
+
+PIECE = _event({"choices": [{"delta": {"content": "half"}}]})
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"", b"no JSON", b"[]", b"{}", b'{"error": {"message": "broke"}}', b'{"choices": []}', b'{"choices": {}}',
+        b'{"choices": [7]}', b'{"choices": [{"message": {"content": 7}}]}', b'{"choices": [{"message": null}]}',
+        b'{"choices": [{"message": {"content": "cut"}, "finish_reason": "length"}]}', b"\xff\xfe", b"[" * 100_000,
+        PIECE, PIECE + b"data: [DONE]\n\n", PIECE + _event(b"garbage"), PIECE + _event({"error": "overloaded"}),
+        b"data: [DONE]\n\n", PIECE + _event({"choices": [{"delta": {}, "finish_reason": "content_filter"}]}),
+        b"data:" + b"x" * 2_000_000,
+    ],
+)  # fmt: skip
+def test_garbage_is_a_failure(sqlite_world: World, server: ModelServer, garbage: bytes) -> None:
+    server.answer = lambda request: garbage
+    with world_with_model(sqlite_world, server), pytest.raises(ModelFailed):
+        ask(sqlite_world)
+    assert calls(sqlite_world)[0]["status"] == "failed"
+
+
+def test_a_provider_that_hangs_is_left_in_time(sqlite_world: World, server: ModelServer) -> None:
+    server.hang = 30
+    with world_with_model(sqlite_world, server, llm_seconds=1), pytest.raises(ModelFailed, match="within"):
+        ask(sqlite_world)
+    with world_with_model(sqlite_world, server), limited(0.3), pytest.raises((ModelFailed, OutOfTime)):
+        ask(sqlite_world)
+
+
+def test_a_provider_in_a_private_network_must_be_allowed(sqlite_world: World, server: ModelServer) -> None:
+    with (
+        world_with_model(sqlite_world, server, allow_private_fetch=""),
+        pytest.raises(ModelFailed, match="private"),
+    ):
+        ask(sqlite_world)
+    assert server.requests == []
+
+
+def test_an_answer_nobody_reads_to_its_end_is_logged(sqlite_world: World, server: ModelServer) -> None:
+    server.answer = lambda request: "a long answer " * 20
+    with world_with_model(sqlite_world, server):
+        stream = model(sqlite_world).stream("test", [Message("user", "x")])
+        next(stream)
+        stream.close()
+    assert calls(sqlite_world)[0]["status"] == "abandoned"
