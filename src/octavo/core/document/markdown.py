@@ -508,9 +508,14 @@ _RULES: list[tuple[str, Any, list[str]]] = [
 """The library's own rules ask for the others by these names; which rules begin a block ``Blocks.tokenize`` knows."""
 
 
+_LISTS = frozenset(["bullet_list_open", "ordered_list_open", "list_item_open"])
+
+
 class _State(StateBlock):
     def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
-        return without_dicts(super().push(ttype, tag, nesting))
+        token = super().push(ttype, tag, nesting)
+        # The library adds to what lists and their items say of themselves.
+        return token if ttype in _LISTS else without_dicts(token)
 
 
 class Blocks(ParserBlock):
