@@ -19,6 +19,8 @@ from .document.page import split_page
 from .pieces import Cut, Match, cells, inner, match, split
 
 T = TypeVar("T")
+MAX_DEPTH = 16
+"""Blocks within blocks that are merged by their parts; what is deeper is merged as a whole."""
 
 
 class TextConflict(Struct, frozen=True):
@@ -45,7 +47,7 @@ def merge_text(base: str, ours: str, theirs: str) -> TextMerge:
     settled = pick(base, ours, theirs)
     if settled is not None:
         return TextMerge(settled, [])
-    return _merge_cuts(split(base), split(ours), split(theirs), top=True)
+    return _merge_cuts(split(base), split(ours), split(theirs))
 
 
 def merge_page_text(base: str, ours: str, theirs: str, *, fields: bool = True) -> TextMerge:
@@ -106,7 +108,7 @@ class _Node:
         self.before.after, self.after.before = self.after, self.before
 
 
-def _merge_cuts(base: Cut, ours: Cut, theirs: Cut, *, top: bool = False) -> TextMerge:
+def _merge_cuts(base: Cut, ours: Cut, theirs: Cut, depth: int = 0) -> TextMerge:
     to_ours, to_theirs = match(base, ours), match(base, theirs)
     # A ring: ``start`` stands before the first piece and behind the last.
     start = _Node(-1, -1, -1)
@@ -115,12 +117,12 @@ def _merge_cuts(base: Cut, ours: Cut, theirs: Cut, *, top: bool = False) -> Text
         start.before.insert(node)
     of_theirs: list[_Node | None] = [None] * len(theirs.pieces)
     for i in range(len(base.pieces)):
-        _settle(i, base, ours, theirs, to_ours, to_theirs, of_ours, of_theirs)
+        _settle(i, base, ours, theirs, to_ours, to_theirs, of_ours, of_theirs, depth)
     for j, k in _same_insertions(ours, theirs, to_ours, to_theirs):
         of_ours[j].theirs = k
         of_theirs[k] = of_ours[j]
     _arrange(start, theirs, to_ours, to_theirs, of_theirs)
-    return _join(start, base, ours, theirs, top)
+    return _join(start, base, ours, theirs, not depth)
 
 
 def _settle(
@@ -132,6 +134,7 @@ def _settle(
     to_theirs: Match,
     of_ours: list[_Node],
     of_theirs: list[_Node | None],
+    depth: int,
 ) -> None:
     """What becomes of one piece of base: deleted, one version, or a merge of two."""
     j, k = to_ours.to[i], to_theirs.to[i]
@@ -143,7 +146,7 @@ def _settle(
             merged = (
                 TextMerge(theirs.pieces[k], [])
                 if said[1] == said[0]
-                else _merge_piece(base.pieces[i], ours.pieces[j], theirs.pieces[k], base.kind)
+                else _merge_piece((base, i), (ours, j), (theirs, k), depth=depth)
             )
             node.text, node.conflicts = merged.text, merged.conflicts
         elif said[1] == said[0]:
@@ -249,18 +252,20 @@ def _gap(last: _Node, node: _Node, start: _Node, base: Cut, ours: Cut, theirs: C
     return next((gap for gap in own if gap.count("\n") >= needed and not gap.strip()), ours.between)
 
 
-def _merge_piece(base: str, ours: str, theirs: str, kind: str) -> TextMerge:
-    """One piece that both sides edited."""
+def _merge_piece(*places: tuple[Cut, int], depth: int) -> TextMerge:
+    """One piece that both sides edited: the cut and the index of it in base, ours and theirs."""
+    base, ours, theirs = (cut.pieces[at] for cut, at in places)
     settled = pick(base, ours, theirs)
     if settled is not None:
         return TextMerge(settled, [])
-    if kind == "rows":
+    if places[0][0].kind == "rows":
         row = _merge_row(base, ours, theirs)
         if row is not None:
             return TextMerge(row, [])
-    cuts = inner(base), inner(ours), inner(theirs)
-    if cuts[0] and cuts[1] and cuts[2] and cuts[0].kind == cuts[1].kind == cuts[2].kind:
-        return _merge_cuts(cuts[0], cuts[1], cuts[2])
+    if depth < MAX_DEPTH:
+        cuts = [inner(cut.pieces[at], cut.places[at] if cut.places else None) for cut, at in places]
+        if cuts[0] and cuts[1] and cuts[2] and cuts[0].kind == cuts[1].kind == cuts[2].kind:
+            return _merge_cuts(cuts[0], cuts[1], cuts[2], depth + 1)
     return TextMerge(ours, [_leaf(base, ours, theirs)])
 
 

@@ -11,10 +11,19 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
+from copy import copy
 
 from msgspec import Struct
 
 from .alignment import align
+
+
+class Place(Struct, frozen=True):
+    """A piece among the lines of a text: its first and last line."""
+
+    lines: _Lines
+    first: int
+    last: int
 
 
 class Cut(Struct):
@@ -28,6 +37,8 @@ class Cut(Struct):
     close: str = ""
     keys: list[str] = []
     between: str = "\n\n"
+    places: list[Place] = []
+    """Where the pieces are among the lines they were cut from, for ``inner``; empty where no piece holds blocks."""
 
     def __post_init__(self) -> None:
         if not self.keys:
@@ -62,6 +73,8 @@ class _Lines:
     def __init__(self, text: str) -> None:
         self.text = text
         self.lines = text.split("\n")
+        self.count = len(self.lines)
+        """How many of the lines are looked at."""
         self.starts = [0]
         for line in self.lines:
             self.starts.append(self.starts[-1] + len(line) + 1)
@@ -141,13 +154,23 @@ class _Lines:
             spans[since] = len(self.lines) - 1
         return spans
 
+    def until(self, line: int) -> _Lines:
+        """The same lines, only those before this one."""
+        lines = copy(self)
+        lines.count = line
+        return lines
+
+    def end_of(self, line: int) -> int:
+        """The last line of the construct that begins here; this one if it is no more."""
+        return min(self.spans.get(line, line), self.count - 1)
+
     def indent(self, line: int) -> int:
         text = self.lines[line]
         return len(text.expandtabs(4)) - len(text.expandtabs(4).lstrip(" "))
 
     def next_filled(self, line: int) -> int:
-        """The first line from here on that is not blank; the number of lines if there is none."""
-        while line < len(self.lines) and self.blank[line]:
+        """The first line from here on that is not blank; the number of them if there is none."""
+        while line < self.count and self.blank[line]:
             line += 1
         return line
 
@@ -162,13 +185,13 @@ class _Lines:
         if self.is_item(first) or _FOOTNOTE.match(text):
             return self._last_of_list(first)
         if first in self.spans:
-            return self._with_indented(self.spans[first], 4)
+            return self._with_indented(self.end_of(first), 4)
         start = text.lstrip()
         if start.startswith("{%"):
             return first
         quoted, markup = start.startswith(">"), start.startswith("<")
         last = first
-        while last + 1 < len(self.lines) and not self.blank[last + 1]:
+        while last + 1 < self.count and not self.blank[last + 1]:
             line = self.lines[last + 1]
             if _UNDERLINE.match(line) and not quoted and not markup:
                 return last + 1
@@ -183,17 +206,17 @@ class _Lines:
         """Indented lines after a blank one may belong to what stands above."""
         while True:
             after = self.next_filled(last + 1)
-            if after >= len(self.lines) or after == last + 1 or self.indent(after) < width:
+            if after >= self.count or after == last + 1 or self.indent(after) < width:
                 return last
-            last = self.spans.get(after, after)
-            while last + 1 < len(self.lines) and not self.blank[last + 1] and self.indent(last + 1) >= width:
-                last = self.spans.get(last + 1, last + 1)
+            last = self.end_of(after)
+            while last + 1 < self.count and not self.blank[last + 1] and self.indent(last + 1) >= width:
+                last = self.end_of(last + 1)
 
     def _last_of_list(self, first: int) -> int:
-        last = self.spans.get(first, first)
+        last = self.end_of(first)
         while True:
             after = self.next_filled(last + 1)
-            if after >= len(self.lines):
+            if after >= self.count:
                 return last
             inside = self.indent(after) >= 2 or (
                 self.is_item(after) and not _FOOTNOTE.match(self.lines[first])
@@ -208,7 +231,7 @@ class _Lines:
                 or _FOOTNOTE.match(self.lines[after])
             ):
                 return last
-            last = self.spans.get(after, after)
+            last = self.end_of(after)
 
     def piece(self, first: int, last: int) -> tuple[int, int]:
         """Offsets of these lines, the last line end left out."""
@@ -221,13 +244,25 @@ class _Lines:
 def split(text: str) -> Cut:
     """The top-level blocks of a Markdown text (without front matter)."""
     lines = _Lines(text)
-    spans = []
-    line = lines.next_filled(0)
-    while line < len(lines.lines):
+    return _split(lines, 0, (0, len(text)))
+
+
+def _split(lines: _Lines, line: int, part: tuple[int, int]) -> Cut:
+    """The blocks from this line on; ``part`` are the offsets of these lines in the text."""
+    places: list[Place] = []
+    spans: list[tuple[int, int]] = []
+    begin, stop = part
+    line = lines.next_filled(line)
+    while line < lines.count:
         last = lines.last_of(line)
-        spans.append(lines.piece(line, last))
+        places.append(Place(lines, line, last))
+        start, end = lines.piece(line, last)
+        spans.append((start - begin, end - begin))
         line = lines.next_filled(last + 1)
-    return _cut("blocks", text, spans, between="\r\n\r\n" if "\r\n" in text else "\n\n")
+    text = lines.text[begin:stop]
+    cut = _cut("blocks", text, spans, between="\r\n\r\n" if "\r\n" in text else "\n\n")
+    cut.places = places
+    return cut
 
 
 def _cut(kind: str, text: str, spans: Sequence[tuple[int, int]], *, between: str, frame: bool = False) -> Cut:
@@ -242,14 +277,17 @@ def _cut(kind: str, text: str, spans: Sequence[tuple[int, int]], *, between: str
     return Cut(kind, text[:begin], pieces, gaps, text[stop:], between=between)
 
 
-def inner(piece: str) -> Cut | None:
+def inner(piece: str, place: Place | None = None) -> Cut | None:
     """The parts of a block that can be merged one by one: list items, table rows, the blocks inside a tag or an
-    expandable. None for a block that has none."""
+    expandable. None for a block that has none. With its place its lines are not looked through again."""
     start = piece.lstrip()
     if _MARKER.match(piece) and not _RULE.match(piece):
         return _items(piece)
     if start.startswith("{%") or start[:8].lower() == "<details":
-        return _container(piece)
+        if place is None:
+            lines = _Lines(piece)
+            place = Place(lines, lines.next_filled(0), lines.count - 1)
+        return _container(piece, place)
     if start[:6].lower() == "<table":
         rows = [match.span() for match in _TABLE_ROW.finditer(piece)]
         heads = piece.lower().count("<thead")
@@ -289,16 +327,16 @@ def _items(piece: str) -> Cut | None:
     return _cut(kind, piece, spans, between="\r\n" if "\r\n" in piece else "\n", frame=True)
 
 
-def _container(piece: str) -> Cut | None:
-    lines = _Lines(piece)
-    first = lines.next_filled(0)
-    last = lines.spans.get(first)
-    if last != len(lines.lines) - 1 or last < first + 2:
+def _container(piece: str, place: Place) -> Cut | None:
+    lines, first, last = place.lines, place.first, place.last
+    if lines.spans.get(first) != last or last < first + 2:
         return None
     at, stop = lines.starts[first + 1], lines.starts[last]
-    body = split(piece[at:stop])
+    body = _split(lines.until(last), first + 1, (at, stop))
     name = piece.split(None, 2)[1] if piece.lstrip().startswith("{%") else "details"
-    return Cut(name, piece[:at], body.pieces, body.gaps, piece[stop:], between=body.between)
+    close = piece[len(piece) - (lines.piece(first, last)[1] - stop) :]
+    body.kind, body.open, body.close = name, piece[: len(piece) - len(close) - (stop - at)], close
+    return body
 
 
 def cells(row: str) -> list[str]:

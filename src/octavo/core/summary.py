@@ -88,11 +88,16 @@ _OPENS = re.compile(
     r"|(?<![\\\w])_{1,2}+(?=[^\s_])|(?<!\\)~~(?=\S)|(?<![\\`])`++"
 )
 _CLOSES = {
-    "*": rf"(?<=[^\s*\\])%s(?:(?![\w*])|(?=[{_CJK}]))",
-    "_": r"(?<=[^\s_\\])%s(?!\w)",
-    "~": r"(?<=[^\s\\])%s",
-    "`": r"(?<!`)%s(?!`)",
+    mark: re.compile(form % re.escape(mark))
+    for form, marks in (
+        (rf"(?<=[^\s*\\])%s(?:(?![\w*])|(?=[{_CJK}]))", ("*", "**", "***")),
+        (r"(?<=[^\s_\\])%s(?!\w)", ("_", "__")),
+        (r"(?<=[^\s\\])%s", ("~~",)),
+    )
+    for mark in marks
 }
+_CLOSED = re.compile(r"\s*\)")
+_BACKTICKS = re.compile("`++")
 _FRONT_MATTER_LINE = re.compile(r"\s*$|\s*#|[\w.-]+[ \t]*:(\s|$)|[ \t]+\S")
 
 
@@ -331,7 +336,7 @@ def _plain(text: str, depth: int = 0) -> str:
         mark, start = opening[0], opening.end()
         if mark in unclosed:
             continue
-        closing = re.compile(_CLOSES[mark[0]] % re.escape(mark)).search(text, start + 1)
+        closing = _closing(text, mark, start + 1)
         if closing is None:
             unclosed.add(mark)
             continue
@@ -341,6 +346,13 @@ def _plain(text: str, depth: int = 0) -> str:
         at = start = closing.end()
     out.append(_unescape(text[at:]))
     return "".join(out)
+
+
+def _closing(text: str, mark: str, at: int) -> re.Match[str] | None:
+    """The sign that closes ``mark``, looked for from ``at`` on."""
+    if mark[0] != "`":
+        return _CLOSES[mark].search(text, at)
+    return next((run for run in _BACKTICKS.finditer(text, at) if run[0] == mark), None)
 
 
 def _unescape(text: str) -> str:
@@ -379,7 +391,7 @@ def _parse_link(content: str) -> tuple[str, str, str, str] | None:
         at = pointed.end()
         if title := _LINK_TITLE.match(content, at):
             return label, _tidy(_unescape(pointed[1])), _title_of(title), content[title.end() :]
-        end = re.compile(r"\s*\)").match(content, at)
+        end = _CLOSED.match(content, at)
         return (label, _tidy(_unescape(pointed[1])), "", content[end.end() :]) if end else None
     depth = 0
     while at < len(content):

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import unicodedata
 from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, Literal
 
 from markdown_it.common.utils import isPunctChar, isWhiteSpace
 from markdown_it.rules_inline import StateInline
 from markdown_it.rules_inline.state_inline import Scanned
+from markdown_it.token import Token
 
 _HANGUL_JAMO = ((0x1160, 0x11FF), (0xD7B0, 0xD7FF))
 """Hangul letters whose width Unicode calls neutral."""
@@ -53,8 +56,24 @@ def _is_form_selector(char: str) -> bool:
     return "\ufe00" <= char <= "\ufe0e"
 
 
+_NOTHING: Any = MappingProxyType({})
+
+
+def without_dicts(token: Token) -> Token:
+    """The token with one empty dict for all instead of two of its own, which are a third of its size. The rules give it
+    another one where they have something to say."""
+    token.attrs = token.meta = _NOTHING
+    return token
+
+
 class Flanking(StateInline):
     """The state of the inline parser, with the amended rule for runs of delimiters."""
+
+    def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
+        return without_dicts(super().push(ttype, tag, nesting))
+
+    def pushPending(self) -> Token:
+        return without_dicts(super().pushPending())
 
     def scanDelims(self, start: int, canSplitWord: bool) -> Scanned:
         src, end, marker = self.src, start + 1, self.src[start]

@@ -8,7 +8,8 @@ stands, so nesting costs no recursion; ``reader.py`` pairs them. Own inline rule
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
 from markdown_it import MarkdownIt
 from markdown_it.common import normalize_url
@@ -24,7 +25,6 @@ from markdown_it.rules_block import (
     html_block,
     list_block,
     reference,
-    table,
 )
 from markdown_it.rules_inline import (
     StateInline,
@@ -41,10 +41,10 @@ from markdown_it.rules_inline import (
 )
 from markdown_it.token import Token
 
-from .flanking import Flanking
+from .flanking import Flanking, without_dicts
 
 MAX_ADDED_CELLS = 20_000
-"""Cells that the tables of a page may leave out at the ends of their rows."""
+"""Cells that the tables of a page may leave out at the ends of their rows: a row that leaves out more ends its table."""
 MAX_LEVEL = 40
 """Lists and quotes deeper than this (a list counts two) are kept as plain text."""
 
@@ -58,7 +58,6 @@ _ELEMENT = re.compile(
     r"<(?P<close>/?)(?P<name>details|div|center)(?P<rest>(?:\s[^<>]*)?)>[ \t]*$", re.IGNORECASE
 )
 _DIV = re.compile(r"<(/?)(?:div|center|details)\b", re.IGNORECASE)
-_MAX_HTML_LINES = 500
 _NAME = re.compile(r"</?([A-Za-z][\w:-]*)")
 INLINE_ELEMENTS = frozenset(
     """a b strong em i code br button sub sup kbd mark del s strike img picture source span u small font big abbr cite
@@ -69,6 +68,11 @@ _FOOTNOTE = re.compile(r"\[\^([^\]\s]+)\]:[ \t]*")
 TEXT_ENDS = re.compile(r"[\n\\`~*_\[!<&$]")
 _SKIP_ENDS = re.compile(r"[\n\\`~*_\[\]!<&$]")  # link labels are looked for token by token, up to their ]
 _RAW_UNTIL = (("<table", "</table>"), ("<figure", "</figure>"))
+_RAW = ("<pre", "<!", "<?", "<scr", "<sty", "<tex")
+"""What blank lines and tags do not end."""
+_DELIMITERS = re.compile(r"(?!-[ \t])[|:-][|: \t-]+")
+_DELIMITER = re.compile(r":?-+:?")
+_CELL_END = re.compile(r"(?<!\\)\|")
 
 
 def tag(state: StateBlock, line: int, end: int, silent: bool) -> bool:
@@ -145,16 +149,34 @@ def element(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 def _end_of_html(state: StateBlock, line: int, end: int) -> int:
     """The line behind a ``<div>`` whose content is all HTML and holds no blank line; -1 where it is not so, for then
-    Markdown may stand in it."""
+    Markdown may stand in it. The lines of one run are looked at once for all the elements that begin in it."""
+    found: dict[tuple[int, int, int], int] = state.env.setdefault("ends_of_html", {})
+
+    def place(n: int) -> tuple[int, int, int]:
+        return state.bMarks[n] + state.tShift[n], state.blkIndent, end
+
+    if place(line) in found:
+        return found[place(line)]
+    opened: list[tuple[tuple[int, int, int], int]] = []
     depth = 0
-    for n in range(line, min(end, line + _MAX_HTML_LINES)):
-        text = state.src[state.bMarks[n] + state.tShift[n] : state.eMarks[n]]
-        if not text.startswith("<"):
-            return -1
-        depth += sum(-1 if found[1] else 1 for found in _DIV.finditer(text))
-        if depth <= 0:
-            return n + 1
-    return -1
+    for n in range(line, end):
+        first, stop = state.bMarks[n] + state.tShift[n], state.eMarks[n]
+        if not state.src.startswith("<", first, stop) or state.sCount[n] < state.blkIndent:
+            break
+        change = _deeper(state, first, stop)
+        if change > 0:
+            opened.append((place(n), depth))
+        depth += change
+        while opened and depth <= opened[-1][1]:
+            found[opened.pop()[0]] = n + 1
+    for element, _ in opened:
+        found[element] = -1
+    return found[place(line)]
+
+
+def _deeper(state: StateBlock, start: int, stop: int) -> int:
+    """How many more elements this part of a line opens than it closes."""
+    return sum(-1 if found[1] else 1 for found in _DIV.finditer(state.src, start, stop))
 
 
 def _summary(state: StateBlock, line: int, end: int, silent: bool) -> bool:
@@ -259,32 +281,28 @@ def definition(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 def markup(state: StateBlock, line: int, end: int, silent: bool) -> bool:
     """HTML blocks; a table or figure runs to its end, and a ``{%`` line ends what a blank line would."""
-    first = len(state.tokens)
     start = state.bMarks[line] + state.tShift[line]
     name = _NAME.match(state.src, start)
     if name is not None and name[1].lower() in INLINE_ELEMENTS:
         return False
-    if not html_block(state, line, end, silent):
-        return False
-    if silent:
-        return True
     opening = state.src[start : start + 7].lower()
+    if silent or opening.startswith(_RAW):
+        return html_block(state, line, end, silent)
+    first = len(state.tokens)
+    stop, depth, whole = _part_of_html(state, line, line, end, 0)
+    if not html_block(state, line, stop, False):
+        return False
     stop = state.line
     for begin, finish in _RAW_UNTIL:
-        if opening.startswith(begin) and finish not in state.tokens[first].content.lower():
-            stop = _find_end(state, stop, end, finish)
-    if opening[:4] not in ("<pre", "<!--", "<scr", "<sty", "<tex"):
-        depth = 0
-        for n in range(line, stop):
-            at = state.bMarks[n] + state.tShift[n]
-            if n > line and state.src.startswith("{%", at) and tag(state, n, end, True):
-                stop = n
-                break
-            depth += sum(-1 if found[1] else 1 for found in _DIV.finditer(state.src, at, state.eMarks[n]))
-            if depth < 0 and n > line:
-                # What it closes was opened before this piece.
-                stop = n
-                break
+        if whole and opening.startswith(begin) and finish not in state.tokens[first].content.lower():
+            # Blank lines stand in it.
+            last, at = _find_end(state, stop, end, finish), stop
+            while whole and at < last:
+                at, depth, whole = _part_of_html(state, line, at, last, depth)
+                stop = at
+                while whole and at < last and state.isEmpty(at):
+                    at += 1
+                    stop = at
     if stop != state.line:
         state.line = stop
         state.tokens[first].content = state.getLines(line, stop, state.blkIndent, True)
@@ -292,34 +310,106 @@ def markup(state: StateBlock, line: int, end: int, silent: bool) -> bool:
     return True
 
 
+def _part_of_html(state: StateBlock, first: int, line: int, end: int, depth: int) -> tuple[int, int, bool]:
+    """Where the HTML that begins at ``first`` stops, looked at from ``line`` on: at a blank line, before a tag, or before
+    the end of an element that was opened before it. With how many elements are open by then, and whether it may go on
+    behind that line."""
+    for n in range(line, end):
+        at = state.bMarks[n] + state.tShift[n]
+        if state.isEmpty(n) or state.sCount[n] < state.blkIndent:
+            return n, depth, True
+        if n > first and state.src.startswith("{%", at) and tag(state, n, end, True):
+            return n, depth, False
+        depth += _deeper(state, at, state.eMarks[n])
+        if depth < 0 and n > first:
+            return n, depth, False
+    return end, depth, True
+
+
 def _find_end(state: StateBlock, line: int, end: int, text: str) -> int:
+    """The line behind the first one that holds ``text``, or ``line``; both are remembered for what begins before."""
     failed = state.env.setdefault("not_after", {})
     if failed.get(text, end + 1) <= line:
         return line
+    known: dict[tuple[str, int, int, int], tuple[int, int]] = state.env.setdefault("found_at", {})
+    place = (text, state.level, state.blkIndent, end)
+    since, found = known.get(place, (0, -1))
+    if since <= line <= found:
+        return found + 1
     for n in range(line, end):
         if state.sCount[n] < state.blkIndent and not state.isEmpty(n):
             return line
         if text in state.src[state.bMarks[n] : state.eMarks[n]].lower():
+            known[place] = (line, n)
             return n + 1
     failed[text] = min(line, failed.get(text, line))
     return line
 
 
 def pipe_table(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """A table. Rows that are shorter than the head get cells without text; a page may be given so many of them, then
-    what would be a table is text: or a few characters would make any number of cells."""
-    if state.env.get("cells_added", 0) > MAX_ADDED_CELLS:
+    """A table, as one token: its cells are in ``meta``. Rows that are shorter than the head get cells without text; a
+    page may be given so many of them, then what would be a row or a table is text: or a few characters would make any
+    number of cells."""
+    added = state.env.get("cells_added", 0)
+    if line + 2 > end or added > MAX_ADDED_CELLS:
         return False
-    first = len(state.tokens)
-    if not table(state, line, end, silent):
+    sides = _sides_of(state, line + 1)
+    head = _line_of(state, line)
+    if not sides or "|" not in head or state.is_code_block(line):
         return False
-    if not silent:
-        cells = sum(token.type == "td_open" for token in state.tokens[first:])
-        written = sum(
-            state.src.count("|", state.bMarks[n], state.eMarks[n]) + 1 for n in range(line + 2, state.line)
-        )
-        state.env["cells_added"] = state.env.get("cells_added", 0) + max(0, cells - written)
+    names = _cells_of(head)
+    if len(names) != len(sides):
+        return False
+    if silent:
+        return True
+    rows: list[list[str]] = []
+    after = line + 2
+    while after < end and state.sCount[after] >= state.blkIndent:
+        text = _line_of(state, after)
+        if not text or state.is_code_block(after) or _interrupt(state, after, end, True):
+            break
+        cells = _cells_of(text)[: len(names)]
+        missing = len(names) - len(cells)
+        added += missing
+        if added > MAX_ADDED_CELLS:
+            break
+        rows.append(cells + [""] * missing)
+        after += 1
+    state.env["cells_added"] = added
+    token = state.push("table", "", 0)
+    token.map, token.meta = [line, after], {"sides": sides, "head": names, "rows": rows}
+    state.line = after
     return True
+
+
+def _line_of(state: StateBlock, line: int) -> str:
+    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].strip(" \t\n\r\v\f")
+
+
+def _sides_of(state: StateBlock, line: int) -> list[str]:
+    """The sides to which the columns are aligned ("" where not said); none if this is no line under a head."""
+    if state.sCount[line] < state.blkIndent or state.is_code_block(line):
+        return []
+    text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
+    if _DELIMITERS.fullmatch(text) is None:
+        return []
+    parts = [part.strip() for part in text.split("|")]
+    parts = parts[not parts[0] : len(parts) - (not parts[-1])]
+    if not all(_DELIMITER.fullmatch(part) for part in parts):
+        return []
+    return [_SIDES[part.startswith(":"), part.endswith(":")] for part in parts]
+
+
+_SIDES = {(False, False): "", (True, False): "left", (False, True): "right", (True, True): "center"}
+
+
+def _cells_of(text: str) -> list[str]:
+    cells = [part.replace("\\|", "|") for part in _CELL_END.split(text)]
+    if cells[0] == "":
+        cells.pop(0)
+    if cells and cells[-1] == "":
+        cells.pop()
+    return [cell.strip(" \t\n\r\v\f") for cell in cells]
 
 
 def _interrupts(state: StateBlock, line: int, end: int) -> bool:
@@ -327,9 +417,8 @@ def _interrupts(state: StateBlock, line: int, end: int) -> bool:
     start = state.bMarks[line] + state.tShift[line]
     if start >= state.eMarks[line]:
         return True
-    for rule in _INTERRUPTING.get(state.src[start], ()):
-        if rule(state, line, end, True):
-            return True
+    if _interrupt(state, line, end, True):
+        return True
     if line + 1 < end and "|" in state.src[start : state.eMarks[line]]:
         below = state.bMarks[line + 1] + state.tShift[line + 1]
         if below < state.eMarks[line + 1] and state.src[below] in "|:-":
@@ -381,22 +470,52 @@ _INTERRUPTING: dict[str, tuple[Any, ...]] = {
     **{digit: (list_block,) for digit in "0123456789"},
 }
 _STARTING: dict[str, tuple[Any, ...]] = {**_INTERRUPTING, "[": (footnote, definition)}
+
+
+def _chain(rules: dict[str, tuple[Any, ...]]) -> Callable[[StateBlock, int, int, bool], bool]:
+    """One rule for all of these, which asks those alone that begin with the first character of the line."""
+
+    def rule(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+        start = state.bMarks[line] + state.tShift[line]
+        return start < state.eMarks[line] and any(
+            one(state, line, end, silent) for one in rules.get(state.src[start], ())
+        )
+
+    return rule
+
+
+_interrupt = _chain(_INTERRUPTING)
+_NEVER_IN_LISTS = (fence, blockquote, hr, tag)
+_interrupt_list = _chain(
+    {sign: tuple(rule for rule in rules if rule in _NEVER_IN_LISTS) for sign, rules in _INTERRUPTING.items()}
+)
+
+
+def _interrupt_definition(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+    return (
+        pipe_table(state, line, end, silent)
+        or _interrupt(state, line, end, silent)
+        or footnote(state, line, end, silent)
+    )
+
+
 _RULES: list[tuple[str, Any, list[str]]] = [
-    ("table", pipe_table, ["paragraph", "reference"]),
     ("code", code, []),
-    ("fence", fence, ["paragraph", "reference", "blockquote", "list"]),
-    ("blockquote", blockquote, ["paragraph", "reference", "blockquote", "list"]),
-    ("hr", hr, ["paragraph", "reference", "blockquote", "list"]),
-    ("list", list_block, ["paragraph", "reference", "blockquote"]),
-    ("tag", tag, ["paragraph", "reference", "blockquote", "list"]),
-    ("math", math_block, ["paragraph", "reference", "blockquote"]),
-    ("footnote", footnote, ["reference"]),
-    ("reference", definition, []),
-    ("element", element, ["paragraph", "reference", "blockquote"]),
-    ("html_block", markup, ["paragraph", "reference", "blockquote"]),
-    ("heading", heading, ["paragraph", "reference", "blockquote"]),
-    ("paragraph", paragraph, []),
+    ("interrupt", _interrupt, ["blockquote"]),
+    ("interrupt_list", _interrupt_list, ["list"]),
+    ("interrupt_definition", _interrupt_definition, ["reference"]),
 ]
+"""The library's own rules ask for the others by these names; which rules begin a block ``Blocks.tokenize`` knows."""
+
+
+_LISTS = frozenset(["bullet_list_open", "ordered_list_open", "list_item_open"])
+
+
+class _State(StateBlock):
+    def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
+        token = super().push(ttype, tag, nesting)
+        # The library adds to what lists and their items say of themselves.
+        return token if ttype in _LISTS else without_dicts(token)
 
 
 class Blocks(ParserBlock):
@@ -405,6 +524,12 @@ class Blocks(ParserBlock):
         self.ruler.__init__()  # type: ignore[misc]
         for name, rule, alternatives in _RULES:
             self.ruler.push(name, rule, {"alt": alternatives})
+
+    def parse(self, src: str, md: MarkdownIt, env: Any, outTokens: list[Token]) -> list[Token]:
+        if src:
+            state = _State(src, md, env, outTokens)
+            self.tokenize(state, state.line, state.lineMax)
+        return outTokens
 
     def tokenize(self, state: StateBlock, startLine: int, endLine: int) -> None:
         line, blank, src = startLine, False, state.src
@@ -574,7 +699,9 @@ PARSER = _make()
 def parse_blocks(text: str, env: dict[str, Any]) -> list[Token]:
     """Block tokens of normalized Markdown (``\\n`` only); inline content is still text in them. ``env`` carries
     link definitions and footnotes between the parts of one page."""
-    return PARSER.block.parse(text, PARSER, env, []) or []
+    tokens: list[Token] = []
+    PARSER.block.parse(text, PARSER, env, tokens)
+    return tokens
 
 
 def parse_inline(text: str, env: dict[str, Any]) -> list[Token]:

@@ -19,12 +19,15 @@ MAX_TAGS = 16
 """Tags and elements nested deeper than this (within one list or quote) are not paired any more."""
 
 _OPENS_VALUE = re.compile(r"""(?:^|(?<=["'])[ \t\n]++)(?P<name>[A-Za-z_][\w-]*+)=(?P<quote>["'])""")
-_FOOTNOTE_BUDGET = 200_000
+_FOOTNOTES_MIN, _FOOTNOTES_SHARE = 10_000, 8
+"""A footnote is read again wherever it is named: so many characters of footnotes a page may make, and so many for each
+of its own; a footnote named beyond that is empty."""
 
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 _FENCE = re.compile(r"[ \t>]*(?:[*+-][ \t]+|\d+[.)][ \t]+)*(`{3,}|~{3,})")
 _TAG_AND_MORE = re.compile(r"^[ \t]*\{%[^\n]*%\}[ \t]*[^\s]", re.MULTILINE)
 _DETAILS = re.compile(r"([ \t]*)(<details(?:\s[^<>]*)?>)[ \t]*(?=\S)", re.IGNORECASE)
+_END_TAG = re.compile(r"\{%-?[ \t]*end(@?[A-Za-z][\w/.:-]*?)[ \t]*-?%\}")
 _SUMMARY_END = re.compile(r"</summary>[ \t]*(?=\S)", re.IGNORECASE)
 _DETAILS_END = re.compile(r"(?<=\S)[ \t]*</details>[ \t]*$", re.IGNORECASE)
 
@@ -103,12 +106,11 @@ def _cuts(text: str) -> list[int]:
             if not match["name"].startswith("end"):
                 names.append(match["name"])
             if not text.startswith("{%", at):
-                places = [p for name in names if (p := _end_tag(text, name, at)) >= 0]
-                if not places:
+                at = _end_of_any(text, names, at)
+                if at < 0:
                     if len(names) == len(cuts):
                         return []
                     break
-                at = min(places)
                 cuts.append(at)
         return cuts
     if "<" in text:
@@ -127,9 +129,12 @@ def _past_space(text: str, at: int) -> int:
     return at
 
 
-def _end_tag(text: str, name: str, at: int) -> int:
-    match = re.compile(r"\{%-?[ \t]*end" + re.escape(name) + r"[ \t]*-?%\}").search(text, at)
-    return match.start() if match else -1
+def _end_of_any(text: str, names: list[str], at: int) -> int:
+    """Where the first end tag of one of these names begins; -1 if there is none."""
+    return next((match.start() for match in _END_TAG.finditer(text, at) if match[1] in names), -1)
+
+
+_READ = Token("", "", 0)
 
 
 class _Frame(Struct):
@@ -138,6 +143,7 @@ class _Frame(Struct):
     kind: str
     line: int
     token: Token
+    index: int
     children: list[tuple[Block, int, int]]
 
 
@@ -148,10 +154,10 @@ class _Reader:
         self.env: dict[str, Any] = {}
         self.tokens = parse_blocks(lines.text, self.env)
         self.notes = {t.info: t.content for t in self.tokens if t.type == "footnote"}
-        self.budget = _FOOTNOTE_BUDGET + 4 * len(lines.text)
+        self.budget = _FOOTNOTES_MIN + _FOOTNOTES_SHARE * len(lines.text)
         self.env["footnotes"] = self.notes
         self.pairs = _pair(self.tokens)
-        self.stack = [_Frame("root", 0, Token("", "", 0), [])]
+        self.stack = [_Frame("root", 0, _READ, -1, [])]
         self.tags = 0
 
     def footnote(self, label: str) -> list[Block]:
@@ -178,7 +184,7 @@ class _Reader:
     def run(self) -> list[tuple[Block, int, int]]:
         tokens, index = self.tokens, 0
         while index < len(tokens):
-            token = tokens[index]
+            token, tokens[index] = tokens[index], _READ  # They are larger than what is made of them.
             index = _TOKENS[token.type](self, token, index) or index
             index += 1
         return self.stack[0].children
@@ -237,47 +243,39 @@ class _Reader:
         start, end = token.map or (0, 0)
         self.add(_html(token.content, self.footnote), start, end)
 
-    def table(self, token: Token, index: int) -> int:
+    def table(self, token: Token, index: int) -> None:
         start, end = token.map or (0, 0)
-        block = Block("table", {"view": {}, "records": {}, "definition": {}}, [], [])
-        columns: list[Data] = []
-        row, column, header = 0, 0, True
-        index += 1
-        while (inner := self.tokens[index]).type != "table_close":
-            if inner.type == "thead_close":
-                header = False
-            elif inner.type == "tr_open" and not header:
-                row, column = row + 1, 0
-                values: Data = {}
-                block.data["records"][f"r{row}"] = {"orderIndex": markup.order_index(row), "values": values}
-            elif inner.type in ("th_open", "td_open"):
-                content = self.tokens[index + 1].content
-                if header:
-                    style = str(inner.attrs.get("style", ""))
-                    columns.append(
-                        {
-                            "id": f"c{len(columns) + 1}",
-                            "title": plain(self.inlines(content)),
-                            "type": "text",
-                            "textAlignment": style.removeprefix("text-align:") or "left",
-                        }
-                    )
-                else:
-                    name = columns[column]["id"]
-                    values[name] = markup.text_cell(block, name, row, self.cell(content))
-                    column += 1
-            index += 1
-        block.data["definition"] = {entry["id"]: entry for entry in columns}
-        block.data["view"] = {
-            "type": "grid",
-            "columns": [entry["id"] for entry in columns],
-            "hideHeader": False,
-        }
+        columns: list[Data] = [
+            {
+                "id": f"c{number}",
+                "title": plain(self.inlines(name)),
+                "type": "text",
+                "textAlignment": side or "left",
+            }
+            for number, (name, side) in enumerate(
+                zip(token.meta["head"], token.meta["sides"], strict=True), 1
+            )
+        ]
+        names = [column["id"] for column in columns]
+        records: Data = {}
+        block = Block(
+            "table",
+            {
+                "view": {"type": "grid", "columns": names, "hideHeader": False},
+                "records": records,
+                "definition": dict(zip(names, columns, strict=True)),
+            },
+        )
+        for number, row in enumerate(token.meta["rows"], 1):
+            values = {
+                name: markup.text_cell(block, name, number, self.cell(text))
+                for name, text in zip(names, row, strict=True)
+            }
+            records[f"r{number}"] = {"orderIndex": markup.order_index(number), "values": values}
         self.add(block, start, end)
-        return index
 
     def push(self, token: Token, index: int) -> None:
-        self.stack.append(_Frame(token.type, (token.map or (0, 0))[0], token, []))
+        self.stack.append(_Frame(token.type, (token.map or (0, 0))[0], token, index, []))
 
     def item(self, token: Token, index: int) -> None:
         frame = self.stack.pop()
@@ -312,7 +310,7 @@ class _Reader:
         other = self.pairs.get(index)
         closing = token.tag.startswith("end") if token.type == "tag" else bool(token.markup)
         if closing:
-            if other is not None and self.stack[-1].token is self.tokens[other]:
+            if other is not None and self.stack[-1].index == other:
                 frame = self.stack.pop()
                 self.tags -= 1
                 self.add(self.finish(frame, token), frame.line, end)
@@ -393,13 +391,15 @@ def read(markdown: str) -> Document:
     lines = lines_of(markdown)
     nodes: list[Block] = []
     gaps: list[str] = []
+    known: dict[str, str] = {}  # Most gaps are one blank line, held once for all of them.
     at = 0
     for block, start, end in _Reader(lines).run():
         begin = lines.begins[start]
         end = min(end, len(lines.begins))
         while end > start + 1 and lines.begins[end - 1] == lines.ends[end - 1]:
             end -= 1
-        gaps.append(markdown[at:begin])
+        gap = markdown[at:begin]
+        gaps.append(known.setdefault(gap, gap))
         at = lines.ends[end - 1]
         block.source = markdown[begin:at]
         nodes.append(block)
@@ -834,7 +834,7 @@ _TOKENS: dict[str, Callable[[_Reader, Token, int], int | None]] = {
     "footnote": _Reader.source,
     "too_deep": _Reader.source,
     "html_block": _Reader.html,
-    "table_open": _Reader.table,
+    "table": _Reader.table,
     "bullet_list_open": _Reader.push,
     "ordered_list_open": _Reader.push,
     "list_item_open": _Reader.push,
