@@ -123,8 +123,8 @@ def test_settling_badly(space):
     refused(space.try_resolve(change, "nobody", choice="ours"), 404)
     assert space.world.digest() == before
     space.write(change, "A", "# A\n\nAll new.\n")
-    refused(space.try_resolve(change, conflict, choice="theirs"), 409, "edited")
-    assert space.resolve(change, conflict, choice="ours")["conflicts"] == 0
+    refused(space.try_resolve(change, conflict, choice="theirs"), 404)
+    assert space.conflicts(change) == [], "whoever wrote it anew has decided"
     assert space.text("A", change) == "# A\n\nAll new.\n"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -175,8 +175,12 @@ ContentChange = (
 MAX_CHANGES = 2000
 
 
-class ChangeContent(Struct):
+class ChangeContent(Struct, rename="camel"):
+    """``baseRevision``: the revision that the changes were made on. What was saved since is merged with them; without
+    one they are applied to what is there now."""
+
     changes: Annotated[list[ContentChange], Meta(min_length=1, max_length=MAX_CHANGES)]
+    base_revision: Annotated[str, Meta(max_length=100)] | None = None
 
 
 class CompatQuery(Struct):
@@ -228,9 +232,12 @@ class PageResult(Struct, omit_defaults=True):
 
 
 class ChangeContentAnswer(Struct, rename="camel"):
-    """With ``compat=false``."""
+    """With ``compat=false``, and for main. ``result``: with ``conflicts`` the change request holds what the edit and
+    what was saved since its ``baseRevision`` both changed; main stays as it is. ``revision``: the one that this
+    made."""
 
     change_request: ChangeRequest | UnsetType
     changes: list[PageResult]
+    result: Literal["edit", "conflicts"]
     inserted_files: list[File] | UnsetType = UNSET
     revision: str | UnsetType = UNSET

@@ -6,13 +6,9 @@ from msgspec import Struct
 
 from ..access import SpaceAccess
 from ..content import (
-    BranchMoved,
     State,
-    commit,
     get_revision,
     main_state,
-    open_branch,
-    put_bodies,
     put_keys,
     revise_main,
     revision_state,
@@ -22,8 +18,8 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from . import store
 from .comparing import Merged, into_main, undoing, undone
-from .saving import again, prepare, require_live, tell
-from .store import ChangeRow, encode_conflicts
+from .saving import again, create_with, prepare, require_live
+from .store import ChangeRow
 
 
 class Rollback(Struct, frozen=True):
@@ -88,27 +84,9 @@ def _done(tx: Transaction, space: SpaceAccess, revision_id: str) -> State:
 def _open_change(
     tx: Transaction, space: SpaceAccess, main: State, merged: Merged, revision_id: str, page_size: int
 ) -> ChangeRow:
-    if main_state(tx, space.space_id).layers != main.layers:
-        raise BranchMoved
     row = get_revision(tx, revision_id)
     undoes = store.get_change(tx, row.merged_from) if row.merged_from else None
     subject = f"Revert #{undoes.number} {undoes.subject}".strip() if undoes else "Revert a revision"
-    branch = open_branch(tx, main, space.user_id)
-    change = store.insert_change(
-        tx, branch, main.revision_id, created_by=space.user_id, subject=subject[:100]
+    return create_with(
+        tx, space, main, merged, page_size, subject=subject, type="rollback", parents=[revision_id]
     )
-    put_bodies(tx, merged.bodies)
-    made = commit(
-        tx,
-        branch,
-        merged.changes,
-        page_size,
-        type="rollback",
-        author=space.user_id,
-        parents=[revision_id],
-        conflicts=encode_conflicts(merged.conflicts),
-    )
-    put_keys(tx, merged.keys)
-    store.add_contribution(tx, change.id, space.user_id, "edit")
-    tell(tx, "change_request_created", space, change.id, revision=made.revision_id)
-    return store.get_change(tx, change.id)
