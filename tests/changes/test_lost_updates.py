@@ -246,7 +246,7 @@ def test_writing_one_of_two_equal_blocks(space):
     assert conflict["ours"].strip() == "Same."
     space.write(change, "A", "# A\n\nFirst.\n\nBetween.\n\nSame.\n")
     assert len(space.conflicts(change)) == 1
-    space.write(change, "A", "# A\n\nSame.\n\nBetween.\n\nDecided.\n")
+    space.write(change, "A", "# A\n\nFirst.\n\nBetween.\n\nDecided.\n")
     assert space.conflicts(change) == []
 
 

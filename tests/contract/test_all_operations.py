@@ -156,6 +156,42 @@ def test_an_empty_query_value_is_none(world: World, clock: SetClock, operation: 
         assert complaint(answer, 400, name) is None
 
 
+def _emoji_fields(model: Any) -> list[str]:
+    """The fields of a body that hold emoji, by their paths; of each change of a batch too."""
+    found = []
+    for name, shape in (shape_of(model).fields or {}).items():
+        if name in ("emoji", "addedReactions", "removedReactions"):
+            found.append(name)
+        elif name == "changes":
+            below = shape.items.tagged if shape.items is not None else None
+            found += [f"changes.{tag}" for tag, one in (below or {}).items() if "emoji" in (one.fields or {})]
+    return found
+
+
+def test_all_emoji_are_emoji(world: World) -> None:
+    checked, wrong = [], []
+    for operation in WITH_BODY:
+        for field in _emoji_fields(operation.body):
+            sample = _prepared(world, operation)
+            for bad in ("nope", "\U0001f4d8\U0001f4d8", "zz", "1f4d8-zz", "<b>", "110000"):
+                value: Any = [bad] if field.endswith("Reactions") else bad
+                body = {**(sample.body_for(world.home) or {}), field: value}
+                if field.startswith("changes."):
+                    change = {"page": world.home["pageId"], "title": "A", "document": {"markdown": ""}}
+                    tag = field.removeprefix("changes.")
+                    body = {"changes": [{"operation": tag, **change, "emoji": bad}]}
+                answer = send(world, "admin", operation, world.home, json=body)
+                checked.append((operation.id, field))
+                if (trouble := complaint(answer, 400)) is not None:
+                    wrong.append(f"{operation.id} {field}={bad!r}: {trouble}")
+    assert not wrong, "\n".join(wrong)
+    assert {("createSpace", "emoji"), ("updateSpaceById", "emoji")} <= set(checked)
+    assert ("updateChangeRequestContent", "changes.insert_group") in checked
+    for good in ("\U0001f4d8", "1f4d8", "2764-fe0f", "\u2764"):
+        answer = send(world, "admin", TABLE["updateSpaceById"], world.home, json={"emoji": good})
+        assert answer.is_success, answer.text
+
+
 def test_what_browsers_may_send_and_read(world: World) -> None:
     asked = {
         "origin": "https://elsewhere.example",

@@ -62,3 +62,21 @@ def test_the_list_of_sites_tells_nothing_of_a_space_that_is_not_seen(world, clos
     world.post("admin", sites(world), {"title": "Docs", "spaces": [closed]})
     found = [world.get(who, sites(world), params={"space": closed})["count"] for who in ("creator", "reader")]
     assert found == [1, 0]
+
+
+def test_a_space_is_on_a_site_once(world):
+    space = world.home["spaceId"]
+    answer = world.call("admin", "POST", sites(world), json={"title": "Twice", "spaces": [space, space]})
+    assert answer.status_code == 400, answer.text
+    assert "spaces[1]" in answer.json()["error"]["message"]
+
+
+def test_spaces_in_the_trash_are_not_counted(world):
+    made = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Gone"})
+    body = {"title": "Counted", "spaces": [world.home["spaceId"], made["id"]]}
+    site = world.post("admin", sites(world), body)
+    assert site["siteSpaces"] == 2
+    assert world.call("admin", "DELETE", f"/spaces/{made['id']}").status_code == 205
+    assert world.get("admin", f"{sites(world)}/{site['id']}")["siteSpaces"] == 1
+    world.post("admin", f"/spaces/{made['id']}/restore")
+    assert world.get("admin", f"{sites(world)}/{site['id']}")["siteSpaces"] == 2

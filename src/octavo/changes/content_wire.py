@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..core.document.page import MAX_DESCRIPTION
+from ..core.emoji import require_emoji
 from ..pages import File, VariableName
 from .wire import ChangeRequest
 
@@ -39,6 +40,9 @@ class PageFields(Struct, rename="camel"):
     no_index: bool | UnsetType = UNSET
     no_robots_index: bool | UnsetType = UNSET
     condition: Annotated[str, Meta(max_length=1024)] | None | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        require_emoji(self.emoji, "emoji")
 
 
 class UpdatePage(PageFields, tag_field="operation", tag="update_page", kw_only=True):
@@ -84,13 +88,17 @@ class InsertFiles(Struct, tag_field="operation", tag="insert_files"):
 
 
 class InsertGroup(Struct, tag_field="operation", tag="insert_group", kw_only=True, rename="camel"):
-    """Octavo's own: a group of pages, at the top level."""
+    """Octavo's own: a group of pages. ``into`` null: groups are at the top level only."""
 
     title: PageTitle
     slug: Slug | UnsetType = UNSET
     emoji: Short | None = None
     icon: Short | None = None
+    into: str | None = None
     at: Index | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        require_emoji(self.emoji, "emoji")
 
 
 class InsertLink(Struct, tag_field="operation", tag="insert_link", kw_only=True):

@@ -347,6 +347,8 @@ class Editor:
         self.outcomes.append(Outcome("created_page", page.id, change.ref))
 
     def insert_group(self, change: InsertGroup) -> None:
+        if self._parent(change.into) is not None:
+            raise BadRequest("into: groups of pages stand at the top level only.")
         page = Page(
             id=ids.new_id(),
             kind="group",

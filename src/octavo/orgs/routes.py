@@ -35,7 +35,10 @@ def list_organizations(call: Call, caller: SignedIn, query: PageQuery) -> Listin
     with call.db.read() as tx:
         reached = list_reached(tx, caller.actor)
         found = store.list_organizations(tx, caller.user_id, reached, query.limit, query.page)
-    return present_slice(found, lambda item: present_organization(call, *item))
+        owning = store.list_with_own_team(tx, caller.user_id)
+    return present_slice(
+        found, lambda item: present_organization(call, *item, owns_team=item[0].id in owning)
+    )
 
 
 @operation("createOrganization", "POST", "/orgs", needs=Can.OWN_ACCOUNT, returns=Organization, status=201)
@@ -58,7 +61,9 @@ def create_organization(call: Call, caller: SignedIn, body: CreateOrganization) 
 def get_organization(call: Call, org: OrgAccess) -> Organization:
     """One organization."""
     with call.db.read() as tx:
-        return present_organization(call, store.get_organization(tx, org.organization_id), org.role)
+        row = store.get_organization(tx, org.organization_id)
+        owns_team = org.role != "admin" and row.id in store.list_with_own_team(tx, org.user_id)
+        return present_organization(call, row, org.role, owns_team=owns_team)
 
 
 @operation(

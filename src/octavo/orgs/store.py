@@ -113,3 +113,13 @@ def list_organizations_by_domain(tx: Transaction, domain: str) -> list[OrgRow]:
     )
     # LIKE takes `_` for any letter.
     return [org for row in rows if domain in (org := _org(row)).email_domains]
+
+
+def list_with_own_team(tx: Transaction, user_id: str) -> set[str]:
+    """The organizations in which somebody owns a team."""
+    rows = tx.all(
+        """SELECT DISTINCT t.organization_id FROM team_members x JOIN teams t ON t.id = x.team_id
+           WHERE x.user_id = :user AND x.role = 'owner'""",
+        user=user_id,
+    )
+    return {row[0] for row in rows}
