@@ -80,3 +80,16 @@ def test_spaces_in_the_trash_are_not_counted(world):
     assert world.get("admin", f"{sites(world)}/{site['id']}")["siteSpaces"] == 1
     world.post("admin", f"/spaces/{made['id']}/restore")
     assert world.get("admin", f"{sites(world)}/{site['id']}")["siteSpaces"] == 2
+
+
+def test_an_organization_begins_with_a_site(world):
+    plain = world.post("stranger", "/orgs", {"title": "Plain"})
+    assert "defaultContent" not in plain
+    assert world.get("stranger", f"/orgs/{plain['id']}/sites")["items"] == []
+    made = world.post("stranger", "/orgs", {"title": "Acme"}, params={"withDefaultSite": "true"})
+    (site,) = world.get("stranger", f"/orgs/{made['id']}/sites")["items"]
+    assert made["defaultContent"] == {"type": "site", "site": site["id"]}
+    assert (site["title"], site["published"], site["siteSpaces"]) == ("Acme", False, 1)
+    assert world.get("stranger", f"/orgs/{made['id']}")["defaultContent"] == made["defaultContent"]
+    (space,) = world.get("stranger", f"/orgs/{made['id']}/spaces")["items"]
+    assert space["title"] == "Documentation"

@@ -7,10 +7,9 @@ from importlib.metadata import version
 from ..access import Can, OrgAccess, SignedIn, list_reached
 from ..kit.operation import PUBLIC, Area, Call
 from ..kit.pagination import Listing, PageQuery, present_slice
-from . import creating, joining, settings, store
+from . import joining, settings, store
 from .wire import (
     ApiInformation,
-    CreateOrganization,
     FoundOrganizations,
     Organization,
     UpdateOrganization,
@@ -39,14 +38,6 @@ def list_organizations(call: Call, caller: SignedIn, query: PageQuery) -> Listin
     return present_slice(
         found, lambda item: present_organization(call, *item, owns_team=item[0].id in owning)
     )
-
-
-@operation("createOrganization", "POST", "/orgs", needs=Can.OWN_ACCOUNT, returns=Organization, status=201)
-def create_organization(call: Call, caller: SignedIn, body: CreateOrganization) -> Organization:
-    """A new organization, which the caller administers."""
-    with call.db.write() as tx:
-        org = creating.create(tx, call, caller.user_id, body)
-    return present_organization(call, org, "admin")
 
 
 @operation(

@@ -19,7 +19,9 @@ _TEAMS = {"like": (ORGANIZATION, Can.OWN_TEAM)}
 SAMPLES = {
     "getApiInformation": Sample(),
     "listOrganizationsForAuthenticatedUser": Sample(),
-    "createOrganization": Sample(body={"title": "Acme", "emailDomains": ["example.org"]}),
+    "createOrganization": Sample(
+        query={"withDefaultSite": "true"}, body={"title": "Acme", "emailDomains": ["example.org"]}
+    ),
     "getOrganizationById": Sample(),
     "updateOrganizationById": Sample(
         body=lambda place: {
