@@ -295,3 +295,14 @@ def test_each_place_shows_its_own_addresses(space):
         )
         assert first["id"] == second["id"] == space.pages["A"]
         assert first["urls"]["app"] != second["urls"]["app"]
+
+
+def test_a_group_goes_where_groups_may_be(space):
+    change = space.create()
+    group = {"operation": "insert_group", "title": "Part"}
+    space.edit(change, {**group, "into": None, "at": 0})
+    assert space.tree(change)[0] == "Part"
+    answer = space.try_edit(change, {**group, "into": space.pages["A"]})
+    assert answer.status_code == 400 and "into" in answer.json()["error"]["message"]
+    answer = space.try_edit(change, {**group, "into": "nothing"})
+    assert answer.status_code == 404 and "into" in answer.json()["error"]["message"]

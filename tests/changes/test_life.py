@@ -178,6 +178,8 @@ def test_merge_rules_say_what_is_missing(space):
     )
     rule({"rule": "custom", "expression": "actor.id == changeRequest.createdBy.id"}, says="not true")
     rule({"rule": "custom", "expression": "nonsense("}, says="cannot be evaluated")
+    for vague in ("changeRequest.subject", "reviews.length", "'yes'", "1", "null"):
+        rule({"rule": "custom", "expression": vague}, says="neither true nor false")
     call("admin", "POST", f"{path}/reviews", json={"status": "changes-requested"})
     rule({"rule": "require_all_reviews_approved"}, says="Admin")
     rule({"rule": "require_one_of_specific_reviewers", "users": users}, {"rule": "no"}, passes=True)

@@ -123,8 +123,8 @@ def test_settling_badly(space):
     refused(space.try_resolve(change, "nobody", choice="ours"), 404)
     assert space.world.digest() == before
     space.write(change, "A", "# A\n\nAll new.\n")
-    refused(space.try_resolve(change, conflict, choice="theirs"), 409, "edited")
-    assert space.resolve(change, conflict, choice="ours")["conflicts"] == 0
+    refused(space.try_resolve(change, conflict, choice="theirs"), 404)
+    assert space.conflicts(change) == [], "whoever wrote it anew has decided"
     assert space.text("A", change) == "# A\n\nAll new.\n"
 
 
@@ -202,27 +202,41 @@ def test_undoing_what_was_changed_again_is_a_conflict(space):
     undo = space.world.post("editor", f"{space.path}/revisions/{merged}/revert")["id"]
     (conflict,) = space.conflicts(undo)
     assert "First" in conflict["ours"] and "One" in conflict["theirs"]
-    rolled = space.world.post("reviewer", f"{space.path}/revisions/{merged}/rollback")
-    assert rolled["result"] == "conflicts" and rolled["changeRequest"]["number"] == 3
     assert space.world.get("reader", space.path)["revision"] == head
     space.resolve(undo, conflict["id"], choice="ours")
     assert space.merge(undo)["result"] == "merge"
     assert space.text("A") == PAGE.format(title="A")
 
 
-def test_rolling_back_at_once(space):
+def test_rolling_back_goes_back_to_a_revision(space):
+    """All that came after it is taken back, whoever wrote it; `revert` is for undoing one revision."""
+    space.edit_main({"operation": "set_variables", "variables": {"v": 1}})
+    then = space.world.get("reader", space.path)["revision"]
+    tree, text = space.tree(), space.text("A")
     space.write(None, "A", "# A\n\nOops.\n")
-    oops = space.world.get("reader", space.path)["revision"]
-    path = f"{space.path}/revisions/{oops}/rollback"
+    space.edit_main(
+        insert("# New\n"),
+        {"operation": "delete_page", "page": space.pages["C"]},
+        update(space.pages["B"], at=0),
+        {"operation": "set_variables", "variables": {"v": 2, "w": 3}},
+    )
+    path = f"{space.path}/revisions/{then}/rollback"
     assert space.world.call("editor", "POST", path).status_code == 403
     made = space.world.post("reviewer", path)
-    assert made["result"] == "rollback" and space.text("A") == PAGE.format(title="A")
-    assert space.world.get("reader", f"{space.path}/content")["type"] == "rollback"
+    assert made == {"revision": space.world.get("reader", space.path)["revision"], "result": "rollback"}
+    assert (space.tree(), space.text("A")) == (tree, text)
+    content = space.world.get("reader", f"{space.path}/content")
+    assert (content["type"], content["variables"]) == ("rollback", {"v": 1})
+    found = space.world.get("reader", f"{space.path}/search", params={"query": "Oops"})
+    assert found["items"] == [], "search follows"
+    refused(space.world.call("reviewer", "POST", path), 409, "nothing")
     first = space.world.get("reader", f"{space.path}/revisions", params={"limit": 1000})["items"][-1]["id"]
-    refused(space.world.call("reviewer", "POST", f"{space.path}/revisions/{first}/rollback"), 400, "first")
+    space.world.post("reviewer", f"{space.path}/revisions/{first}/rollback")
+    assert space.tree() == [], "as the space was made"
     change = space.create()
     revision = space.change(change)["revision"]
     refused(space.world.call("editor", "POST", f"{space.path}/revisions/{revision}/revert"), 400, "main")
+    refused(space.world.call("reviewer", "POST", f"{space.path}/revisions/{revision}/rollback"), 400, "main")
     with space.world.context.db.write() as tx:
         tx.run("UPDATE spaces SET edit_mode = 'locked' WHERE id = :id", id=space.id)
     refused(space.world.call("reviewer", "POST", path), 403, "locked")

@@ -160,3 +160,49 @@ def test_locked_spaces_take_templates_in_change_requests_only(space):
         tx.run("UPDATE spaces SET edit_mode = 'locked' WHERE id = :id", id=space.id)
     assert apply(space, "blank").status_code == 403
     assert apply(space, "blank", change=space.create()).status_code == 201
+
+
+def test_a_space_begins_with_a_template(world):
+    path = world.home.path("/orgs/{organizationId}/spaces")
+    made = world.post(
+        "creator", path, {"title": "API", "template": {"id": "api-reference"}, "editMode": "locked"}
+    )
+    assert (made["title"], made["editMode"]) == ("API", "locked")
+    pages = world.get("creator", f"/spaces/{made['id']}/content/pages")["pages"]
+    assert pages, "the pages of the template"
+    assert made["revision"] == world.get("creator", f"/spaces/{made['id']}/content")["id"]
+    copied = world.post("creator", path, {"template": {"id": made["id"]}})
+    again = world.get("creator", f"/spaces/{copied['id']}/content/pages")["pages"]
+    assert [page["title"] for page in again] == [page["title"] for page in pages]
+
+
+def test_nothing_is_made_of_a_template_or_source_that_cannot_be_used(world):
+    path = world.home.path("/orgs/{organizationId}/spaces")
+    before = world.digest()
+    for body, status, word in (
+        ({"template": {"id": "nothing"}}, 404, "nothing"),
+        ({"template": {"id": world.away["spaceId"]}}, 404, "template"),
+        (
+            {"template": {"id": "blank", "params": {"contentRefs": {"no": {"kind": "url", "url": "x"}}}}},
+            400,
+            "no",
+        ),
+        ({"computedSource": {"type": "nobody", "props": {}, "dependencies": {}}}, 400, "computedSource.type"),
+        ({"template": {"id": "blank"}, "computedSource": {"type": "x"}}, 400, "template"),
+        ({"template": {}}, 400, "template.id"),
+    ):
+        answer = world.call("creator", "POST", path, json=body)
+        assert answer.status_code == status, answer.text
+        assert word in answer.json()["error"]["message"], answer.text
+    assert world.digest() == before
+
+
+def test_a_space_of_computed_pages(world):
+    import computers
+
+    path = world.home.path("/orgs/{organizationId}/spaces")
+    made = world.post("creator", path, {"title": "Mirror", "computedSource": computers.source()})
+    pages = world.get("creator", f"/spaces/{made['id']}/content/pages")["pages"]
+    assert [page["title"] for page in pages] == ["Mirror"]
+    plain = world.get("creator", f"/spaces/{made['id']}/content/pages", params={"computed": "false"})
+    assert plain["pages"][0]["computed"]["type"] == computers.TYPE

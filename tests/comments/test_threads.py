@@ -298,7 +298,7 @@ def test_bodies_that_are_none(talk):
     comment = talk.post()["id"]
     before = talk.world.digest()
     for body in (
-        {}, {"markdown": ""}, {"markdown": " \n"}, {"markdown": "x" * 50_001}, {"document": {"nodes": []}},
+        {"no": "such"}, {"markdown": ""}, {"markdown": " \n"}, {"markdown": "x" * 50_001}, {"document": {"nodes": []}},
         {"document": {"nodes": [{"object": "block", "type": "no-such"}]}},
         {"document": {"nodes": [{"type": "unknown", "data": {"source": ""}, "nodes": []}]}},
         {"markdown": "x", "document": NODES}, {"document": "x"}, {"document": None},

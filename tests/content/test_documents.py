@@ -40,6 +40,27 @@ def page(world):
     return space, made
 
 
+@pytest.mark.parametrize("by", ["page/{id}", "path/values"])
+def test_a_page_carries_its_document_unless_asked_for_markdown(world, page, by):
+    """Six independent clients read ``document.nodes`` of a page without asking for a format."""
+    space, page_id = page
+    change = space.create()
+    revision = world.get("reader", space.path)["revision"]
+    for base in (
+        f"{space.path}/content",
+        f"{space.path}/revisions/{revision}",
+        f"{space.path}/change-requests/{change}/content",
+    ):
+        path = f"{base}/{by.format(id=page_id)}"
+        plain = world.get("reader", path)
+        assert plain["document"]["nodes"][0]["type"] == "paragraph"
+        assert "markdown" not in plain
+        assert plain == world.get("reader", path, params={"format": "document"})
+        written = world.get("reader", path, params={"format": "markdown"})
+        assert written["markdown"] == TEXT
+        assert "document" not in written
+
+
 def read(world, page, evaluated, format):
     space, page_id = page
     query = {"format": format, "evaluated": evaluated}

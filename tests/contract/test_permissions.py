@@ -72,7 +72,7 @@ TESTS = Path(__file__).parents[1]
 
 
 def expected(operation: Operation, sample: Sample, place: Place, who: str) -> int:
-    """SUCCESS, 401, 403 or 404, or what the tables of samples say."""
+    """SUCCESS, 204, 401, 403 or 404, or what the tables of samples say."""
     if operation.id in TOLD_ELSEWHERE and (operation.needs is PUBLIC or who != NOBODY):
         return TOLD_ELSEWHERE[operation.id].status
     if operation.needs is PUBLIC:
@@ -85,13 +85,15 @@ def expected(operation: Operation, sample: Sample, place: Place, who: str) -> in
         return SUCCESS
     else:
         abilities, needs = abilities_of(operation), operation.needs
+    # Deleting what one does not see looks as if it were not there.
+    unseen = 204 if operation.deletes_what_is_entered else 404
     if who not in place.roles:
-        return 404
+        return unseen
     role = place.roles[who]
     if (role or "guest") in sample.outcomes:
         return sample.outcomes[role or "guest"]
     if not at_least(role, abilities[Can.VIEW]):
-        return 404
+        return unseen
     return SUCCESS if at_least(role, abilities[needs]) else 403
 
 

@@ -295,9 +295,8 @@ def test_an_owner_manages_a_team_and_nobody_else(world):
         (world.users["reader"], "owner"),
         (world.users["editor"], "member"),
     }
-    # An owner says who is in the team, not what it is called or whether it is.
-    assert world.call("reader", "PATCH", team, json={"title": "Mine"}).status_code == 403
-    assert world.call("reader", "DELETE", team).status_code == 403
+    assert world.call("editor", "PATCH", team, json={"title": "Mine"}).status_code == 403
+    assert world.call("editor", "DELETE", team).status_code == 403
     stranger = f"{team}/members/{world.users['stranger']}"
     assert world.call("reader", "PUT", stranger).status_code == 404
     body = {"add": [world.users["commenter"]], "remove": ["editor@example.org"]}
@@ -383,3 +382,73 @@ def test_accounts_are_changed_by_their_owners(world):
     with world.context.db.write() as tx:
         somebody = insert_user(tx, "alone@example.com", "Alone", verified=True)
     assert patch(world, "reader", f"/users/{somebody.id}", displayName="X").status_code == 404
+
+
+# --- leaving, owning teams, scopes --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("who", ["creator", "reader", "guest"])
+def test_a_member_leaves(world, who):
+    path = member_path(world, who)
+    other = "editor"
+    assert world.call(who, "DELETE", member_path(world, other)).status_code == 403
+    assert world.call(who, "DELETE", path).status_code == 205
+    # Their token was for this organization's things alone, and ends with the membership.
+    assert world.call(who, "GET", world.home.path("/orgs/{organizationId}")).status_code == 401
+    assert world.call("admin", "GET", member_path(world, other)).status_code == 200
+    events = world.get("admin", world.home.path("/orgs/{organizationId}/audit-events"))["items"]
+    assert events[0]["action"] == "member.removed"
+
+
+def test_the_last_administrator_does_not_leave(world):
+    assert world.call("admin", "DELETE", member_path(world, "admin")).status_code == 409
+
+
+def test_an_owner_does_with_a_team_what_its_permissions_say(world):
+    org = world.home.path("/orgs/{organizationId}")
+    team = world.home.path("/orgs/{organizationId}/teams/{teamId}")
+    assert world.get("reader", org)["permissions"]["ownTeam"] is False
+    assert world.call("reader", "PATCH", team, json={"title": "Mine"}).status_code == 403
+    assert world.call("reader", "DELETE", team).status_code == 403
+    member = f"{team}/members/{world.users['reader']}"
+    assert world.call("admin", "PUT", member, json={"role": "owner"}).is_success
+    assert world.get("reader", team)["permissions"]["admin"] is True
+    assert world.get("reader", org)["permissions"]["ownTeam"] is True
+    assert world.get("reader", "/orgs")["items"][0]["permissions"]["ownTeam"] is True
+    assert world.call("reader", "PATCH", team, json={"title": "Mine"}).json()["title"] == "Mine"
+    assert world.call("reader", "DELETE", team).status_code == 205
+    assert world.get("reader", org)["permissions"]["ownTeam"] is False
+
+
+@pytest.mark.parametrize(
+    ("scopes", "space", "org", "team", "comment"),
+    [
+        (None, {"edit", "comment", "merge", "admin"}, {"admin", "createContent"}, True, True),
+        (["admin"], {"edit", "comment", "merge", "admin"}, {"admin", "createContent"}, True, True),
+        (["write"], {"edit", "comment", "merge", "admin"}, {"admin", "createContent"}, True, True),
+        (["read"], set(), set(), False, False),
+        (["comments:write", "read"], {"comment"}, set(), False, True),
+        (["changes:write", "read"], {"edit", "merge"}, set(), False, False),
+        (["spaces:write", "read"], {"admin"}, {"createContent"}, False, False),
+    ],
+)
+def test_permissions_say_what_the_token_reaches(world, scopes, space, org, team, comment):
+    body = {"name": "Scoped", **({"scopes": scopes} if scopes else {})}
+    made = world.call("admin", "POST", "/user/tokens", json=body, headers=world.session("admin"))
+    headers = bearer(made.json()["token"])
+
+    def shown(path):
+        answer = world.call("nobody", "GET", world.home.path(path), headers=headers)
+        assert answer.is_success, answer.text
+        return answer.json()["permissions"]
+
+    def true(found, names):
+        return {name for name in names if found[name]}
+
+    found = shown("/spaces/{spaceId}")
+    assert found["view"] is True
+    assert true(found, ("edit", "comment", "merge", "admin")) == space
+    assert shown("/collections/{collectionId}")["view"] is True
+    assert true(shown("/orgs/{organizationId}"), ("admin", "createContent")) == org
+    assert shown("/orgs/{organizationId}/teams/{teamId}")["admin"] is team
+    assert shown("/spaces/{spaceId}/comments/{commentId}")["reply"] is comment

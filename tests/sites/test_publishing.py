@@ -62,3 +62,34 @@ def test_the_list_of_sites_tells_nothing_of_a_space_that_is_not_seen(world, clos
     world.post("admin", sites(world), {"title": "Docs", "spaces": [closed]})
     found = [world.get(who, sites(world), params={"space": closed})["count"] for who in ("creator", "reader")]
     assert found == [1, 0]
+
+
+def test_a_space_is_on_a_site_once(world):
+    space = world.home["spaceId"]
+    answer = world.call("admin", "POST", sites(world), json={"title": "Twice", "spaces": [space, space]})
+    assert answer.status_code == 400, answer.text
+    assert "spaces[1]" in answer.json()["error"]["message"]
+
+
+def test_spaces_in_the_trash_are_not_counted(world):
+    made = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Gone"})
+    body = {"title": "Counted", "spaces": [world.home["spaceId"], made["id"]]}
+    site = world.post("admin", sites(world), body)
+    assert site["siteSpaces"] == 2
+    assert world.call("admin", "DELETE", f"/spaces/{made['id']}").status_code == 205
+    assert world.get("admin", f"{sites(world)}/{site['id']}")["siteSpaces"] == 1
+    world.post("admin", f"/spaces/{made['id']}/restore")
+    assert world.get("admin", f"{sites(world)}/{site['id']}")["siteSpaces"] == 2
+
+
+def test_an_organization_begins_with_a_site(world):
+    plain = world.post("stranger", "/orgs", {"title": "Plain"})
+    assert "defaultContent" not in plain
+    assert world.get("stranger", f"/orgs/{plain['id']}/sites")["items"] == []
+    made = world.post("stranger", "/orgs", {"title": "Acme"}, params={"withDefaultSite": "true"})
+    (site,) = world.get("stranger", f"/orgs/{made['id']}/sites")["items"]
+    assert made["defaultContent"] == {"type": "site", "site": site["id"]}
+    assert (site["title"], site["published"], site["siteSpaces"]) == ("Acme", False, 1)
+    assert world.get("stranger", f"/orgs/{made['id']}")["defaultContent"] == made["defaultContent"]
+    (space,) = world.get("stranger", f"/orgs/{made['id']}/spaces")["items"]
+    assert space["title"] == "Documentation"

@@ -25,6 +25,7 @@ from .entering import (
     space_access,
 )
 from .evaluation import Kind, list_standings, list_steps, role_along
+from .permitting import may_write, permissions, scopes_of
 from .reach import PROOF_LASTS, act_for, list_reached
 from .rights.entering import ObjectAccess
 from .rights.granting import grant_by_link, grant_installation, guard_roles, keep_own_role
@@ -42,7 +43,6 @@ from .roles import (
     at_least,
     effective_role,
     height,
-    permissions,
     role_at,
 )
 from .scopes import narrower
@@ -91,8 +91,8 @@ __all__ = [
     "enter_space", "find_member", "find_membership", "find_space_access", "find_team", "find_user",
     "find_user_by_email", "grant_by_link", "grant_installation", "guard_roles", "has_verified_email", "hash_token", "height",
     "insert_user", "keep_own_role", "list_reached", "list_standings", "list_steps", "list_users_by_id",
-    "narrower", "new_token", "organization_access", "permissions", "present_people", "present_team",
+    "may_write", "narrower", "new_token", "organization_access", "permissions", "present_people", "present_team",
     "present_user", "require_actor", "require_members", "require_same_origin", "require_teams",
-    "role_along", "role_at", "role_of_member", "role_of_person", "seen_collections", "seen_spaces",
+    "role_along", "role_at", "role_of_member", "role_of_person", "seen_collections", "scopes_of", "seen_spaces",
     "space_access", "tables", "update_user", "upsert_member",
 ]  # fmt: skip

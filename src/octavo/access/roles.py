@@ -1,6 +1,7 @@
 """Roles, what each may do where, and how the role of a person at an object is found.
 
-The tables here are the only ones: the permission check and every ``permissions`` object on the wire read them.
+The tables here are the only ones: the permission check and every ``permissions`` object on the wire (see
+``permitting``) read them.
 """
 
 from __future__ import annotations
@@ -133,19 +134,6 @@ ACCOUNT: dict[Can, AccountNeed] = {
     Can.END_SIGN_INS: AccountNeed(session=True, proved=True),
     Can.CHANGE_SIGN_IN: AccountNeed(whole=True, session=True, proved=True),
 }
-
-
-def permissions(abilities: Abilities, role: str | None) -> dict[str, bool]:
-    """The ``permissions`` object of somebody with this role. Not to be changed: it is kept and shown again."""
-    key = (id(abilities), role)
-    found = _permissions.get(key)
-    if found is None:
-        found = {can.value: at_least(role, least) for can, least in abilities.items()}
-        _permissions[key] = found
-    return found
-
-
-_permissions: dict[tuple[int, str | None], dict[str, bool]] = {}
 
 
 class Rung(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -29,9 +29,11 @@ from ..content import (
     list_children,
     list_held,
 )
+from ..core.document import Document
 from ..core.merge import Conflict, MergeResult, Tree, Versions, merge
 from ..core.pages import Page
 from ..kit.db import Transaction
+from .editing import Edited
 from .store import ChangeRow
 
 T = TypeVar("T", Page, Item)
@@ -144,19 +146,80 @@ def undone(tx: Transaction, sides: Sides, done: State, main: State) -> Merged:
     return _written(tx, found, Versions(pages, items), main, (sides.change, sides.main))
 
 
-def _merge(tx: Transaction, base: Versions, ours: Versions, theirs: Versions, state: State) -> MergeResult:
+def onto(tx: Transaction, base: State, head: State, edited: Edited) -> Merged:
+    """An edit of ``base``, which nobody has written yet, over ``head``, which ``base`` has become meanwhile. In its
+    conflicts ``ours`` is what was saved and stays, ``theirs`` is the edit."""
+    since = _between(tx, base, head)
+    wanted = edited.changes
+    all_pages, all_items = since.pages | wanted.pages.keys(), since.items | wanted.items.keys()
+    before = Versions(find_pages(tx, base, all_pages), find_items(tx, base, all_items))
+    ours = _versions(tx, head, since, before)
+    theirs = Versions(
+        {id: _settled(page, before.pages.get(id)) for id, page in wanted.pages.items()},
+        {id: _settled(item, before.items.get(id)) for id, item in wanted.items.items()},
+    )
+    texts = {body_hash(text): text for text in edited.bodies}
+
+    def read(digest: str) -> str:
+        return texts[digest] if digest in texts else get_body(tx, digest)
+
+    kept = {(keys.owner_id, keys.body): keys.keys for keys in edited.keys}
+
+    def document(owner_id: str, body: str) -> Document:
+        return keyed_document(tx, owner_id, body, texts.get(body), kept.get((owner_id, body)))
+
+    found = _merge(tx, before, ours, theirs, head, read)
+    known = Versions({**before.pages, **ours.pages}, {**before.items, **ours.items})
+    made = _written(tx, found, known, head, (ours, theirs), document)
+    return replace(made, conflicts=[replace(conflict, origin="edit") for conflict in made.conflicts])
+
+
+def _between(tx: Transaction, base: State, head: State) -> Touched:
+    """What may differ between two states of which one became the other: of main, of one change request, or one of
+    main and a change request over main."""
+    pages: set[str] = set()
+    items: set[str] = set()
+    for layer in head.layers:
+        then = next((below.sequence for below in base.layers if below.branch_id == layer.branch_id), None)
+        if then is None:
+            touched = list_held(tx, layer)
+        else:
+            low, high = sorted((then, layer.sequence))
+            touched = list_changed(tx, Layer(layer.branch_id, high), low)
+        pages |= touched.pages
+        items |= touched.items
+    return Touched(frozenset(pages), frozenset(items))
+
+
+def _merge(
+    tx: Transaction,
+    base: Versions,
+    ours: Versions,
+    theirs: Versions,
+    state: State,
+    read: Callable[[str], str] | None = None,
+) -> MergeResult:
     return merge(
         base,
         ours,
         theirs,
-        read=lambda digest: get_body(tx, digest),
+        read=read or (lambda digest: get_body(tx, digest)),
         digest=body_hash,
         tree=StateTree(tx, state),
     )
 
 
+OfText = Callable[[str, str], Document]
+"""The document, with its keys, of the text that an owner has: (id, hash)."""
+
+
 def _written(
-    tx: Transaction, found: MergeResult, known: Versions, below: State, sides: tuple[Versions, Versions]
+    tx: Transaction,
+    found: MergeResult,
+    known: Versions,
+    below: State,
+    sides: tuple[Versions, Versions],
+    document: OfText | None = None,
 ) -> Merged:
     """What differs from ``known``, the state that is written over; the rest of it is ``below``."""
     unknown = [id for id in found.pages if id not in known.pages]
@@ -165,13 +228,14 @@ def _written(
         {id: page for id, page in found.pages.items() if not same(page, pages.get(id))},
         {id: item for id, item in found.items.items() if not same(item, known.items.get(id))},
     )
-    return Merged(
-        changes, list(found.bodies.values()), _keys(tx, changes, found.bodies, sides), found.conflicts
+    keys = _keys(
+        changes, found.bodies, sides, document or (lambda owner_id, body: keyed_document(tx, owner_id, body))
     )
+    return Merged(changes, list(found.bodies.values()), keys, found.conflicts)
 
 
 def _keys(
-    tx: Transaction, changes: Changes, bodies: dict[str, str], sides: tuple[Versions, Versions]
+    changes: Changes, bodies: dict[str, str], sides: tuple[Versions, Versions], document: OfText
 ) -> list[KeptKeys]:
     """Nodes of texts made by merging keep the keys they have on either side."""
     kept = []
@@ -185,7 +249,7 @@ def _keys(
             entry = getattr(side, where).get(id)
             old = None if entry is None else entry.body if isinstance(entry, Page) else entry.content
             if old is not None:
-                olds.append(keyed_document(tx, id, old))
+                olds.append(document(id, old))
         if olds and (keys := carried_keys(olds, bodies[body])):
             kept.append(KeptKeys(id, body, keys))
     return kept

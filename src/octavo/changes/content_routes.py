@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import UNSET, Raw
 
@@ -151,14 +151,20 @@ def update_content(
     call: Call, change: ChangeAccess, query: CompatQuery, body: ChangeContent
 ) -> ChangeRequest | ChangeContentAnswer:
     """Applies a batch of changes in order, or nothing of it. With ``compat=false`` the answer says what became of
-    each page."""
-    made = edit_change(call.context, change, body.changes)
+    each page.
+
+    With ``baseRevision`` what was saved since that revision is merged with the batch. Where both changed the same
+    it stays as it was saved, and the conflict is open in the change request.
+    """
+    made = edit_change(call.context, change, body.changes, body.base_revision)
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         shown = present_change(call, tx, row)
         if query.compat:
             return shown
-        return _answer(Reader(call, tx, made.state, view_of(row)), made.edited, shown)
+        answer = _answer(Reader(call, tx, made.state, view_of(row)), made.edited, shown)
+        answer.revision = made.state.revision_id
+        return answer
 
 
 @operation(
@@ -172,10 +178,19 @@ def update_content(
     extension=True,
 )
 def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeContentAnswer:
-    """The same for main itself, as one revision, in spaces that are edited live. 403 in locked ones."""
-    made = edit_main(call.context, space, body.changes)
+    """The same for main itself, as one revision, in spaces that are edited live. 403 in locked ones.
+
+    With ``baseRevision`` what was saved since that revision is merged with the batch. Where both changed the same,
+    main stays as it is, and the answer holds a new change request with the edit and its conflicts.
+    """
+    made = edit_main(call.context, space, body.changes, body.base_revision)
     with call.db.read() as tx:
-        answer = _answer(Reader(call, tx, made.state), made.edited, UNSET)
+        if made.change is None:
+            answer = _answer(Reader(call, tx, made.state), made.edited, UNSET)
+        else:
+            row = store.get_change(tx, made.change.id)
+            reader = Reader(call, tx, made.state, view_of(row))
+            answer = _answer(reader, made.edited, present_change(call, tx, row))
     answer.revision = made.state.revision_id
     return answer
 
@@ -192,7 +207,8 @@ def _answer(reader: Reader, edited: Edited, change: Any) -> ChangeContentAnswer:
         for outcome in edited.outcomes
     ]
     files = [reader.present_file(item) for item in edited.files]
-    return ChangeContentAnswer(change, results, files or UNSET)
+    result: Literal["edit", "conflicts"] = "conflicts" if edited.conflicts else "edit"
+    return ChangeContentAnswer(change, results, result, files or UNSET)
 
 
 @contextmanager

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..core.document.page import MAX_DESCRIPTION
+from ..core.emoji import require_emoji
 from ..pages import File, VariableName
 from .wire import ChangeRequest
 
@@ -39,6 +40,9 @@ class PageFields(Struct, rename="camel"):
     no_index: bool | UnsetType = UNSET
     no_robots_index: bool | UnsetType = UNSET
     condition: Annotated[str, Meta(max_length=1024)] | None | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        require_emoji(self.emoji, "emoji")
 
 
 class UpdatePage(PageFields, tag_field="operation", tag="update_page", kw_only=True):
@@ -84,13 +88,17 @@ class InsertFiles(Struct, tag_field="operation", tag="insert_files"):
 
 
 class InsertGroup(Struct, tag_field="operation", tag="insert_group", kw_only=True, rename="camel"):
-    """Octavo's own: a group of pages, at the top level."""
+    """Octavo's own: a group of pages. ``into`` null: groups are at the top level only."""
 
     title: PageTitle
     slug: Slug | UnsetType = UNSET
     emoji: Short | None = None
     icon: Short | None = None
+    into: str | None = None
     at: Index | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        require_emoji(self.emoji, "emoji")
 
 
 class InsertLink(Struct, tag_field="operation", tag="insert_link", kw_only=True):
@@ -175,8 +183,12 @@ ContentChange = (
 MAX_CHANGES = 2000
 
 
-class ChangeContent(Struct):
+class ChangeContent(Struct, rename="camel"):
+    """``baseRevision``: the revision that the changes were made on. What was saved since is merged with them; without
+    one they are applied to what is there now."""
+
     changes: Annotated[list[ContentChange], Meta(min_length=1, max_length=MAX_CHANGES)]
+    base_revision: Annotated[str, Meta(max_length=100)] | None = None
 
 
 class CompatQuery(Struct):
@@ -228,9 +240,12 @@ class PageResult(Struct, omit_defaults=True):
 
 
 class ChangeContentAnswer(Struct, rename="camel"):
-    """With ``compat=false``."""
+    """With ``compat=false``, and for main. ``result``: with ``conflicts`` the change request holds what the edit and
+    what was saved since its ``baseRevision`` both changed; main stays as it is. ``revision``: the one that this
+    made."""
 
     change_request: ChangeRequest | UnsetType
     changes: list[PageResult]
+    result: Literal["edit", "conflicts"]
     inserted_files: list[File] | UnsetType = UNSET
     revision: str | UnsetType = UNSET

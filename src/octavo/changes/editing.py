@@ -53,6 +53,7 @@ from ..core.expressions import ExpressionError, parse
 from ..core.free_names import free_name
 from ..core.import_plan import head_fields
 from ..core.links import relative_href, space_href
+from ..core.merge import Conflict as MergeConflict
 from ..core.pages import Page, rank_between, ranks, slugify
 from ..core.paths import made_path
 from ..core.space_config import CONFIG_PATH, read_config
@@ -93,13 +94,17 @@ class Outcome(Struct, frozen=True):
 
 
 class Edited(Struct, frozen=True):
-    """What a revision writes, and what the caller is told."""
+    """What a revision writes, and what the caller is told. ``named``: which fields of which pages and items the
+    changes name, also where they keep their value: (id, field as conflicts call it, or ``document``).
+    ``conflicts``: of an edit that was merged with what was saved since."""
 
     changes: Changes
     bodies: list[str]
     keys: list[KeptKeys]
     outcomes: list[Outcome]
     files: list[Item]
+    named: frozenset[tuple[str, str]] = frozenset()
+    conflicts: list[MergeConflict] = []
 
 
 def edit(
@@ -130,6 +135,7 @@ _FRONT_KEYS = {
     "no_robots_index": "noRobotsIndex",
     "condition": "if",
 }
+_FIELDS = (*_FRONT_KEYS, "title", "slug")
 _BAD_SLUG = re.compile(r"[\s/\\?#%\x00-\x1f\x7f]|\A\.{1,2}\Z|\A~")
 _BAD_NAME = re.compile(r"[/\\\x00-\x1f\x7f]|\A\.{1,2}\Z")
 _OWN_NAMES = frozenset({"readme.md", "summary.md"})
@@ -161,6 +167,7 @@ class Editor:
         self.texts: dict[str, str] = {}
         self.outcomes: list[Outcome] = []
         self.files: list[Item] = []
+        self.named: set[tuple[str, str]] = set()
         self.page_refs: dict[str, str] = {}
         self.file_refs: dict[str, str] = {}
         self.given: dict[str, Document | None] = {}
@@ -212,7 +219,11 @@ class Editor:
         used = {page.body for page in changes.pages.values() if page is not None}
         used |= {item.content for item in changes.items.values() if item is not None}
         texts = [text for digest, text in self.texts.items() if digest in used]
-        return Edited(changes, texts, keys, self.outcomes, self.files)
+        return Edited(changes, texts, keys, self.outcomes, self.files, frozenset(self.named))
+
+    def name(self, id: str, *fields: str) -> None:
+        """Notes that the changes say something of these fields."""
+        self.named.update((id, field) for field in fields)
 
     # --- the state with what was changed so far -------------------------------------------------------
 
@@ -305,7 +316,11 @@ class Editor:
     def update_page(self, change: UpdatePage) -> None:
         old = self.page(change.page)
         page = old
+        self.name(page.id, *(name for name in _FIELDS if getattr(change, name) is not UNSET))
+        if change.into is not UNSET or change.at is not UNSET:
+            self.name(page.id, "place")
         if change.document is not UNSET:
+            self.name(page.id, "document")
             if page.kind != "document":
                 raise BadRequest(f"document: a {page.kind} has none.")
             page = self._with_document(page, change.document)
@@ -332,6 +347,8 @@ class Editor:
         self.outcomes.append(Outcome("created_page", page.id, change.ref))
 
     def insert_group(self, change: InsertGroup) -> None:
+        if self._parent(change.into) is not None:
+            raise BadRequest("into: groups of pages stand at the top level only.")
         page = Page(
             id=ids.new_id(),
             kind="group",
@@ -388,6 +405,7 @@ class Editor:
         old, page = find_page(self.tx, source, change.page), self.find(change.page)
         if old is None and page is None:
             raise NotFound(f"page: there is no page {change.page!r}, here or in that revision.")
+        self.name(change.page, "document")
         if change.block is not None:
             if old is None or page is None:
                 raise BadRequest("block: the page is not in both states; revert it as a whole.")
@@ -397,6 +415,7 @@ class Editor:
             return
         else:
             self._restore(old, page)
+            self.name(change.page, *_FIELDS, "place")
         kind: Any = "updated_page" if page is not None else "created_page"
         self.outcomes.append(Outcome(kind, change.page))
 
@@ -757,6 +776,8 @@ class Editor:
     def update_file(self, change: UpdateFile) -> None:
         """The path stays: documents refer to the file by it."""
         item = self.item(change.file, "file")
+        self.name(item.id, *(["name"] if change.name is not None else []))
+        self.name(item.id, *(["file"] if change.content is not None else []))
         if change.name is not None:
             _require_name(change.name)
             item = replace(item, name=change.name)
@@ -776,7 +797,9 @@ class Editor:
 
     def _write_reusable(self, item: Item, title: str | None, given: DocumentInput | None) -> None:
         text = self.text(item.content)
+        self.name(item.id, *(["name"] if title is not None else []))
         if given is not None:
+            self.name(item.id, "document")
             text, document = self._source(Owner(item.id, "reusable-content", item.path), item.content, given)
             self.given[item.id] = document
         if title is not None:
@@ -797,6 +820,7 @@ class Editor:
                     self.set_item(item.id, None)
                 continue
             item = item or Item(id=ids.new_id(), kind="variable", name=name, created_at=now())
+            self.name(item.id, "content")
             self.set_item(item.id, replace(item, content=msgspec.json.encode(value).decode()))
 
 

@@ -96,11 +96,7 @@ def revert_revision(call: Call, space: SpaceAccess, revision_id: str) -> ChangeR
     extension=True,
 )
 def roll_back_revision(call: Call, space: SpaceAccess, revision_id: str) -> RollbackAnswer:
-    """Undoes a revision of main at once, by a new one; where something of it was changed again since, in a change
-    request with the conflicts. Not in locked spaces."""
-    made = reverting.roll_back(call.context, space, revision_id)
-    if made.change is None:
-        return RollbackAnswer(made.revision, "rollback")
-    with call.db.read() as tx:
-        change = present_change(call, tx, store.get_change(tx, made.change.id))
-    return RollbackAnswer(made.revision, "conflicts", change)
+    """Goes back to a revision of main, by a new one that holds what it held: all that came after it is taken back. Not
+    in locked spaces. 409 when main holds that already. To undo one revision and keep what came after, use
+    `revertRevision`."""
+    return RollbackAnswer(reverting.roll_back(call.context, space, revision_id))

@@ -21,12 +21,11 @@ class RevisionChangesQuery(ContentQuery):
     limit: Annotated[int, Meta(ge=0, le=1000)] = 10
 
 
-class RollbackAnswer(Struct, rename="camel"):
-    """``revision``: of main, or with ``conflicts`` the one of ``changeRequest`` that holds them."""
+class RollbackAnswer(Struct):
+    """``revision``: the new one of main."""
 
     revision: str
-    result: Literal["rollback", "conflicts"]
-    change_request: ChangeRequest | UnsetType = UNSET
+    result: Literal["rollback"] = "rollback"
 
 
 class RevisionItem(Struct, rename="camel"):

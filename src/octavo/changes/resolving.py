@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from ..content import Item
 from ..core.document import with_head
-from ..core.merge import Choice, Conflict, chosen, resolve, resolve_field
+from ..core.merge import Choice, Conflict, Edited, chosen, resolve, resolve_field
 from ..core.pages import Layout, Page
 from ..errors import BadRequest, NotFound
 from ..errors import Conflict as Conflicting
 from ..kit.context import Context
 from . import store
-from .content_wire import UpdatePage
+from .conflict_wire import read_edited
+from .content_wire import PageFields, UpdatePage
 from .editing import Editor
 from .entering import ChangeAccess
 from .saving import again, require_editable, write_edit
@@ -35,7 +37,8 @@ def settle(context: Context, access: ChangeAccess, key: str, choice: Choice) -> 
                 raise NotFound(f"There is no open conflict {key!r} in this change request.")
             others = [conflict for conflict in conflicts if conflict.key != key]
             editor = Editor(tx, change.state, iter(()), change.below)
-            others = _Settling(editor, wanted, choice).settle(others)
+            taken = Edited(read_edited(wanted, choice.value)) if isinstance(choice, Edited) else choice
+            others = _Settling(editor, wanted, taken).settle(others)
             edited = editor.finish()
         with context.db.write() as tx:
             return write_edit(context, tx, access, change, edited, others).revision_id
@@ -60,6 +63,9 @@ class _Settling:
             raise Conflicting("What this conflict is about was deleted since; it can only stay so.")
         if kept:
             return others
+        if isinstance(self.choice, Edited) and (update := self._update(entry, self.choice.value)) is not None:
+            self.editor.update_page(update)
+            return others
         try:
             settled = resolve_field(entry, conflict, self.choice)
         except (msgspec.ValidationError, TypeError, ValueError) as error:
@@ -72,6 +78,24 @@ class _Settling:
         else:
             self._put_item(settled)
         return others
+
+    def _update(self, entry: Any, value: Any) -> UpdatePage | None:
+        """The ordinary edit of a page that gives a field this value, where there is one. Raises BadRequest."""
+        field = self.conflict.field or ""
+        if not isinstance(entry, Page) or self.conflict.kind != "field":
+            return None
+        if field == "place":
+            parent, at = value
+            return UpdatePage(page=entry.id, into=parent, at=UNSET if at is None else at)
+        names = {one.name: one.encode_name for one in msgspec.structs.fields(PageFields)}
+        if field not in names:
+            return None
+        try:
+            return msgspec.convert(
+                {"operation": "update_page", "page": entry.id, names[field]: value}, UpdatePage
+            )
+        except msgspec.ValidationError as error:
+            raise BadRequest(f"value: {error}") from None
 
     def _entry(self) -> Any:
         if self.conflict.target == "page":

@@ -1,36 +1,26 @@
-"""Undoing a revision of main: as a change request to be looked at, or at once as a revision of main."""
+"""Undoing one revision of main, as a change request to be looked at, and going back to one."""
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from ..access import SpaceAccess
 from ..content import (
-    BranchMoved,
+    Changes,
     State,
-    commit,
+    find_items,
+    find_pages,
     get_revision,
     main_state,
-    open_branch,
-    put_bodies,
-    put_keys,
     revise_main,
     revision_state,
 )
-from ..errors import BadRequest
+from ..errors import BadRequest, Conflict
 from ..kit.context import Context
 from ..kit.db import Transaction
+from ..references import difference
 from . import store
-from .comparing import Merged, into_main, undoing, undone
-from .saving import again, prepare, require_live, tell
-from .store import ChangeRow, encode_conflicts
-
-
-class Rollback(Struct, frozen=True):
-    """``change``: the change request in which the conflicts are to be settled; then main stays as it is."""
-
-    revision: str
-    change: ChangeRow | None = None
+from .comparing import Merged, same, undoing, undone
+from .saving import again, create_with, prepare, require_live
+from .store import ChangeRow
 
 
 def revert(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow:
@@ -46,40 +36,48 @@ def revert(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow:
     return again(attempt)
 
 
-def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> Rollback:
-    """A revision of main that undoes an earlier one; or the change request of ``revert`` when something of it was
-    changed again since. Raises Forbidden where the space is locked."""
+def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> str:
+    """A revision of main that holds what an earlier one held; gives its id. Raises Forbidden where the space is
+    locked, Conflict when main holds that already."""
     require_live(space)
 
-    def attempt() -> Rollback:
+    def attempt() -> str:
         with context.db.read() as tx:
-            main, done = main_state(tx, space.space_id), _done(tx, space, revision_id)
-            merged = into_main(tx, undoing(tx, done, main), main)
-        if merged.conflicts:
-            change = revert(context, space, revision_id)
-            return Rollback(change.revision, change)
-        prepared = prepare(context, main, merged.changes, merged.bodies)
+            main, then = main_state(tx, space.space_id), _of_main(tx, space, revision_id)
+            found = difference(tx, main, then)
+            now = find_pages(tx, main, found.pages), find_items(tx, main, found.items)
+            changes = Changes(
+                {id: page for id, page in found.pages.items() if not same(page, now[0].get(id))},
+                {id: item for id, item in found.items.items() if not same(item, now[1].get(id))},
+            )
+        if not changes:
+            raise Conflict("Main holds what this revision held; nothing was changed.")
+        prepared = prepare(context, main, changes, [])
         with context.db.write() as tx:
             made = revise_main(
                 tx,
                 main,
-                merged.changes,
+                changes,
                 prepared,
                 context.settings.page_size,
                 type="rollback",
                 author=space.user_id,
                 parents=[revision_id],
             )
-            put_keys(tx, merged.keys)
-        return Rollback(made.revision_id)
+        return made.revision_id
 
     return again(attempt)
 
 
-def _done(tx: Transaction, space: SpaceAccess, revision_id: str) -> State:
-    done = revision_state(tx, space.space_id, revision_id)
-    if len(done.layers) > 1:
+def _of_main(tx: Transaction, space: SpaceAccess, revision_id: str) -> State:
+    found = revision_state(tx, space.space_id, revision_id)
+    if len(found.layers) > 1:
         raise BadRequest("revisionId: this revision is one of a change request, not of main.")
+    return found
+
+
+def _done(tx: Transaction, space: SpaceAccess, revision_id: str) -> State:
+    done = _of_main(tx, space, revision_id)
     if done.layers[0].sequence == 1:
         raise BadRequest("revisionId: the first revision of a space has nothing before it.")
     return done
@@ -88,27 +86,9 @@ def _done(tx: Transaction, space: SpaceAccess, revision_id: str) -> State:
 def _open_change(
     tx: Transaction, space: SpaceAccess, main: State, merged: Merged, revision_id: str, page_size: int
 ) -> ChangeRow:
-    if main_state(tx, space.space_id).layers != main.layers:
-        raise BranchMoved
     row = get_revision(tx, revision_id)
     undoes = store.get_change(tx, row.merged_from) if row.merged_from else None
     subject = f"Revert #{undoes.number} {undoes.subject}".strip() if undoes else "Revert a revision"
-    branch = open_branch(tx, main, space.user_id)
-    change = store.insert_change(
-        tx, branch, main.revision_id, created_by=space.user_id, subject=subject[:100]
+    return create_with(
+        tx, space, main, merged, page_size, subject=subject, type="rollback", parents=[revision_id]
     )
-    put_bodies(tx, merged.bodies)
-    made = commit(
-        tx,
-        branch,
-        merged.changes,
-        page_size,
-        type="rollback",
-        author=space.user_id,
-        parents=[revision_id],
-        conflicts=encode_conflicts(merged.conflicts),
-    )
-    put_keys(tx, merged.keys)
-    store.add_contribution(tx, change.id, space.user_id, "edit")
-    tell(tx, "change_request_created", space, change.id, revision=made.revision_id)
-    return store.get_change(tx, change.id)

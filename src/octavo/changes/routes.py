@@ -10,7 +10,8 @@ from ..core.merge import Conflict, Edited
 from ..errors import BadRequest
 from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, PageQuery, Slice, decode_token, encode_token, present_slice
-from . import content_routes, history_routes, merging, review_routes, saving, store
+from . import content_routes, history_routes, merging, review_routes, saving, space_routes, store
+from .conflict_wire import OpenConflict, ResolveAnswer, ResolveConflict, present_conflict
 from .copying import adopt
 from .differences import present_differences, states_of_change, text_changes
 from .differences_wire import ChangesQuery, SemanticChanges, TextChanges, present_text_changes
@@ -25,21 +26,17 @@ from .wire import (
     ContributorItem,
     CreateChangeRequest,
     MergeAnswer,
-    OpenConflict,
-    ResolveAnswer,
-    ResolveConflict,
     UpdateAnswer,
     UpdateChangeRequest,
     document_text,
     present_change,
     present_changes,
-    present_conflict,
     present_contributors,
 )
 
 operation = Area("changes").operation
 
-__all__ = ["content_routes", "history_routes", "review_routes", "template_routes"]
+__all__ = ["content_routes", "history_routes", "review_routes", "space_routes", "template_routes"]
 
 _CHANGES = "/spaces/{spaceId}/change-requests"
 _CHANGE = f"{_CHANGES}/{{changeRequestId}}"
@@ -234,12 +231,11 @@ def list_conflicts(call: Call, change: ChangeAccess, query: PageQuery) -> Listin
         shown = found[start : start + query.limit]
         pages = find_pages(tx, row.state, [c.id for c in shown if c.target == "page"])
         items = find_items(tx, row.state, [c.id for c in shown if c.target != "page"])
-    titles = {id: page.title for id, page in pages.items()} | {i: item.name for i, item in items.items()}
+        titles = {id: page.title for id, page in pages.items()} | {i: item.name for i, item in items.items()}
+        presented = [present_conflict(tx, conflict, titles.get(conflict.id)) for conflict in shown]
     rest = start + query.limit < len(found) and query.limit > 0
     token = encode_token(shown[-1].key) if rest else None
-    return present_slice(
-        Slice(shown, len(found), token), lambda conflict: present_conflict(conflict, titles.get(conflict.id))
-    )
+    return present_slice(Slice(presented, len(found), token), lambda conflict: conflict)
 
 
 def _start(page: str | None, found: list[Conflict]) -> int:
@@ -264,7 +260,8 @@ def _start(page: str | None, found: list[Conflict]) -> int:
 def resolve_conflict(
     call: Call, change: ChangeAccess, conflict_id: str, body: ResolveConflict
 ) -> ResolveAnswer:
-    """Settles one conflict with ours (the change request), theirs (main), how it was before, or a value."""
+    """Settles one conflict with ours (the change request), theirs (main, or an edit of an older revision), how it was
+    before, or a value. An ordinary edit of what the conflict is about settles it too."""
     if (body.choice == "edited") != (body.value is not UNSET):
         raise BadRequest("value: expected with the choice `edited`, and with no other.")
     choice = Edited(body.value) if body.choice == "edited" else body.choice

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from ..access import list_users_by_id
-from ..core.expressions import ExpressionError, is_true
+from ..core.expressions import ExpressionError, evaluate
 from ..errors import PreconditionFailed
 from ..kit.clock import iso
 from ..kit.db import Transaction
@@ -100,9 +100,12 @@ def _custom(expression: str, change: ChangeRow, reviews: list[ReviewRow], actor_
         "actor": {"id": actor_id},
     }
     try:
-        return None if is_true(expression, context) else f"{expression} is not true."
+        value = evaluate(expression, context)
     except ExpressionError as error:
         return f"{expression} cannot be evaluated: {error}."
+    if not isinstance(value, bool):
+        return f"{expression} is neither true nor false: a rule compares something."
+    return None if value else f"{expression} is not true."
 
 
 def _text(description: str | None) -> str:

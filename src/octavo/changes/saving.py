@@ -33,10 +33,13 @@ from ..kit.db import RetryTransaction, Transaction
 from ..kit.outbox import emit
 from ..references import Member, Resolver, state_resolver
 from . import store
+from .comparing import Merged
 from .content_wire import ContentChange, DocumentInput
-from .editing import Edited, edit
+from .editing import Edited
 from .entering import ChangeAccess
+from .rebasing import Resolving, edit_since
 from .store import ChangeRow, encode_conflicts
+from .touching import still_open
 from .uploading import store_uploads
 
 ATTEMPTS = 4
@@ -100,36 +103,87 @@ def create(tx: Transaction, space: SpaceAccess, subject: str, issues_cluster: st
     return change
 
 
+def create_with(
+    tx: Transaction,
+    space: SpaceAccess,
+    main: State,
+    merged: Merged,
+    page_size: int,
+    *,
+    subject: str,
+    type: str = "edits",
+    parents: Sequence[str] = (),
+) -> ChangeRow:
+    """A draft over ``main`` that holds these changes and their conflicts. Raises BranchMoved when that is no longer
+    the head of main."""
+    if main_state(tx, space.space_id).layers != main.layers:
+        raise BranchMoved
+    branch = open_branch(tx, main, space.user_id)
+    change = store.insert_change(
+        tx, branch, main.revision_id, created_by=space.user_id, subject=subject[:100]
+    )
+    put_bodies(tx, merged.bodies)
+    made = commit(
+        tx,
+        branch,
+        merged.changes,
+        page_size,
+        type=type,
+        author=space.user_id,
+        parents=parents,
+        conflicts=encode_conflicts(merged.conflicts),
+    )
+    put_keys(tx, merged.keys)
+    store.add_contribution(tx, change.id, space.user_id, "edit")
+    tell(tx, "change_request_created", space, change.id, revision=made.revision_id)
+    return store.get_change(tx, change.id)
+
+
 # --- editing ------------------------------------------------------------------------------------------
 
 
 class EditedChange(Struct, frozen=True):
-    """What an edit made: the state to show it in, and what is to be said of it."""
+    """What an edit made: the state to show it in, and what is to be said of it. ``change``: the change request that
+    was made of an edit of main that conflicts with what was saved since; main stays as it is."""
 
     state: State
     edited: Edited
+    change: ChangeRow | None = None
 
 
 Make = Callable[[Transaction, State, State | None], Edited]
 """What an edit writes over a state; the second state is where a change request started."""
 
 
-def edit_change(context: Context, access: ChangeAccess, changes: Sequence[ContentChange]) -> EditedChange:
-    """Applies a batch to a change request, as one revision of it. Nothing is written when nothing differs."""
+def edit_change(
+    context: Context,
+    access: ChangeAccess,
+    changes: Sequence[ContentChange],
+    base_revision: str | None = None,
+) -> EditedChange:
+    """Applies a batch to a change request, as one revision of it. Nothing is written when nothing differs.
+
+    ``base_revision``: the one that the batch was made on. What was saved since is merged with it; where both
+    changed the same, what was saved stays and the conflict is open in the change request.
+    """
     _require_open(context, access)
     _require_sizes(context, changes)
     uploads = store_uploads(context, changes)
 
     def make(tx: Transaction, state: State, started: State | None) -> Edited:
-        return edit(_resolver(context, tx, state, access.actor), tx, state, changes, uploads, started)
+        return edit_since(resolving, tx, state, started, changes, uploads, base_revision)
 
+    resolving = _resolving(context, access.actor)
     return revise_change(context, access, make)
 
 
-def _resolver(context: Context, tx: Transaction, state: State, actor: Actor) -> Resolver:
-    """What references mean to who edits."""
-    viewer = Member(tx, actor, state.space_id)
-    return state_resolver(tx, state, app_hosts(context.settings.url), viewer)
+def _resolving(context: Context, actor: Actor) -> Resolving:
+    """What references in a state mean to who edits."""
+
+    def of(tx: Transaction, state: State) -> Resolver:
+        return state_resolver(tx, state, app_hosts(context.settings.url), Member(tx, actor, state.space_id))
+
+    return of
 
 
 Also = Callable[[Transaction, State], None]
@@ -150,10 +204,11 @@ def revise_change(
             change = store.get_change(tx, access.change_id)
             require_editable(change)
             edited = make(tx, change.state, change.below)
-        if not edited.changes:
+            conflicts = still_open(tx, change.state, change.open_conflicts, edited) + edited.conflicts
+        if not edited.changes and conflicts == change.open_conflicts:
             return EditedChange(change.state, edited)
         with context.db.write() as tx:
-            made = write_edit(context, tx, access, change, edited, _still_open(change, edited))
+            made = write_edit(context, tx, access, change, edited, conflicts)
             also(tx, made)
             return EditedChange(made, edited)
 
@@ -205,22 +260,25 @@ def write_edit(
     return made
 
 
-def _still_open(change: ChangeRow, edited: Edited) -> list[merging.Conflict]:
-    """The conflicts that an edit leaves open: those of what it deletes are settled."""
-    gone = {id for id, page in edited.changes.pages.items() if page is None}
-    gone |= {id for id, item in edited.changes.items.items() if item is None}
-    return [conflict for conflict in change.open_conflicts if conflict.id not in gone]
+def edit_main(
+    context: Context,
+    space: SpaceAccess,
+    changes: Sequence[ContentChange],
+    base_revision: str | None = None,
+) -> EditedChange:
+    """Applies a batch to main itself, where the space is edited live. Raises Forbidden where it is locked.
 
-
-def edit_main(context: Context, space: SpaceAccess, changes: Sequence[ContentChange]) -> EditedChange:
-    """Applies a batch to main itself, where the space is edited live. Raises Forbidden where it is locked."""
+    ``base_revision``: the one that the batch was made on. What was saved since is merged with it; where both
+    changed the same, main stays as it is, and a new change request holds the edit and its conflicts.
+    """
     require_live(space)
     _require_sizes(context, changes)
     uploads = store_uploads(context, changes)
 
     def make(tx: Transaction, state: State, started: State | None) -> Edited:
-        return edit(_resolver(context, tx, state, space.actor), tx, state, changes, uploads, started)
+        return edit_since(resolving, tx, state, started, changes, uploads, base_revision)
 
+    resolving = _resolving(context, space.actor)
     return edit_live(context, space, make)
 
 
@@ -232,6 +290,17 @@ def edit_live(context: Context, space: SpaceAccess, make: Make, also: Also = _no
         with context.db.read() as tx:
             main = main_state(tx, space.space_id)
             edited = make(tx, main, None)
+        if edited.conflicts:
+            with context.db.write() as tx:
+                change = create_with(
+                    tx,
+                    space,
+                    main,
+                    Merged(edited.changes, edited.bodies, edited.keys, edited.conflicts),
+                    context.settings.page_size,
+                    subject="An edit of an older revision",
+                )
+                return EditedChange(change.state, edited, change)
         if not edited.changes:
             return EditedChange(main, edited)
         prepared = prepare(context, main, edited.changes, edited.bodies)

@@ -9,7 +9,6 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from ..access import User, present_people
 from ..core.document import DocumentError, from_json, to_json
-from ..core.merge import Conflict
 from ..errors import BadRequest
 from ..kit.clock import iso
 from ..kit.db import Transaction
@@ -28,6 +27,8 @@ class ChangeRequestUrls(Struct):
 
 
 class ChangeRequest(Struct, rename="camel"):
+    """``conflicts``: how many are open in it; Octavo's own."""
+
     id: str
     number: int
     status: Status
@@ -40,6 +41,7 @@ class ChangeRequest(Struct, rename="camel"):
     revision_initial: str
     comments: int
     outdated: bool
+    conflicts: int
     urls: ChangeRequestUrls
     object: Literal["change-request"] = "change-request"
     description: Raw | UnsetType = UNSET
@@ -133,6 +135,7 @@ def _present(call: Call, change: ChangeRow, creator: User) -> ChangeRequest:
         revision_initial=change.revision_initial,
         comments=change.comments,
         outdated=change.outdated,
+        conflicts=len(change.open_conflicts),
         urls=ChangeRequestUrls(
             app=app_url(call, change.space_id) + view_of(change),
             location=call.url(f"/spaces/{change.space_id}/change-requests/{change.id}"),
@@ -152,49 +155,3 @@ def present_contributors(
         ContributorItem(iso(c.updated_at), c.count, people[c.user_id], c.action)  # type: ignore[arg-type]
         for c in contributors
     ]
-
-
-class OpenConflict(Struct, rename="camel"):
-    """What the change request (``ours``) and main (``theirs``) both changed. ``base`` is how it was; a value null
-    is "not there". ``kept`` stands in the change request until the conflict is settled."""
-
-    id: str
-    kind: Literal["field", "block", "deleted"]
-    target: str
-    target_id: str
-    base: Any
-    ours: Any
-    theirs: Any
-    kept: Literal["ours", "theirs"]
-    object: Literal["change-request-conflict"] = "change-request-conflict"
-    field: str | UnsetType = UNSET
-    title: str | UnsetType = UNSET
-
-
-class ResolveConflict(Struct):
-    """``value``: with ``edited``, what to take instead of any side."""
-
-    choice: Literal["ours", "theirs", "base", "edited"]
-    value: Any | UnsetType = UNSET
-
-
-class ResolveAnswer(Struct):
-    """``conflicts``: how many are still open."""
-
-    revision: str
-    conflicts: int
-
-
-def present_conflict(conflict: Conflict, title: str | None) -> OpenConflict:
-    return OpenConflict(
-        id=conflict.key,
-        kind=conflict.kind,
-        target=conflict.target,
-        target_id=conflict.id,
-        base=conflict.base,
-        ours=conflict.ours,
-        theirs=conflict.theirs,
-        kept=conflict.kept,
-        field=conflict.field or UNSET,
-        title=title if title is not None else UNSET,
-    )

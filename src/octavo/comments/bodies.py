@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from ..access import SpaceAccess, find_user, role_of_person
-from ..changes import DocumentInput
 from ..core.document import Block, Document, DocumentError, Inline, Leaf, Text, from_json, read, to_json, walk
 from ..core.document import write as write_markdown
 from ..errors import BadRequest, NotFound
 from ..kit.db import Transaction
+from .wire import Said
 
 MAX_LENGTH = 50_000
 """Characters of Markdown."""
@@ -34,31 +34,43 @@ class Mentions(Struct, frozen=True):
     teams: frozenset[str] = frozenset()
 
 
-def parse(given: DocumentInput) -> Document:
+class Parsed(Struct, frozen=True):
+    """A body as it was sent. ``silent``: it is ``{}``, which says nothing and is taken as that."""
+
+    document: Document
+    silent: bool = False
+
+
+def parse(given: Said) -> Parsed:
     """The document of a body as it was sent. Raises BadRequest."""
-    if isinstance(given.markdown, str):
-        _check_length(given.markdown)
-        return read(given.markdown)
+    markdown = given if isinstance(given, str) else given.markdown
+    if isinstance(markdown, str):
+        _check_length(markdown)
+        return Parsed(read(markdown))
+    assert not isinstance(given, str)
+    if given.document is UNSET:
+        return Parsed(Document(nodes=[], gaps=[""]), silent=True)
     nodes = given.document if isinstance(given.document, dict) else {"nodes": given.document}
     try:
-        return from_json(nodes)
+        return Parsed(from_json(nodes))
     except DocumentError as error:
         raise BadRequest(f"body: {error}") from None
 
 
-def parse_plain(given: dict[str, Any]) -> Document:
+def parse_plain(given: Any) -> Parsed:
     """The same for a body that is still a decoded JSON object."""
     try:
-        return parse(msgspec.convert(given, DocumentInput))
+        return parse(msgspec.convert(given, Said))
     except msgspec.ValidationError as error:
         raise BadRequest(f"comment: {error}") from None
 
 
-def source_of(document: Document) -> str:
-    """The Markdown to keep. Raises BadRequest when it says nothing, or more than a comment may."""
-    text = write_markdown(document)
+def source_of(parsed: Parsed) -> str:
+    """The Markdown to keep. Raises BadRequest when it says nothing without being ``{}``, or more than a comment
+    may."""
+    text = write_markdown(parsed.document)
     _check_length(text)
-    if not text.strip():
+    if not text.strip() and not parsed.silent:
         raise BadRequest("body: expected some text.")
     return text
 

@@ -50,11 +50,11 @@ def _note_contribution(tx: Transaction, discussion: Discussion) -> None:
 
 def post(call: Call, discussion: Discussion, given: PostComment) -> str:
     """The id of the new comment. Raises NotFound for a page, node or cell that is not there."""
-    document = parse(given.body)
+    parsed = parse(given.body)
     with call.db.read() as tx:
         anchor = attach(tx, discussion, given.page, given.node, given.table_cell)
-        mentions = resolve_mentions(tx, discussion.space, document, Mentions())
-    body = source_of(document)
+        mentions = resolve_mentions(tx, discussion.space, parsed.document, Mentions())
+    body = source_of(parsed)
     with call.db.write() as tx:
         return _post(tx, discussion, body, anchor, mentions, None)
 
@@ -76,19 +76,21 @@ def _post(
 def post_review(
     tx: Transaction, discussion: Discussion, change: ChangeRow, review_id: str, given: dict[str, Any]
 ) -> None:
-    """What a review says, as a comment of its change request."""
-    document = parse_plain(given)
-    mentions = resolve_mentions(tx, discussion.space, document, Mentions())
-    _post(tx, discussion, source_of(document), Anchor(change.revision), mentions, review_id)
+    """What a review says, as a comment of its change request; nothing for ``{}``."""
+    parsed = parse_plain(given)
+    if parsed.silent:
+        return
+    mentions = resolve_mentions(tx, discussion.space, parsed.document, Mentions())
+    _post(tx, discussion, source_of(parsed), Anchor(change.revision), mentions, review_id)
 
 
 def reply(call: Call, discussion: Discussion, comment_id: str, given: PostReply) -> str:
     """The id of the new reply."""
-    document = parse(given.body)
+    parsed = parse(given.body)
     with call.db.read() as tx:
         store.get_comment(tx, discussion, comment_id)
-        mentions = resolve_mentions(tx, discussion.space, document, Mentions())
-    body = source_of(document)
+        mentions = resolve_mentions(tx, discussion.space, parsed.document, Mentions())
+    body = source_of(parsed)
     with call.db.write() as tx:
         parent = store.get_comment(tx, discussion, comment_id, lock=True)
         made = store.insert_reply(tx, discussion, parent, body)
@@ -108,12 +110,12 @@ def update(
         raise BadRequest(f"removedReactions: {min(both)} is in addedReactions too.")
     body, mentions = None, Mentions()
     if given.body is not UNSET:
-        document = parse(given.body)
+        parsed = parse(given.body)
         with call.db.read() as tx:
             row = _find(tx, discussion, comment_id, reply_id)
             _require_own(discussion, row)
-            mentions = resolve_mentions(tx, discussion.space, document, mentions_in(row.body))
-        body = source_of(document)
+            mentions = resolve_mentions(tx, discussion.space, parsed.document, mentions_in(row.body))
+        body = source_of(parsed)
     with call.db.write() as tx:
         thread = store.get_comment(tx, discussion, comment_id, lock=True)
         row = thread if reply_id is None else _find(tx, discussion, comment_id, reply_id, lock=True)

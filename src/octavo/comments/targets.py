@@ -15,7 +15,7 @@ from ..changes import get_change
 from ..content import State, find_page, find_pages, keyed_document, main_state
 from ..core.document import Block, Fragment, walk
 from ..core.pages import Page
-from ..errors import BadRequest, NotFound
+from ..errors import NotFound
 from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 from .entering import Discussion
@@ -58,21 +58,27 @@ def shown_state(tx: Transaction, discussion: Discussion) -> State:
 def attach(
     tx: Transaction, discussion: Discussion, page_id: str | None, node_id: str | None, cell: TableCell | None
 ) -> Anchor:
-    """The anchor of a new comment. Raises NotFound for what is not there, BadRequest for a node without its page
-    and a cell without its table."""
-    if node_id is not None and page_id is None:
-        raise BadRequest("page: expected with `node`, the page that holds it.")
-    if cell is not None and node_id is None:
-        raise BadRequest("node: expected with `tableCell`, the table that holds it.")
+    """The anchor of a new comment. Raises NotFound for what is not there.
+
+    A node or a cell without its page is kept as it is named: to find it, every page of the space would have to be
+    read. A cell of a page without its table is the first one of that record and definition.
+    """
     state = shown_state(tx, discussion)
     if page_id is None:
-        return Anchor(state.revision_id)
+        record, definition = (cell.record, cell.definition) if cell is not None else (None, None)
+        return Anchor(state.revision_id, None, node_id, record, definition)
     page = find_page(tx, state, page_id)
     if page is None:
         raise NotFound(f"page: there is no page {page_id!r} here.")
-    if node_id is None:
+    if node_id is None and cell is None:
         return Anchor(state.revision_id, page_id)
     nodes = _nodes_of(tx, state, page)
+    if node_id is None and cell is not None:
+        wanted = (cell.record, cell.definition)
+        node_id = next((key for key, spots in nodes.tables.items() if wanted in spots), None)
+        if node_id is None:
+            raise NotFound(f"tableCell: there is no cell {cell.record!r}, {cell.definition!r} in this page.")
+    assert node_id is not None
     if node_id not in nodes.keys:
         raise NotFound(f"node: there is no node {node_id!r} in this page.")
     if cell is None:
@@ -93,11 +99,11 @@ def locate(tx: Transaction, discussion: Discussion, comments: Sequence[CommentRo
 
 def _locate(tx: Transaction, state: State, pages: dict[str, Page], comment: CommentRow) -> Where:
     there = Where(state.revision_id)
-    if comment.page_id is None:
-        return there
     was = None
     if comment.record is not None and comment.definition is not None:
         was = (comment.record, comment.definition)
+    if comment.page_id is None:
+        return Where(state.revision_id, spot=was)
     gone = Where(comment.revision, True, was)
     if comment.page_id not in pages:
         return gone

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..access import User
-from ..changes import DocumentInput
 from ..kit.pagination import Order, PageQuery
 
 Format = Literal["document", "markdown"] | None
@@ -124,21 +123,39 @@ class CommentsQuery(RepliesQuery, rename="camel"):
     authors: Annotated[list[str], Meta(max_length=100)] = []
 
 
+class Words(Struct, forbid_unknown_fields=True):
+    """What is said: Markdown, or nodes (a list of blocks or a whole document). Neither: nothing, as ``{}``, which
+    has no other keys."""
+
+    markdown: str | UnsetType = UNSET
+    document: dict[str, Any] | list[Any] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if self.markdown is not UNSET and self.document is not UNSET:
+            raise ValueError("expected `markdown` or `document`, not both")
+
+
+Said = Words | str
+"""A plain string is Markdown."""
+
+
 class PostComment(Struct, rename="camel"):
-    body: DocumentInput
+    """``node``: what holds it is found where ``page`` names that; without a page the comment keeps it as it is."""
+
+    body: Said
     page: str | None = None
     node: str | None = None
     table_cell: TableCell | None = None
 
 
 class PostReply(Struct):
-    body: DocumentInput
+    body: Said
 
 
 class UpdateComment(Struct, rename="camel"):
     """For a comment or a reply. ``resolved`` is about the whole thread."""
 
-    body: DocumentInput | UnsetType = UNSET
+    body: Said | UnsetType = UNSET
     resolved: bool | UnsetType = UNSET
     added_reactions: Emojis = []
     removed_reactions: Emojis = []

@@ -3,7 +3,7 @@ over from another text, that is kept beside the text, for its owner (a page or a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 from msgspec import Struct
@@ -21,20 +21,29 @@ class KeptKeys(Struct, frozen=True):
     keys: dict[str, str]
 
 
-def keyed_document(tx: Transaction, owner_id: str, body: str | None, source: str | None = None) -> Document:
-    """The document of a source as written, every node with its key; ``source``: its text where it is known."""
+def keyed_document(
+    tx: Transaction,
+    owner_id: str,
+    body: str | None,
+    source: str | None = None,
+    keys: Mapping[str, str] | None = None,
+) -> Document:
+    """The document of a source as written, every node with its key; ``source``: its text, and ``keys``: the keys that
+    are kept, where they are known."""
     if source is None:
         source = get_body(tx, body) if body else ""
     document = assign_keys(read(split_page(source)[2]))
+    if keys is not None:
+        return _rename(document, keys)
     kept = tx.value(
         "SELECT keys FROM node_keys WHERE owner_id = :owner AND body = :body", owner=owner_id, body=body or ""
     )
     return _rename(document, msgspec.json.decode(kept, type=dict[str, str])) if kept else document
 
 
-def _rename(document: Document, keys: dict[str, str]) -> Document:
+def _rename(document: Document, keys: Mapping[str, str]) -> Document:
     for node in walk(document):
-        if isinstance(node, (Block, Fragment)) and node.key in keys:
+        if isinstance(node, (Block, Fragment)) and node.key is not None and node.key in keys:
             node.key = keys[node.key]
     return document
 

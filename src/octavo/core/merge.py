@@ -59,7 +59,8 @@ class Conflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
     - ``deleted``: one side deleted what the other edited: it stays. The values are the page or item, or None.
 
     A value None is "not there". ``kept`` names the side whose version stands in the merged state until the
-    conflict is resolved. ``key`` is the same whichever side is called ours, and unique in one merge.
+    conflict is resolved. ``key`` is the same whichever side is called ours, and unique in one merge. ``origin`` says what
+    theirs is: main, or an edit that was made on an older revision.
     """
 
     key: str
@@ -74,6 +75,7 @@ class Conflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
     kept: Side = "ours"
     at: int | None = None
     index: int | None = None
+    origin: Literal["main", "edit"] = "main"
 
 
 class Note(Struct, frozen=True, omit_defaults=True, kw_only=True):

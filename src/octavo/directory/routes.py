@@ -9,7 +9,8 @@ from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Reply
 from . import discovery, provisioning, store, wire
 
-operation = Area("access").operation
+operation = Area("access", lenient=True).operation
+"""A directory sends whatever its schema has; RFC 7644 has a server pass over what it does not know."""
 
 _BASE = "/orgs/{organizationId}/scim/v2"
 _USER = _BASE + "/Users/{scimUserId}"

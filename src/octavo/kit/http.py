@@ -12,8 +12,8 @@ import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
-from urllib.parse import parse_qsl
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, quote
 
 import msgspec
 
@@ -32,6 +32,7 @@ from .db import RetryTransaction
 from .metrics import Metrics
 from .operation import PUBLIC, Call, Deletion, Operation, RawBody, Reply, Stream
 from .proxies import address_key
+from .unread import MOST_NAMED, NOTHING, Shape, shape_of, unread_keys
 
 MAX_ANSWER = 64 * 1024 * 1024
 """Bytes of an answer, which is made as a whole. Streams, such as exports, have no such limit."""
@@ -41,12 +42,14 @@ _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 _HEADERS = {
     "x-content-type-options": "nosniff",
     "access-control-allow-origin": "*",
-    "access-control-expose-headers": "Location, ETag, X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining",
+    "access-control-expose-headers": "ETag, Location, Octavo-Unread-Keys, Retry-After, X-RateLimit-Limit,"
+    " X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id",
     "vary": "Authorization",
 }
 _PREFLIGHT = {
     "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
-    "access-control-allow-headers": "Authorization, Content-Type, If-None-Match, X-Request-Id",
+    # `*` stands for any header but Authorization; older browsers know only those that are named.
+    "access-control-allow-headers": "Authorization, Content-Type, If-None-Match, User-Agent, X-Request-Id, *",
     "access-control-max-age": "86400",
 }
 SMALL_BODY = 64 * 1024
@@ -65,6 +68,19 @@ def validation_message(error: msgspec.ValidationError, place: str) -> str:
         where = f"{where}.{missing[1]}".lstrip(".")
         what = "this field is required"
     return f"{where or place}: {what[0].lower()}{what[1:]}"
+
+
+class BodyReader(NamedTuple):
+    """How the body of an operation is read. ``decoder`` None: it takes no JSON."""
+
+    decoder: msgspec.json.Decoder[Any] | None
+    shape: Shape
+
+
+def _body_reader(operation: Operation) -> BodyReader:
+    if operation.takes_json:
+        return BodyReader(msgspec.json.Decoder(operation.body), shape_of(operation.body))
+    return BodyReader(None, NOTHING)
 
 
 class Dispatcher:
@@ -95,7 +111,7 @@ class Dispatcher:
         return [Route(path, actions) for path, actions in by_path.items()]
 
     def _answering(self, operation: Operation) -> Callable[[Request], Any]:
-        decoder = msgspec.json.Decoder(operation.body) if operation.takes_json else None
+        reader = _body_reader(operation)
         # A look-up in SQLite is done sooner than a thread has been woken; PostgreSQL is another process.
         quick = operation.quick and self.context.db.engine == "sqlite"
 
@@ -116,8 +132,8 @@ class Dispatcher:
                     await loop.run_in_executor(self._pool, self._check_sender, call)
                 call.body = await request.read(operation.body_limit)
             if quick:
-                return self.run(call, decoder)
-            return await loop.run_in_executor(self._pool, self.run, call, decoder)
+                return self.run(call, reader)
+            return await loop.run_in_executor(self._pool, self.run, call, reader)
 
         return answer
 
@@ -127,15 +143,15 @@ class Dispatcher:
         if call.actor is None and call.operation.needs is not PUBLIC:
             raise Unauthorized(f"Only {SMALL_BODY} bytes are taken without a token.")
 
-    def run(self, call: Call, decoder: msgspec.json.Decoder[Any] | None) -> Answer:
+    def run(self, call: Call, reader: BodyReader) -> Answer:
         """Answers a call; what is refused has the same headers as what is not."""
         try:
             for attempt in range(_RETRIES):
                 try:
                     if call.operation.method == "GET":
                         with self.context.db.read():
-                            return self._answer(call, decoder)
-                    return self._answer(call, decoder)
+                            return self._answer(call, reader)
+                    return self._answer(call, reader)
                 except RetryTransaction:
                     if attempt == _RETRIES - 1:
                         raise
@@ -145,7 +161,7 @@ class Dispatcher:
             raise
         raise AssertionError("unreachable")
 
-    def _answer(self, call: Call, decoder: msgspec.json.Decoder[Any] | None) -> Answer:
+    def _answer(self, call: Call, reader: BodyReader) -> Answer:
         operation = call.operation
         key = self._authenticate(call)
         call.response_headers.update(self._limiter.count(key or address_key(call.client)))
@@ -157,13 +173,20 @@ class Dispatcher:
         if operation.needs is not PUBLIC:
             enter = operation.enter
             assert enter is not None and operation.proof is not None
-            arguments[operation.proof] = enter.fn(
-                call, operation.needs, *[given[p] for p in enter.parameters]
-            )
+            try:
+                arguments[operation.proof] = enter.fn(
+                    call, operation.needs, *[given[p] for p in enter.parameters]
+                )
+            except NotFound:
+                if not operation.deletes_what_is_entered:
+                    raise
+                return Answer(204, headers=call.response_headers)
         if operation.query is not None:
             arguments["query"] = self._query(call)
         if operation.body is not None:
-            arguments["body"] = self._body(call, decoder)
+            arguments["body"] = self._body(call, reader)
+        elif call.body and operation.method != "GET":
+            self._refuse_unread(call, NOTHING)
         return self._present(call, operation.handler(call, **arguments))
 
     def _query(self, call: Call) -> Any:
@@ -177,6 +200,8 @@ class Dispatcher:
             for name, value in pairs:
                 if "\0" in value:
                     raise BadRequest(f"{name}: NUL characters are not allowed")
+                if not value:
+                    continue  # `?page=` says as much as no `page` at all
                 if name in operation.query_lists:
                     values.setdefault(name, []).append(value)
                 else:
@@ -186,7 +211,7 @@ class Dispatcher:
         except msgspec.ValidationError as error:
             raise BadRequest(validation_message(error, "query")) from None
 
-    def _body(self, call: Call, decoder: msgspec.json.Decoder[Any] | None) -> Any:
+    def _body(self, call: Call, reader: BodyReader) -> Any:
         operation = call.operation
         if operation.body is RawBody:
             content_type = call.headers.get(b"content-type", b"").decode("latin-1")
@@ -195,18 +220,33 @@ class Dispatcher:
             if operation.body_optional:
                 return None
             raise BadRequest("body: expected a JSON object, got nothing")
-        assert decoder is not None
+        assert reader.decoder is not None
+        self._refuse_unread(call, reader.shape)
         try:
-            value = decoder.decode(call.body)
+            return reader.decoder.decode(call.body)
         except msgspec.ValidationError as error:
             raise BadRequest(validation_message(error, "body")) from None
+
+    def _refuse_unread(self, call: Call, shape: Shape) -> None:
+        """Raises BadRequest for a body that is no JSON, or has keys that nobody reads although the operation is one of
+        our own. Of the public ones newer clients may know more than we do: there a header names the keys."""
+        operation = call.operation
+        try:
+            value = msgspec.json.decode(call.body)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise BadRequest(f"body: not valid JSON: {error}") from None
         except RecursionError:
             raise BadRequest("body: nested too deeply") from None
         if b"\\u0000" in call.body and _NUL.search(call.body):
             raise BadRequest("body: NUL characters are not allowed")
-        return value
+        keys = unread_keys(shape, value)
+        if not keys:
+            return
+        if operation.refuses_unread:
+            raise BadRequest(f"{keys[0]}: this operation has no such field.")
+        named = [quote(key[:100], safe=".[]") for key in keys[:MOST_NAMED]]
+        more = ["..."] if len(keys) > MOST_NAMED else []
+        call.response_headers["octavo-unread-keys"] = ", ".join([*named, *more])
 
     def _present(self, call: Call, value: Any) -> Answer:
         operation = call.operation

@@ -87,10 +87,19 @@ class Operation:
     source: str
     area: str
     query_lists: frozenset[str] = frozenset()
+    refuses_unread: bool = False
+    """Whether keys of a body that nobody reads are refused; else a header of the answer names them."""
 
     @property
     def takes_json(self) -> bool:
         return self.body not in (None, RawBody)
+
+    @property
+    def deletes_what_is_entered(self) -> bool:
+        """Whether the proof is had from the very thing that is deleted: where that is not there, nothing is left to
+        do. Not being allowed to see it looks the same."""
+        names = _PATH_PARAMETER.findall(self.path)
+        return self.returns is Deletion and bool(names) and names[-1] in self.entered_by
 
     @property
     def documentation(self) -> str:
@@ -172,9 +181,13 @@ def _list_fields(query: Any) -> frozenset[str]:
 
 
 class Area(Struct, frozen=True):
-    """A part of the API: the word that token scopes and the description know its operations by."""
+    """A part of the API: the word that token scopes and the description know its operations by.
+
+    ``lenient``: its bodies follow a standard that has servers pass over keys they do not know.
+    """
 
     name: str
+    lenient: bool = False
 
     def operation(
         self,
@@ -256,6 +269,7 @@ class Area(Struct, frozen=True):
                 source=f"src/octavo/{module.replace('.', '/')}.py:{code.co_firstlineno}",
                 area=self.name,
                 query_lists=_list_fields(query),
+                refuses_unread=extension and not self.lenient,
             )
             return handler
 

@@ -1,15 +1,22 @@
 """Organizations."""
 
 from . import tables as tables
-from .creating import create_organization
+from .creating import create_organization, create_organization_for
 from .members.store import list_members_by_id
 from .members.wire import Member, present_member
 from .settings import require_merge_rules
-from .store import OrgRow, OrgSettings, find_organization_by_hostname, get_organization
-from .wire import MergeRule, Organization, present_organization
+from .store import (
+    OrgRow,
+    OrgSettings,
+    find_organization_by_hostname,
+    get_organization,
+    set_default_site,
+)
+from .wire import CreateOrganization, MergeRule, Organization, present_organization
 
 __all__ = [
-    "Member", "MergeRule", "OrgRow", "OrgSettings", "Organization", "create_organization",
+    "CreateOrganization", "Member", "MergeRule", "OrgRow", "OrgSettings", "Organization", "create_organization",
+    "create_organization_for", "set_default_site",
     "find_organization_by_hostname", "get_organization", "list_members_by_id", "present_member",
     "present_organization", "require_merge_rules", "tables",
 ]  # fmt: skip

@@ -29,7 +29,9 @@ def hostname_for(title: str) -> str:
     return label if len(label) >= _HOSTNAME_MIN else f"{label}-docs".lstrip("-")
 
 
-def create(tx: Transaction, call: Call, user_id: str, given: CreateOrganization) -> store.OrgRow:
+def create_organization_for(
+    tx: Transaction, call: Call, user_id: str, given: CreateOrganization
+) -> store.OrgRow:
     """An organization that the caller administers. Raises Forbidden for domains that are not theirs."""
     domains = require_own_domains(tx, user_id, given.email_domains)
     org = create_organization(tx, user_id, given.title.strip(), domains)

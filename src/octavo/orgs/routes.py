@@ -7,10 +7,9 @@ from importlib.metadata import version
 from ..access import Can, OrgAccess, SignedIn, list_reached
 from ..kit.operation import PUBLIC, Area, Call
 from ..kit.pagination import Listing, PageQuery, present_slice
-from . import creating, joining, settings, store
+from . import joining, settings, store
 from .wire import (
     ApiInformation,
-    CreateOrganization,
     FoundOrganizations,
     Organization,
     UpdateOrganization,
@@ -35,15 +34,10 @@ def list_organizations(call: Call, caller: SignedIn, query: PageQuery) -> Listin
     with call.db.read() as tx:
         reached = list_reached(tx, caller.actor)
         found = store.list_organizations(tx, caller.user_id, reached, query.limit, query.page)
-    return present_slice(found, lambda item: present_organization(call, *item))
-
-
-@operation("createOrganization", "POST", "/orgs", needs=Can.OWN_ACCOUNT, returns=Organization, status=201)
-def create_organization(call: Call, caller: SignedIn, body: CreateOrganization) -> Organization:
-    """A new organization, which the caller administers."""
-    with call.db.write() as tx:
-        org = creating.create(tx, call, caller.user_id, body)
-    return present_organization(call, org, "admin")
+        owning = store.list_with_own_team(tx, caller.user_id)
+    return present_slice(
+        found, lambda item: present_organization(call, *item, owns_team=item[0].id in owning)
+    )
 
 
 @operation(
@@ -58,7 +52,9 @@ def create_organization(call: Call, caller: SignedIn, body: CreateOrganization) 
 def get_organization(call: Call, org: OrgAccess) -> Organization:
     """One organization."""
     with call.db.read() as tx:
-        return present_organization(call, store.get_organization(tx, org.organization_id), org.role)
+        row = store.get_organization(tx, org.organization_id)
+        owns_team = org.role != "admin" and row.id in store.list_with_own_team(tx, org.user_id)
+        return present_organization(call, row, org.role, owns_team=owns_team)
 
 
 @operation(

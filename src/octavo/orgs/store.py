@@ -105,6 +105,13 @@ def update_organization(tx: Transaction, organization_id: str, columns: dict[str
     tx.run(f"UPDATE organizations SET {assignments} WHERE id = :row", row=organization_id, **columns)
 
 
+def set_default_site(tx: Transaction, organization_id: str, site_id: str) -> None:
+    """Makes a site what the organization shows by default."""
+    settings = get_organization(tx, organization_id).settings
+    settings = msgspec.structs.replace(settings, default_content={"type": "site", "site": site_id})
+    update_organization(tx, organization_id, {"settings": msgspec.json.encode(settings).decode()})
+
+
 def list_organizations_by_domain(tx: Transaction, domain: str) -> list[OrgRow]:
     """The organizations that people with an address in this domain may join, oldest first."""
     rows = tx.all(
@@ -113,3 +120,13 @@ def list_organizations_by_domain(tx: Transaction, domain: str) -> list[OrgRow]:
     )
     # LIKE takes `_` for any letter.
     return [org for row in rows if domain in (org := _org(row)).email_domains]
+
+
+def list_with_own_team(tx: Transaction, user_id: str) -> set[str]:
+    """The organizations in which somebody owns a team."""
+    rows = tx.all(
+        """SELECT DISTINCT t.organization_id FROM team_members x JOIN teams t ON t.id = x.team_id
+           WHERE x.user_id = :user AND x.role = 'owner'""",
+        user=user_id,
+    )
+    return {row[0] for row in rows}

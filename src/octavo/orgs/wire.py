@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from ..access import ORGANIZATION, RoleOrGuest, permissions
+from ..access import Can, RoleOrGuest, permissions, scopes_of
 from ..kit.clock import iso
 from ..kit.operation import Call
 from .store import OrgRow
@@ -114,7 +114,16 @@ class FoundOrganizations(Struct):
     organizations: list[Organization]
 
 
-def present_organization(call: Call, org: OrgRow, role: str | None) -> Organization:
+def present_organization(
+    call: Call, org: OrgRow, role: str | None, *, owns_team: bool = False
+) -> Organization:
+    """``owns_team``: whether the caller owns a team there, which administrators need not."""
+    may = permissions("organization", role, scopes_of(call))
+    if owns_team:
+        may = {
+            **may,
+            Can.OWN_TEAM.value: permissions("organization", "admin", scopes_of(call))[Can.OWN_TEAM.value],
+        }
     return Organization(
         id=org.id,
         title=org.title,
@@ -127,7 +136,7 @@ def present_organization(call: Call, org: OrgRow, role: str | None) -> Organizat
             app=f"{call.settings.url}/o/{org.id}",
             logo=org.settings.logo or UNSET,
         ),
-        permissions=permissions(ORGANIZATION, role),
+        permissions=may,
         default_role=org.default_role,
         sso=org.settings.sso,
         ai=org.settings.ai,

@@ -220,13 +220,13 @@ class Reader:
         return document_json(self._tx, self._state, self.resolver, owner, item.content, query.evaluated)
 
     def _whole(self, page: Page, query: PageContentQuery) -> RevisionPage:
-        """A page with its path, its subtree and, as ``format`` asks, its text."""
+        """A page with its path, its subtree and its text, in the form that ``format`` asks for."""
         ancestors, below = self._around(page, query)
         path = "/".join(p.slug for p in [*ancestors, page])
         presented = present_page(
             self._app, page, path, present_tree(self._app, below, page.id, path, self._cover), self._cover
         )
-        if isinstance(presented, DocumentPage) and query.format is not None:
+        if isinstance(presented, DocumentPage):
             if page.computed:
                 self._add_computed(presented, page, query)
             elif query.format == "markdown":

@@ -79,7 +79,7 @@ def list_pages(call: Call, read: ReadState, query: ContentQuery) -> Pages:
     "getPageInChangeRequestById", "GET", _CHANGE + "/page/{pageId}", needs=Can.VIEW, returns=RevisionPage
 )
 def get_page(call: Call, read: ReadState, page_id: str, query: PageContentQuery) -> Raw:
-    """One page; ``format`` adds its text."""
+    """One page with its text: as a document of nodes, or with ``format=markdown`` as it was written."""
     with _reader(call, read) as reader:
         return reader.page(page_id, query)
 

@@ -33,7 +33,9 @@ class FilesQuery(PageQuery):
 
 
 class PageContentQuery(ContentQuery):
-    format: Format | None = None
+    """``format``: in which form the page carries its text."""
+
+    format: Format = "document"
     evaluated: Evaluated = "false"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..core.free_names import free_name
 from ..core.pages import slugify
-from ..errors import NotFound
+from ..errors import BadRequest, NotFound
 from ..kit.db import Transaction
 from ..spaces import get_space
 from . import store
@@ -25,11 +25,13 @@ def create_site(
 ) -> str:
     """Makes an unpublished site over spaces of the organization.
 
-    Without a title it takes that of the first space. Raises NotFound naming a space that is not the
-    organization's. Whether the caller may see the spaces is for the caller to have checked.
+    Without a title it takes that of the first space. Raises BadRequest for a space named twice, NotFound naming
+    one that is not the organization's. Whether the caller may see the spaces is for the caller to have checked.
     """
     titles = []
     for n, space_id in enumerate(spaces):
+        if space_id in spaces[:n]:
+            raise BadRequest(f"spaces[{n}]: {space_id!r} is named twice.")
         space = get_space(tx, space_id)
         if space.organization_id != organization_id or space.deleted_at is not None:
             raise NotFound(f"spaces[{n}]: there is no space {space_id!r} in this organization.")

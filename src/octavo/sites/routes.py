@@ -7,12 +7,14 @@ from ..kit.db import Transaction
 from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, present_slice
 from ..orgs import get_organization
-from . import publishing, store
+from . import organization_routes, publishing, store
 from .creating import create_site as create
 from .publishing import require_publishable
 from .wire import CreateSite, Site, SitesQuery, present_site
 
 operation = Area("sites").operation
+
+__all__ = ["organization_routes"]
 
 
 def _site(call: Call, tx: Transaction, organization_id: str, site_id: str) -> Site:

@@ -32,7 +32,8 @@ class SiteRow(Struct, frozen=True):
 
 _SITE = (
     ", ".join(f"t.{name}" for name in SiteRow.__struct_fields__[:-1])
-    + ", (SELECT count(*) FROM site_spaces x WHERE x.site_id = t.id)"
+    + """, (SELECT count(*) FROM site_spaces x JOIN spaces s ON s.id = x.space_id AND s.deleted_at IS NULL
+            WHERE x.site_id = t.id)"""
 )
 
 

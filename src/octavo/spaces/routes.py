@@ -24,7 +24,6 @@ from .wire import (
     Collection,
     CollectionsQuery,
     CreateCollection,
-    CreateSpace,
     MemberContentPermission,
     MemberSpacesQuery,
     Move,
@@ -113,21 +112,6 @@ def list_member_spaces(
     return present_slice(
         found, lambda item: MemberContentPermission(permission=item[1], space=present_space(call, *item))
     )
-
-
-@operation(
-    "createSpace",
-    "POST",
-    "/orgs/{organizationId}/spaces",
-    needs=Can.CREATE_CONTENT,
-    returns=Space,
-    status=201,
-)
-def create_space(call: Call, org: OrgAccess, body: CreateSpace | None) -> Space:
-    """A new, empty space, in a collection when ``parent`` names one."""
-    with call.db.write() as tx:
-        space = creating.create_space(tx, call, org, body or CreateSpace())
-        return _show_space(call, tx, space.id, org.actor)
 
 
 @operation("updateSpaceById", "PATCH", "/spaces/{spaceId}", needs=Can.ADMIN, returns=Space)

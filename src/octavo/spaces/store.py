@@ -284,3 +284,7 @@ def insert_collection(
 
 def merge_rules(space: SpaceRow) -> dict[str, Any]:
     return msgspec.json.decode(space.merge_rules, type=dict[str, Any])
+
+
+def set_edit_mode(tx: Transaction, space_id: str, edit_mode: str) -> None:
+    tx.run("UPDATE spaces SET edit_mode = :mode WHERE id = :id", mode=edit_mode, id=space_id)

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from ..access import COLLECTION, SPACE, Level, permissions
+from ..access import Level, permissions, scopes_of
+from ..core.emoji import require_emoji
 from ..kit.clock import iso
 from ..kit.operation import Call
 from ..kit.pagination import Order, PageQuery
@@ -69,6 +70,9 @@ class CreateSpace(Struct, rename="camel"):
     language: Language | None = None
     edit_mode: EditMode = "live"
 
+    def __post_init__(self) -> None:
+        require_emoji(self.emoji, "emoji")
+
 
 class SpaceMergeRules(Struct, omit_defaults=True):
     """``rules`` belongs to the type `rules` alone."""
@@ -95,6 +99,7 @@ class UpdateSpace(Struct, rename="camel"):
     def __post_init__(self) -> None:
         if isinstance(self.emoji, str) and isinstance(self.icon, str):
             raise ValueError("emoji: expected an emoji or an icon, not both")
+        require_emoji(self.emoji, "emoji")
 
 
 class SpacePointer(Struct, tag="space"):
@@ -210,7 +215,7 @@ def present_space(call: Call, space: SpaceRow, role: str | None) -> Space:
         change_requests=space.changes_total,
         change_requests_open=space.changes_open,
         change_requests_draft=space.changes_draft,
-        permissions=permissions(SPACE, role),
+        permissions=permissions("space", role, scopes_of(call)),
         deleted_at=iso(space.deleted_at) if space.deleted_at else UNSET,
         parent=space.collection_id or UNSET,
         language=space.language or UNSET,
@@ -226,7 +231,7 @@ def present_collection(call: Call, collection: CollectionRow, role: str | None) 
         urls=CollectionUrls(
             location=call.url(f"/collections/{collection.id}"), app=f"{call.settings.url}/c/{collection.id}"
         ),
-        permissions=permissions(COLLECTION, role),
+        permissions=permissions("collection", role, scopes_of(call)),
         description=collection.description or UNSET,
         parent=collection.parent_id or UNSET,
     )

@@ -62,5 +62,5 @@ SAMPLES = {
     "getRevisionSemanticChanges": Sample(),
     "getPageChangesInRevision": Sample(),
     "revertRevision": Sample(path={"revisionId": "latestRevisionId"}),
-    "rollBackRevision": Sample(path={"revisionId": "latestRevisionId"}),
+    "rollBackRevision": Sample(),
 }

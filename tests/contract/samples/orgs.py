@@ -19,7 +19,9 @@ _TEAMS = {"like": (ORGANIZATION, Can.OWN_TEAM)}
 SAMPLES = {
     "getApiInformation": Sample(),
     "listOrganizationsForAuthenticatedUser": Sample(),
-    "createOrganization": Sample(body={"title": "Acme", "emailDomains": ["example.org"]}),
+    "createOrganization": Sample(
+        query={"withDefaultSite": "true"}, body={"title": "Acme", "emailDomains": ["example.org"]}
+    ),
     "getOrganizationById": Sample(),
     "updateOrganizationById": Sample(
         body=lambda place: {
@@ -41,15 +43,15 @@ SAMPLES = {
     "listMembersInOrganizationById": Sample(),
     "getMemberInOrganizationById": Sample(path=_MEMBER),
     "updateMemberInOrganizationById": Sample(path=_MEMBER, body={"role": "review"}),
-    "removeMemberFromOrganizationById": Sample(path=_MEMBER),
+    "removeMemberFromOrganizationById": Sample(path=_MEMBER, like=(ORGANIZATION, Can.ADMIN)),
     "setUserAsSSOMemberForOrganization": Sample(path=_MEMBER),
     "updateOrganizationMemberLastSeenAt": Sample(),
     "listTeamsForOrganizationMember": Sample(path=_MEMBER),
     "listTeamsInOrganizationById": Sample(),
     "createOrganizationTeam": Sample(body=lambda place: {"title": "Team", "members": [place["scimUserId"]]}),
     "getTeamInOrganizationById": Sample(),
-    "updateTeamInOrganizationById": Sample(body={"title": "Authors"}),
-    "removeTeamFromOrganizationById": Sample(),
+    "updateTeamInOrganizationById": Sample(body={"title": "Authors"}, **_TEAMS),
+    "removeTeamFromOrganizationById": Sample(**_TEAMS),
     "listTeamMembersInOrganizationById": Sample(),
     "updateMembersInOrganizationTeam": Sample(body=lambda place: {"add": [place["scimUserId"]]}, **_TEAMS),
     "addMemberToOrganizationTeamById": Sample(path=_MEMBER, body={"role": "owner"}, **_TEAMS),

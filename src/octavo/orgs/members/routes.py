@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from ...access import Can, OrgAccess
+from ...access import ORGANIZATION, Can, OrgAccess, at_least
+from ...errors import Forbidden
 from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, present_slice
 from . import editing, store
@@ -60,12 +61,15 @@ def update_member(call: Call, org: OrgAccess, user_id: str, body: UpdateMember) 
     "removeMemberFromOrganizationById",
     "DELETE",
     _MEMBER,
-    needs=Can.ADMIN,
+    needs=Can.VIEW,
     returns=Deletion,
     errors=(409,),
 )
 def delete_member(call: Call, org: OrgAccess, user_id: str) -> bool:
-    """Ends a membership with its sessions, tokens, places in teams and grants. 409 for the last administrator."""
+    """Ends a membership with its sessions, tokens, places in teams and grants: one's own, or as an administrator
+    anybody's. 409 for the last administrator."""
+    if user_id != org.user_id and not at_least(org.role, ORGANIZATION[Can.ADMIN]):
+        raise Forbidden("Others are removed by administrators; with your own id you leave.")
     with call.db.write() as tx:
         return editing.remove_member(tx, call, org, user_id)
 

@@ -31,6 +31,8 @@ def create_team(tx: Transaction, call: Call, org: OrgAccess, title: str, members
 
 
 def rename_team(tx: Transaction, call: Call, org: OrgAccess, team_id: str, title: str) -> TeamRow:
+    """Raises Forbidden for who does not manage it."""
+    _require_manager(tx, org, team_id)
     before = get_team(tx, org, team_id)
     store.rename_team(tx, team_id, title)
     after = get_team(tx, org, team_id)
@@ -40,10 +42,12 @@ def rename_team(tx: Transaction, call: Call, org: OrgAccess, team_id: str, title
 
 
 def delete_team(tx: Transaction, call: Call, org: OrgAccess, team_id: str) -> bool:
-    """Removes a team with what was granted to it; False when it is not there."""
+    """Removes a team with what was granted to it; False when it is not there. Raises Forbidden for who does not
+    manage it."""
     before = find_team(tx, org.organization_id, team_id)
     if before is None:
         return False
+    _require_manager(tx, org, team_id)
     store.delete_team(tx, org.organization_id, team_id)
     state = {"title": before.title}
     audit(tx, call, "team.removed", org.organization_id, ("team", team_id), before=state)
@@ -101,7 +105,7 @@ def remove_member(tx: Transaction, call: Call, org: OrgAccess, team_id: str, use
 def _require_manager(tx: Transaction, org: OrgAccess, team_id: str) -> None:
     get_team(tx, org, team_id)
     if org.role != "admin" and not store.owns(tx, team_id, org.user_id):
-        raise Forbidden("Who is in a team is for its owners and for administrators to say.")
+        raise Forbidden("A team is managed by its owners and by administrators.")
 
 
 def _find_members(tx: Transaction, org: OrgAccess, named: Sequence[str], place: str) -> list[str]:

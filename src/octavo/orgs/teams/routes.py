@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from ...access import Can, OrgAccess, Team, present_team
+from ...access import Can, OrgAccess, Team, may_write, present_team
 from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, PageQuery, present_slice
 from ..members.store import get_member, list_members_by_id
@@ -37,7 +37,10 @@ def list_teams(call: Call, org: OrgAccess, query: TeamsQuery) -> Listing[Team]:
             tx, org.organization_id, query.limit, query.page, owner=query.owner, title=query.title
         )
         own = store.owned_by(tx, org.organization_id, org.user_id)
-    return present_slice(found, lambda team: present_team(team, admin=org.role == "admin" or team.id in own))
+    may = may_write(org.actor, "orgs")
+    return present_slice(
+        found, lambda team: present_team(team, admin=may and (org.role == "admin" or team.id in own))
+    )
 
 
 @operation("createOrganizationTeam", "PUT", _TEAMS, needs=Can.OWN_TEAM, returns=Team, status=201)
@@ -52,19 +55,20 @@ def get_team(call: Call, org: OrgAccess, team_id: str) -> Team:
     """One team."""
     with call.db.read() as tx:
         team = editing.get_team(tx, org, team_id)
-        return present_team(team, admin=org.role == "admin" or store.owns(tx, team_id, org.user_id))
+        manages = org.role == "admin" or store.owns(tx, team_id, org.user_id)
+        return present_team(team, admin=manages and may_write(org.actor, "orgs"))
 
 
-@operation("updateTeamInOrganizationById", "PATCH", _TEAM, needs=Can.OWN_TEAM, returns=Team)
+@operation("updateTeamInOrganizationById", "PATCH", _TEAM, needs=Can.LIST_TEAMS, returns=Team)
 def update_team(call: Call, org: OrgAccess, team_id: str, body: UpdateTeam) -> Team:
-    """Renames a team."""
+    """Renames a team. For its owners and for administrators."""
     with call.db.write() as tx:
         return present_team(editing.rename_team(tx, call, org, team_id, body.title.strip()), admin=True)
 
 
-@operation("removeTeamFromOrganizationById", "DELETE", _TEAM, needs=Can.OWN_TEAM, returns=Deletion)
+@operation("removeTeamFromOrganizationById", "DELETE", _TEAM, needs=Can.LIST_TEAMS, returns=Deletion)
 def delete_team(call: Call, org: OrgAccess, team_id: str) -> bool:
-    """Removes a team, and what was granted to it with it."""
+    """Removes a team, and what was granted to it with it. For its owners and for administrators."""
     with call.db.write() as tx:
         return editing.delete_team(tx, call, org, team_id)
 

@@ -1,0 +1,65 @@
+"""What a new space begins with: the pages of a template, or those that a source gives."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..access import Actor, Can, OrgAccess, space_access
+from ..content import Asker, Changes, Layer, Source, State, compute_revision
+from ..core.pages import Page, rank_between, slugify
+from ..errors import BadRequest
+from ..kit import ids
+from ..kit.clock import now
+from ..kit.context import Context
+from ..kit.db import Transaction
+from ..spaces import set_edit_mode
+from .copying import adopt
+from .editing import Edited
+from .saving import Make, edit_live
+from .templates.catalog import get_material
+from .wire import TemplateChoice
+
+_EMPTY = State("", "", (Layer("", 0),))
+"""A state without anything, to try on before there is a space."""
+
+
+def filling_with_template(tx: Transaction, actor: Actor, chosen: TemplateChoice) -> Make:
+    """What writes a template's pages. Raises NotFound or BadRequest for what is wrong with the choice, so that no
+    space is made for it."""
+    material, refs = get_material(tx, actor, chosen.id), chosen.params.content_refs
+    adopt(tx, _EMPTY, material, refs)
+    return lambda tx, state, _: adopt(tx, state, material, refs)
+
+
+def filling_with_source(tx: Transaction, org: OrgAccess, source: Source) -> Make:
+    """What writes the page in whose place the pages of a source are shown. Raises BadRequest naming what is wrong
+    with the source."""
+    try:
+        compute_revision(tx, Asker("", org.organization_id, org.actor), source, "new")
+    except BadRequest as error:
+        raise BadRequest(error.message.replace("source.", "computedSource.", 1)) from None
+
+    def make(tx: Transaction, state: State, _: State | None) -> Edited:
+        title = "Computed"
+        page = Page(
+            id=ids.new_id(),
+            kind="computed",
+            title=title,
+            slug=slugify(title),
+            rank=rank_between(None, None),
+            computed=msgspec.to_builtins(source),
+            created_at=now(),
+        )
+        return Edited(Changes({page.id: page}, {}), [], [], [], [])
+
+    return make
+
+
+def fill(context: Context, actor: Actor, space_id: str, make: Make, *, lock: bool) -> None:
+    """Writes what a new space begins with; ``lock``: and locks it then."""
+    with context.db.read() as tx:
+        space = space_access(tx, actor, Can.EDIT, space_id)
+    edit_live(context, space, make)
+    if lock:
+        with context.db.write() as tx:
+            set_edit_mode(tx, space_id, "locked")

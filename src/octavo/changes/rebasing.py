@@ -1,0 +1,68 @@
+"""An edit made on an older revision: merged with what was saved since by the one merge, so that neither is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from ..content import Changes, State, revision_state
+from ..errors import BadRequest, NotFound
+from ..kit.db import Transaction
+from ..references import Resolver
+from .comparing import onto
+from .content_wire import ContentChange
+from .editing import Edited, Outcome, edit
+from .uploading import Upload
+
+
+Resolving = Callable[[Transaction, State], Resolver]
+
+
+def edit_since(
+    resolving: Resolving,
+    tx: Transaction,
+    head: State,
+    started: State | None,
+    changes: Sequence[ContentChange],
+    uploads: Sequence[Upload],
+    base_revision: str | None,
+) -> Edited:
+    """What a batch writes over ``head``. ``base_revision``: the revision that whoever sends it has seen; what was
+    saved after it is merged with the batch. Without one the batch is applied to ``head`` as it is. ``resolving``: what
+    references in a state mean to who edits."""
+    if base_revision is None or base_revision == head.revision_id:
+        return edit(resolving(tx, head), tx, head, changes, uploads, started)
+    base = _base(tx, head, base_revision)
+    edited = edit(resolving(tx, base), tx, base, changes, uploads, started)
+    merged = onto(tx, base, head, edited)
+    outcomes = [_outcome(outcome, merged.changes) for outcome in edited.outcomes]
+    kept = {page.body for page in merged.changes.pages.values() if page is not None}
+    kept |= {item.content for item in merged.changes.items.values() if item is not None}
+    keys = {(key.owner_id, key.body): key for key in [*edited.keys, *merged.keys] if key.body in kept}
+    return replace(
+        edited,
+        changes=merged.changes,
+        bodies=[*edited.bodies, *merged.bodies],
+        keys=list(keys.values()),
+        outcomes=outcomes,
+        conflicts=merged.conflicts,
+    )
+
+
+def _base(tx: Transaction, head: State, revision_id: str) -> State:
+    """Raises BadRequest for what ``head`` does not come from."""
+    try:
+        base = revision_state(tx, head.space_id, revision_id)
+    except NotFound:
+        raise NotFound(f"baseRevision: there is no revision {revision_id!r} in this space.") from None
+    if base.layers[0].branch_id not in {layer.branch_id for layer in head.layers}:
+        raise BadRequest("baseRevision: this revision is one of another change request.")
+    return base
+
+
+def _outcome(outcome: Outcome, changes: Changes) -> Outcome:
+    """A page that was deleted on one side and edited on the other is still there."""
+    if outcome.kind == "deleted_page" and changes.pages.get(outcome.page_id, True) is not None:
+        return replace(outcome, kind="updated_page")
+    return outcome

@@ -1,0 +1,58 @@
+"""Making a space, with what it begins with."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ..access import Can, OrgAccess, space_access
+from ..content import Source
+from ..kit.operation import Area, Call
+from ..spaces import CreateSpace, Space, create_space, get_space, present_space
+from .filling import fill, filling_with_source, filling_with_template
+from .saving import Make
+from .wire import TemplateChoice
+
+operation = Area("spaces").operation
+
+
+class CreateFilledSpace(CreateSpace, rename="camel"):
+    """``template``: pages to begin with. ``computedSource``: what the pages of the space are computed of. One of the
+    two at most."""
+
+    template: TemplateChoice | None = None
+    computed_source: Source | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.template is not None and self.computed_source is not None:
+            raise ValueError("template: expected a template or a computedSource, not both")
+
+
+@operation(
+    "createSpace",
+    "POST",
+    "/orgs/{organizationId}/spaces",
+    needs=Can.CREATE_CONTENT,
+    returns=Space,
+    status=201,
+    errors=(400, 404),
+)
+def create(call: Call, org: OrgAccess, body: CreateFilledSpace | None) -> Space:
+    """A new space, in a collection when `parent` names one: empty, with the pages of a template, or with the pages
+    that a source gives. Nothing is made when the template or the source cannot be used."""
+    given = body or CreateFilledSpace()
+    make: Make | None = None
+    with call.db.read() as tx:
+        if given.template is not None:
+            make = filling_with_template(tx, org.actor, given.template)
+        elif given.computed_source is not None:
+            make = filling_with_source(tx, org, given.computed_source)
+    locked = make is not None and given.edit_mode == "locked"
+    with call.db.write() as tx:
+        # A locked space cannot be filled, so it is locked last.
+        made = create_space(tx, call, org, replace(given, edit_mode="live") if locked else given)
+    if make is not None:
+        fill(call.context, org.actor, made.id, make, lock=locked)
+    with call.db.read() as tx:
+        role = space_access(tx, org.actor, Can.VIEW, made.id).role
+        return present_space(call, get_space(tx, made.id), role)

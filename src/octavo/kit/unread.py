@@ -1,0 +1,108 @@
+"""Which keys of a JSON body nobody reads: those that the type it is decoded to does not have, at any depth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec.inspect as models
+from msgspec import Struct
+
+MOST_NAMED = 20
+"""Keys named in one answer; a body may hold millions."""
+
+
+class Shape(Struct):
+    """What is read of a JSON value. A shape without anything in it is read whole, whatever it holds.
+
+    ``fields``: of an object, by key. ``tagged``: instead, the shapes of the kinds of objects, by the value of the
+    key ``tag``. ``values``: of all values of an object whose keys are free. ``items``: of the elements of an array.
+    """
+
+    fields: dict[str, Shape] | None = None
+    tag: str | None = None
+    tagged: dict[Any, Shape] | None = None
+    values: Shape | None = None
+    items: Shape | None = None
+
+
+NOTHING = Shape(fields={})
+"""The shape of a body that an operation does not take."""
+
+
+def shape_of(type: Any) -> Shape:
+    """The shape of a type that bodies are decoded to."""
+    return _shape(models.type_info(type), {})
+
+
+def _shape(kind: models.Type, known: dict[Any, Shape]) -> Shape:
+    made = Shape()
+    objects: list[models.StructType] = []
+    for variant in _variants(kind):
+        if isinstance(variant, models.StructType) and not variant.array_like:
+            objects.append(variant)
+        elif isinstance(variant, models.DictType):
+            made.values = _shape(variant.value_type, known)
+        elif isinstance(variant, models.ListType):
+            made.items = _shape(variant.item_type, known)
+        elif isinstance(variant, (models.AnyType, models.RawType)):
+            return Shape()
+    if len(objects) == 1:
+        found = _object(objects[0], known)
+        made.fields, made.tag = found.fields, found.tag
+    elif objects:
+        made.tag = objects[0].tag_field
+        made.tagged = {one.tag: _object(one, known) for one in objects}
+    return made
+
+
+def _variants(kind: models.Type) -> list[models.Type]:
+    if isinstance(kind, models.Metadata):
+        return _variants(kind.type)
+    if isinstance(kind, models.UnionType):
+        return [found for one in kind.types for found in _variants(one)]
+    return [kind]
+
+
+def _object(kind: models.StructType, known: dict[Any, Shape]) -> Shape:
+    made = known.get(kind.cls)
+    if made is None:
+        made = known[kind.cls] = Shape(fields={}, tag=kind.tag_field)
+        assert made.fields is not None
+        for field in kind.fields:
+            made.fields[field.encode_name] = _shape(field.type, known)
+    return made
+
+
+def unread_keys(shape: Shape, value: Any) -> list[str]:
+    """The paths of the keys of a decoded value that nobody reads, such as ``changes[2].colour``; at most one more
+    than ``MOST_NAMED``."""
+    found: list[str] = []
+    _find(shape, value, "", found)
+    return found
+
+
+def _find(shape: Shape, value: Any, path: str, found: list[str]) -> None:
+    if len(found) > MOST_NAMED:
+        return
+    if isinstance(value, list):
+        if shape.items is not None:
+            for number, item in enumerate(value):
+                _find(shape.items, item, f"{path}[{number}]", found)
+        return
+    if not isinstance(value, dict):
+        return
+    below = f"{path}." if path else ""
+    if shape.tagged is not None:
+        shape = shape.tagged.get(value.get(shape.tag or ""), Shape())
+    if shape.fields is not None:
+        for key, item in value.items():
+            read = shape.fields.get(key)
+            if read is not None:
+                _find(read, item, f"{below}{key}", found)
+            elif key != shape.tag:
+                found.append(f"{below}{key}")
+                if len(found) > MOST_NAMED:
+                    return
+    elif shape.values is not None:
+        for key, item in value.items():
+            _find(shape.values, item, f"{below}{key}", found)

@@ -1,0 +1,46 @@
+"""Making an organization, with a site to begin with."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ..access import Can, OrgAccess, SignedIn, organization_access
+from ..kit.db import Transaction
+from ..kit.operation import Area, Call
+from ..orgs import (
+    CreateOrganization,
+    Organization,
+    create_organization_for,
+    get_organization,
+    present_organization,
+    set_default_site,
+)
+from ..spaces import CreateSpace, create_space
+from .creating import create_site
+
+operation = Area("orgs").operation
+
+
+class CreateOrganizationQuery(Struct, rename="camel"):
+    """``withDefaultSite``: whether the organization begins with a space and a site that shows it."""
+
+    with_default_site: bool = False
+
+
+@operation("createOrganization", "POST", "/orgs", needs=Can.OWN_ACCOUNT, returns=Organization, status=201)
+def create(
+    call: Call, caller: SignedIn, query: CreateOrganizationQuery, body: CreateOrganization
+) -> Organization:
+    """A new organization, which the caller administers. With `withDefaultSite` it has an empty space and an
+    unpublished site over it, which is its default content."""
+    with call.db.write() as tx:
+        made = create_organization_for(tx, call, caller.user_id, body)
+        if query.with_default_site:
+            _add_default_site(tx, call, organization_access(tx, caller.actor, Can.ADMIN, made.id), made.title)
+        return present_organization(call, get_organization(tx, made.id), "admin")
+
+
+def _add_default_site(tx: Transaction, call: Call, org: OrgAccess, title: str) -> None:
+    space = create_space(tx, call, org, CreateSpace(title="Documentation"))
+    site_id = create_site(tx, organization_id=org.organization_id, title=title[:128], spaces=[space.id])
+    set_default_site(tx, org.organization_id, site_id)

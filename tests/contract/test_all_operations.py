@@ -1,0 +1,224 @@
+"""What holds of all operations alike: deletions, keys that nobody reads, empty query values, bytes that are no text."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import msgspec
+import pytest
+
+from octavo.installation import load_packages
+from octavo.kit.operation import TABLE, Deletion, Operation, RawBody
+from octavo.kit.unread import shape_of, unread_keys
+from set_clock import SetClock
+from world import World
+
+from .samples import TOLD_ELSEWHERE, Sample, credentials, sample_of, send, succeeded
+from .test_bad_input import complaint
+
+load_packages()
+
+_PARAMETER = re.compile(r"\{(\w+)\}")
+
+DELETIONS = [operation for operation in TABLE.values() if operation.returns is Deletion]
+WRITES = [
+    operation for operation in TABLE.values() if operation.method != "GET" and operation.body is not RawBody
+]
+WITH_BODY = [operation for operation in WRITES if operation.body is not None]
+WITH_QUERY = [operation for operation in TABLE.values() if operation.query is not None]
+LENIENT = [operation for operation in WITH_BODY if "/scim/" in operation.path]
+"""Directories send what they please: RFC 7644, section 3.3, has a server ignore what it does not know."""
+
+
+def _prepared(world: World, operation: Operation) -> Sample:
+    sample = sample_of(operation)
+    if sample.before is not None:
+        sample.before(world, world.home)
+    return sample
+
+
+def test_every_delete_is_a_deletion() -> None:
+    """But for those of SCIM, where RFC 7644 has 404 for what is not there."""
+    others = {o.id for o in TABLE.values() if o.method == "DELETE"} - {o.id for o in DELETIONS}
+    assert others == {"deleteScimUser", "deleteScimGroup"}
+
+
+@pytest.mark.parametrize("operation", DELETIONS, ids=lambda operation: operation.id)
+def test_deleting_what_is_not_there(world: World, operation: Operation) -> None:
+    sample = _prepared(world, operation)
+    names = _PARAMETER.findall(operation.path)
+    named = sample.path.get(names[-1], names[-1])
+    before = world.digest()
+    proved = credentials(world, "admin", operation)
+    for unknown in ("nothing", world.home[named][::-1]):
+        ids = {name: world.home[there] for name, there in sample.path.items()}
+        path = world.home.path(operation.path, **{**ids, names[-1]: unknown})
+        answer = world.call("admin", "DELETE", path, headers=proved)
+        assert (answer.status_code, answer.content) == (204, b""), answer.text
+        assert world.call("nobody", "DELETE", path).status_code == 401
+    if not proved:
+        assert world.digest() == before
+
+
+@pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.id)
+def test_keys_that_nobody_reads(world: World, operation: Operation) -> None:
+    sample = _prepared(world, operation)
+    given = sample.body_for(world.home)
+    if isinstance(given, list):
+        given = [{**given[0], "someNewKey": {"a": 1}}, *given[1:]]
+    else:
+        given = {**(given or {}), "someNewKey": {"a": 1}}
+    proved = credentials(world, "admin", operation)
+    before = world.digest()
+    answer = send(world, "admin", operation, world.home, json=given, headers=proved)
+    if operation.refuses_unread:
+        assert complaint(answer, 400, "someNewKey") is None, answer.text
+        assert world.digest() == before
+        return
+    if operation.id not in TOLD_ELSEWHERE:
+        assert succeeded(operation, answer), answer.text
+    assert "someNewKey" in answer.headers["octavo-unread-keys"]
+
+
+def test_which_operations_refuse_such_keys() -> None:
+    assert {o.id for o in WITH_BODY if o.refuses_unread} == {o.id for o in WITH_BODY if o.extension} - {
+        o.id for o in LENIENT
+    }
+
+
+def test_keys_are_named_where_they_are(world: World) -> None:
+    change = {
+        "operation": "update_page",
+        "page": world.home["pageId"],
+        "colour": "red",
+        "document": {"markdown": "# A\n", "färbung, rot": 1},
+    }
+    path = world.home.path("/spaces/{spaceId}/change-requests/{changeRequestId}/content")
+    answer = world.call("admin", "POST", path, json={"changes": [change]})
+    assert answer.headers["octavo-unread-keys"] == (
+        "changes[0].colour, changes[0].document.f%C3%A4rbung%2C%20rot"
+    )
+    answer = world.call("admin", "POST", path, json={"changes": [change | {"colour": 1}] * 50})
+    assert answer.headers["octavo-unread-keys"].endswith(", ...")
+    # What a node or a configuration holds is for whoever reads it.
+    nodes = [{"object": "block", "type": "paragraph", "data": {"own": {"deep": 1}}, "nodes": []}]
+    answer = world.call(
+        "admin",
+        "POST",
+        path,
+        json={"changes": [change | {"colour": 1, "document": {"document": nodes}}]},
+    )
+    assert answer.headers["octavo-unread-keys"] == "changes[0].colour"
+
+
+@pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.id)
+def test_bytes_that_are_no_text(world: World, operation: Operation) -> None:
+    """Wherever they are: as a value, as a key, deep in what nobody reads."""
+    sample = _prepared(world, operation)
+    given = json.dumps(sample.body_for(world.home) or {}).encode()
+    proved = credentials(world, "admin", operation)
+    headers = {**proved, "content-type": "application/json"}
+    before = world.digest()
+    inside = given[:-1] + (b"," if given not in (b"{}", b"[]") else b"")
+    if given.endswith(b"}"):
+        bad = [
+            inside + b'"someNewKey": "\xff"}',
+            inside + b'"some\xffKey": 1}',
+            inside + b'"someNewKey": [{"a": "\xc3("}]}',
+            inside + b'"someNewKey": "\\ud800"}',
+        ]
+    else:
+        bad = [inside + b'"\xff"]']
+    for content in bad:
+        answer = send(world, "admin", operation, world.home, content=content, headers=headers)
+        assert complaint(answer, 400) is None, (content, answer.text)
+    assert world.digest() == before
+
+
+@pytest.mark.parametrize("operation", WITH_QUERY, ids=lambda operation: operation.id)
+def test_an_empty_query_value_is_none(world: World, clock: SetClock, operation: Operation) -> None:
+    clock.advance(0)  # signed links hold the time
+    sample = _prepared(world, operation)
+    if operation.id in TOLD_ELSEWHERE:
+        return
+    fields = msgspec.structs.fields(operation.query)
+    empty = {f.encode_name: "" for f in fields if f.encode_name not in sample.query and not f.required}
+    with_empty = send(world, "admin", operation, world.home, params={**sample.query, **empty})
+    assert succeeded(operation, with_empty), with_empty.text
+    if operation.method == "GET":
+        without = send(world, "admin", operation, world.home)
+        assert (without.status_code, without.content) == (with_empty.status_code, with_empty.content)
+    required = [f.encode_name for f in fields if f.required]
+    for name in required:
+        answer = send(world, "admin", operation, world.home, params={**sample.query, name: ""})
+        assert complaint(answer, 400, name) is None
+
+
+def _emoji_fields(model: Any) -> list[str]:
+    """The fields of a body that hold emoji, by their paths; of each change of a batch too."""
+    found = []
+    for name, shape in (shape_of(model).fields or {}).items():
+        if name in ("emoji", "addedReactions", "removedReactions"):
+            found.append(name)
+        elif name == "changes":
+            below = shape.items.tagged if shape.items is not None else None
+            found += [f"changes.{tag}" for tag, one in (below or {}).items() if "emoji" in (one.fields or {})]
+    return found
+
+
+def test_all_emoji_are_emoji(world: World) -> None:
+    checked, wrong = [], []
+    for operation in WITH_BODY:
+        for field in _emoji_fields(operation.body):
+            sample = _prepared(world, operation)
+            for bad in ("nope", "\U0001f4d8\U0001f4d8", "zz", "1f4d8-zz", "<b>", "110000"):
+                value: Any = [bad] if field.endswith("Reactions") else bad
+                body = {**(sample.body_for(world.home) or {}), field: value}
+                if field.startswith("changes."):
+                    change = {"page": world.home["pageId"], "title": "A", "document": {"markdown": ""}}
+                    tag = field.removeprefix("changes.")
+                    body = {"changes": [{"operation": tag, **change, "emoji": bad}]}
+                answer = send(world, "admin", operation, world.home, json=body)
+                checked.append((operation.id, field))
+                if (trouble := complaint(answer, 400)) is not None:
+                    wrong.append(f"{operation.id} {field}={bad!r}: {trouble}")
+    assert not wrong, "\n".join(wrong)
+    assert {("createSpace", "emoji"), ("updateSpaceById", "emoji")} <= set(checked)
+    assert ("updateChangeRequestContent", "changes.insert_group") in checked
+    for good in ("\U0001f4d8", "1f4d8", "2764-fe0f", "\u2764"):
+        answer = send(world, "admin", TABLE["updateSpaceById"], world.home, json={"emoji": good})
+        assert answer.is_success, answer.text
+
+
+def test_what_browsers_may_send_and_read(world: World) -> None:
+    asked = {
+        "origin": "https://elsewhere.example",
+        "access-control-request-method": "PATCH",
+        "access-control-request-headers": "authorization,content-type,user-agent",
+    }
+    answer = world.call("nobody", "OPTIONS", world.home.path("/spaces/{spaceId}"), headers=asked)
+    allowed = {name.strip().lower() for name in answer.headers["access-control-allow-headers"].split(",")}
+    assert {"authorization", "content-type", "user-agent"} <= allowed
+    answer = world.call("reader", "GET", world.home.path("/spaces/{spaceId}"))
+    exposed = {name.strip().lower() for name in answer.headers["access-control-expose-headers"].split(",")}
+    assert {name for name in answer.headers if name.startswith("x-")} - {"x-content-type-options"} <= exposed
+    assert {"x-ratelimit-reset", "octavo-unread-keys", "retry-after"} <= exposed
+
+
+class _Leaf(msgspec.Struct):
+    name: str
+    below: list[_Leaf] = []
+
+
+class _Tree(msgspec.Struct):
+    leaves: dict[str, _Leaf | None] = {}
+    free: Any = None
+
+
+def test_shapes_that_hold_themselves() -> None:
+    shape = shape_of(_Tree)
+    value = {"leaves": {"x": {"name": "a", "below": [{"name": "b", "new": 1}]}}, "free": {"any": 1}}
+    assert unread_keys(shape, value) == ["leaves.x.below[0].new"]
+    assert unread_keys(shape, {"leaves": 7, "free": [], "more": {}}) == ["more"]
