@@ -76,6 +76,7 @@ class _Presenter:
     def __init__(self, context: Context) -> None:
         self.context = context
         self.settings = context.settings
+        self.authenticated = None
 
     def url(self, path: str) -> str:
         return f"{self.settings.url}/v1{path}"
