@@ -28,9 +28,12 @@ from ..kit.pagination import Slice, decode_token, slice_rows
 
 
 class SpaceRow(Struct, frozen=True):
+    """``rank``: its position among the spaces and collections at its place."""
+
     id: str
     organization_id: str
     collection_id: str | None
+    rank: str
     title: str
     emoji: str | None
     icon: str | None
@@ -68,10 +71,12 @@ def list_spaces(
     collection_id: str | None = None,
     deleted_since: int | None = None,
     ascending: bool = False,
+    by_rank: bool = False,
 ) -> Slice[tuple[SpaceRow, str | None]]:
     """Spaces of an organization (or of one collection) the caller sees, each with the caller's role there.
 
-    Newest first, or oldest. ``deleted_since``: those in the trash, deleted at that moment or later, instead.
+    Newest first, or oldest; or ``by_rank``: place by place (the top first), each in the order people gave it.
+    ``deleted_since``: those in the trash, deleted at that moment or later, instead.
     """
     parameters: dict[str, Any] = {}
     where = "s.deleted_at IS NULL"
@@ -81,6 +86,10 @@ def list_spaces(
         where += " AND s.collection_id = :collection"
         parameters["collection"] = collection_id
     seen = seen_spaces(org, where, **parameters)
+    if by_rank:
+        rows, count = _ranked_rows(tx, seen, _SPACE, "spaces s", "collection_id", limit, page)
+        ranked = [(SpaceRow(*row), role) for row, role in rows]
+        return slice_rows(ranked, limit, count, lambda item: _rank_key(item[0], item[0].collection_id))
     rows, count = _seen_rows(tx, seen, _SPACE, "spaces s", limit, page, ascending=ascending)
     found = [(SpaceRow(*row), role) for row, role in rows]
     return slice_rows(found, limit, count, lambda item: (item[0].id,))
@@ -107,6 +116,35 @@ def _seen_rows(
         after=after[0] if after else start,
         limit=limit + 1,
         **seen.parameters,
+    )
+    if rows:
+        count = rows[0][-1]
+    else:
+        count = tx.value(f"{seen.prefix} SELECT {seen.total}", **seen.parameters) if after else 0
+    return [(row[:-2], role_at(row[-2])) for row in rows], count
+
+
+def _rank_key(row: SpaceRow | CollectionRow, parent_id: str | None) -> tuple[str, str, str]:
+    return parent_id or "", row.rank, row.id
+
+
+def _ranked_rows(
+    tx: Transaction, seen: Seen, columns: str, table: str, place: str, limit: int, page: str | None
+) -> tuple[list[tuple[Row, str | None]], int]:
+    """As ``_seen_rows``, by the column ``place`` and the order at each."""
+    after = decode_token(page, str, str, str)
+    own = table[-1]
+    key = f"COALESCE({own}.{place}, ''), {own}.rank, {own}.id"
+    parameters: dict[str, Any] = dict(seen.parameters)
+    beyond = ""
+    if after is not None:
+        beyond = f"WHERE ({key}) > (:place, :rank, :after)"
+        parameters |= {"place": after[0], "rank": after[1], "after": after[2]}
+    rows = tx.all(
+        f"""{seen.prefix} SELECT {columns}, v.height, {seen.total} FROM {seen.visible} v
+            JOIN {table} ON {own}.id = v.id {beyond} ORDER BY {key} LIMIT :limit""",
+        limit=limit + 1,
+        **parameters,
     )
     if rows:
         count = rows[0][-1]
@@ -228,6 +266,7 @@ class CollectionRow(Struct, frozen=True):
     id: str
     organization_id: str
     parent_id: str | None
+    rank: str
     title: str
     description: str | None
     default_level: str | None
@@ -253,14 +292,19 @@ def require_collection(tx: Transaction, organization_id: str, collection_id: str
 
 
 def list_collections(
-    tx: Transaction, org: OrgAccess, limit: int, page: str | None, *, nested: bool
+    tx: Transaction, org: OrgAccess, limit: int, page: str | None, *, nested: bool, by_rank: bool = False
 ) -> Slice[tuple[CollectionRow, str | None]]:
     """Collections of an organization the caller sees, newest first, each with the caller's role there.
 
-    Without ``nested`` those at the top.
+    Without ``nested`` those at the top. ``by_rank``: as ``list_spaces``.
     """
     where = "c.deleted_at IS NULL" if nested else "c.deleted_at IS NULL AND c.parent_id IS NULL"
-    rows, count = _seen_rows(tx, seen_collections(org, where), _COLLECTION, "collections c", limit, page)
+    seen = seen_collections(org, where)
+    if by_rank:
+        rows, count = _ranked_rows(tx, seen, _COLLECTION, "collections c", "parent_id", limit, page)
+        ranked = [(CollectionRow(*row), role) for row, role in rows]
+        return slice_rows(ranked, limit, count, lambda item: _rank_key(item[0], item[0].parent_id))
+    rows, count = _seen_rows(tx, seen, _COLLECTION, "collections c", limit, page)
     found = [(CollectionRow(*row), role) for row, role in rows]
     return slice_rows(found, limit, count, lambda item: (item[0].id,))
 

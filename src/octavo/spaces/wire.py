@@ -36,6 +36,9 @@ class SpaceUrls(Struct):
 
 
 class Space(Struct, rename="camel"):
+    """``rank``: Octavo's own; the position among the spaces and collections in the same collection, or at the top.
+    Ranks compare as text, byte by byte, and may change when something else is moved."""
+
     id: str
     title: str
     emoji: str
@@ -52,6 +55,7 @@ class Space(Struct, rename="camel"):
     change_requests: int
     change_requests_open: int
     change_requests_draft: int
+    rank: str
     permissions: dict[str, bool]
     object: Literal["space"] = "space"
     deleted_at: str | UnsetType = UNSET
@@ -167,9 +171,12 @@ class CollectionUrls(Struct):
 
 
 class Collection(Struct, rename="camel"):
+    """``rank``: as that of a space."""
+
     id: str
     title: str
     organization: str
+    rank: str
     default_level: str | None
     urls: CollectionUrls
     permissions: dict[str, bool]
@@ -189,7 +196,13 @@ class UpdateCollection(Struct, rename="camel"):
     default_level: Level | UnsetType = UNSET
 
 
-class CollectionsQuery(PageQuery):
+class RankedQuery(PageQuery, rename="camel"):
+    """``orderBy``: the newest first, or by `rank`: the order that people gave, place by place."""
+
+    order_by: Literal["createdAt", "rank"] = "createdAt"
+
+
+class CollectionsQuery(RankedQuery):
     nested: bool = True
 
 
@@ -215,6 +228,7 @@ def present_space(call: Call, space: SpaceRow, role: str | None) -> Space:
         change_requests=space.changes_total,
         change_requests_open=space.changes_open,
         change_requests_draft=space.changes_draft,
+        rank=space.rank,
         permissions=permissions("space", role, scopes_of(call)),
         deleted_at=iso(space.deleted_at) if space.deleted_at else UNSET,
         parent=space.collection_id or UNSET,
@@ -227,6 +241,7 @@ def present_collection(call: Call, collection: CollectionRow, role: str | None) 
         id=collection.id,
         title=collection.title,
         organization=collection.organization_id,
+        rank=collection.rank,
         default_level=collection.default_level,
         urls=CollectionUrls(
             location=call.url(f"/collections/{collection.id}"), app=f"{call.settings.url}/c/{collection.id}"
