@@ -111,7 +111,10 @@ def api_app(context: Context, last_use: LastUse | None = None, metrics: Metrics 
         )
 
     others = [
-        fixed("/openapi.json", "description", lambda: msgspec.json.encode(description()), "application/json"),
+        *(
+            fixed(path, "description", lambda: msgspec.json.encode(description()), "application/json")
+            for path in ("/openapi.json", "/v1/openapi.json")
+        ),
         fixed(
             "/docs",
             "reference",

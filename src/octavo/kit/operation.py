@@ -87,6 +87,9 @@ class Operation:
     source: str
     area: str
     query_lists: frozenset[str] = frozenset()
+    query_required: frozenset[str] = frozenset()
+    media_type: str = "application/json"
+    """Of the answer."""
     refuses_unread: bool = False
     """Whether keys of a body that nobody reads are refused; else a header of the answer names them."""
 
@@ -180,14 +183,22 @@ def _list_fields(query: Any) -> frozenset[str]:
     return frozenset(found)
 
 
+def _required_fields(query: Any) -> frozenset[str]:
+    if query is None:
+        return frozenset()
+    return frozenset(f.encode_name for f in msgspec.structs.fields(query) if f.required)
+
+
 class Area(Struct, frozen=True):
     """A part of the API: the word that token scopes and the description know its operations by.
 
-    ``lenient``: its bodies follow a standard that has servers pass over keys they do not know.
+    ``lenient``: its bodies follow a standard that has servers pass over keys they do not know. ``media_type``: of its
+    answers.
     """
 
     name: str
     lenient: bool = False
+    media_type: str = "application/json"
 
     def operation(
         self,
@@ -269,6 +280,8 @@ class Area(Struct, frozen=True):
                 source=f"src/octavo/{module.replace('.', '/')}.py:{code.co_firstlineno}",
                 area=self.name,
                 query_lists=_list_fields(query),
+                query_required=_required_fields(query),
+                media_type=self.media_type,
                 refuses_unread=extension and not self.lenient,
             )
             return handler

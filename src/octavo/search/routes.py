@@ -12,7 +12,7 @@ from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, decode_token, present_slice, slice_rows
 from ..spaces import get_space, list_visible_space_ids
 from .querying import PageHit, search_pages, with_snippets
-from .wire import Ancestor, AppUrls, SearchPage, SearchQuery, SearchSection, SearchSpace
+from .wire import Ancestor, SearchPage, SearchQuery, SearchSection, SearchSpace, SearchUrls
 
 operation = Area("search").operation
 
@@ -31,14 +31,14 @@ def _present_page(call: Call, tx: Transaction, hit: PageHit) -> SearchPage | Non
         id=page.id,
         title=page.title,
         path=path,
-        urls=AppUrls(url),
+        urls=SearchUrls(url),
         sections=[
             SearchSection(
                 id=section.anchor or "",
                 title=section.heading,
                 path=f"{path}#{section.anchor}" if section.anchor else path,
                 body="".join(part.text for part in section.snippet),
-                urls=AppUrls(f"{url}#{section.anchor}" if section.anchor else url),
+                urls=SearchUrls(f"{url}#{section.anchor}" if section.anchor else url),
             )
             for section in hit.sections
         ],
