@@ -33,8 +33,11 @@ def ingest_conversations(
     given = body if isinstance(body, list) else [body]
     if len(given) > wire.MAX_BATCH:
         raise BadRequest(f"body: expected at most {wire.MAX_BATCH} conversations at a time.")
+    source, actor = query.source, org.actor
+    if actor.integration_id:
+        source = f"integration:{actor.integration_id}:{actor.installation_id}"
     with call.db.write() as tx:
-        ingesting.ingest(tx, call.settings, org.organization_id, query.source, given)
+        ingesting.ingest(tx, call.settings, org.organization_id, source, given)
 
 
 @operation(

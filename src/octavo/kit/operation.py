@@ -299,8 +299,8 @@ class Actor(Struct, frozen=True):
     ``token_id``: empty in a job. ``scopes`` None: all that the person may do. ``organization_id``: the only
     organization this reaches; None: all of the person's. ``session``: ``token_id`` is the id of a session.
     ``proved_at``: when the person last proved in this session who they are, in milliseconds; 0 for tokens.
-    ``expires_at``: of a token, None: never. ``integration_id``: an integration's script calls; its ``scopes`` are then
-    those of integrations. ``installation_id``: as this installation of it, and empty as the integration itself, which
+    ``expires_at``: of a token, None: never. ``integration_id``: an integration's script calls; its ``scopes`` then
+    say so, and are those of integrations. ``installation_id``: as this installation of it, and empty as the integration itself, which
     is nobody in any organization.
     """
 
