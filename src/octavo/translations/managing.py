@@ -16,7 +16,7 @@ from . import store
 from .store import TranslationRow
 from .wire import CreateTranslation
 
-JOB = "runTranslation"
+JOB = "translateSpace"
 _MAX_TITLE = 50
 
 
