@@ -34,7 +34,8 @@ def ingest_conversations(
     if len(given) > wire.MAX_BATCH:
         raise BadRequest(f"body: expected at most {wire.MAX_BATCH} conversations at a time.")
     with call.db.write() as tx:
-        ingesting.ingest(tx, call.settings, org.organization_id, query.source, given)
+        source = ingesting.source_of(tx, org.actor, query.source)
+        ingesting.ingest(tx, call.settings, org.organization_id, source, given)
 
 
 @operation(

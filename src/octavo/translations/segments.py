@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ..core.document import Block, Document, Fragment, Inline, Leaf, Text, heading_ids
+from ..core.document import Block, Document, Fragment, Inline, Leaf, Text, place_ids
 
 _TAG = re.compile(r"<(/?)(\d{1,4})(/?)>")
 _ESCAPED = re.compile(r"&(amp|lt|gt);")
@@ -49,7 +49,7 @@ def _fixed(text: str) -> list[str]:
 def segments(document: Document) -> list[Segment]:
     """The texts of a document, in reading order; those without a letter are left out. Anchors of headings are fixed
     as they are, so that links to them go on working."""
-    anchors = heading_ids(document)
+    anchors = place_ids(document)
     found: list[Segment] = []
     for block in _blocks(document):
         field = _FIELDS.get(block.type)
@@ -58,7 +58,8 @@ def segments(document: Document) -> list[Segment]:
         if block.type == "table":
             found += [_of_column(column) for column in _columns(block)]
         if any(isinstance(node, (Text, Inline)) for node in block.nodes):
-            found.append(_of_nodes(block, anchors.get(id(block))))
+            is_heading = block.type.startswith("heading-")
+            found.append(_of_nodes(block, anchors.get(id(block)) if is_heading else None))
     return [segment for segment in found if _LETTER.search(_TAG.sub("", segment.text))]
 
 
