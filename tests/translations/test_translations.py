@@ -13,6 +13,7 @@ from model_server import ModelServer, model_server, world_with_model
 from octavo.kit.tables import find_wrong
 from octavo.kit.worker import Worker
 from octavo.models import provider
+from octavo.spaces import purge_spaces
 from octavo.translations.running import changed_by_people
 from world import World
 
@@ -313,6 +314,22 @@ def test_a_deleted_source_is_not_run(world: World) -> None:
     assert world.call("admin", "POST", f"{made['urls']['location']}/run").status_code == 404
     work(world)
     assert "failed" in get(world, made)["notice"]
+
+
+def test_a_source_that_is_purged_leaves_nothing_behind(world: World, server: ModelServer) -> None:
+    with world_with_model(world, server):
+        made = create(world)
+        work(world)
+    with world.context.db.write() as tx:
+        named = tx.all("SELECT body FROM translated_parts WHERE body IS NOT NULL")
+        tx.run("DELETE FROM site_spaces")
+        tx.run("UPDATE spaces SET deleted_at = 1 WHERE id = :id", id=world.home["spaceId"])
+    purge_spaces(world.context)
+    with world.context.db.read() as tx:
+        assert tx.one("SELECT 1 FROM translations WHERE id = :id", id=made["id"]) is None
+        assert named and set(named) <= set(tx.all("SELECT hash FROM unused WHERE kind = 'text'"))
+        assert not list(find_wrong(tx, 10))
+    assert pages(world, made["result"]["space"])
 
 
 def test_deleting_leaves_the_space(world: World) -> None:

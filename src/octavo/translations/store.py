@@ -159,8 +159,8 @@ def delete_translation(tx: Transaction, translation_id: str) -> None:
     tx.run("DELETE FROM translations WHERE id = :id", id=translation_id)
 
 
-def remove_of_space(tx: Transaction, space_id: str, organization_id: str) -> None:
-    """A space that goes to another organization follows nothing any more, and is not followed."""
+def remove_of_space(tx: Transaction, space_id: str) -> None:
+    """A space that goes, for good or to another organization, follows nothing any more, and is not followed."""
     rows = tx.all(
         "SELECT id FROM translations WHERE source_id = :space UNION SELECT id FROM translations WHERE space_id = :space",
         space=space_id,

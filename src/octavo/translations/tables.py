@@ -5,23 +5,21 @@ from __future__ import annotations
 from typing import get_args
 
 from ..kit.tables import Table, declare, person, row, text
-from ..spaces import on_transfer
+from ..spaces import on_purge, on_transfer
 from .store import remove_of_space
 from .wire import TranslationStatus
-
-_OF_SPACES = "(space_id IN {spaces} OR source_id IN {spaces})"
 
 declare(
     Table(
         name="translations",
-        of_space=_OF_SPACES,
+        of_space="space_id IN {spaces}",
         columns=(person("run_by"), row("revision", "revisions")),
         values={"status": get_args(TranslationStatus)},
         json={"instructions": object, "problems": list[object]},
     ),
     Table(
         name="translated_parts",
-        of_space=f"translation_id IN (SELECT id FROM translations WHERE {_OF_SPACES})",
+        of_space="translation_id IN (SELECT id FROM translations WHERE space_id IN {spaces})",
         columns=(text("source_body"), text("body")),
     ),
     Table(
@@ -36,4 +34,5 @@ declare(
         json={"translations": dict[str, str]},
     ),
 )
-on_transfer(remove_of_space)
+on_transfer(lambda tx, space_id, organization_id: remove_of_space(tx, space_id))
+on_purge(remove_of_space)
