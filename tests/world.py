@@ -32,6 +32,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from octavo.access import Actor, create_token, insert_user, upsert_member
 from octavo.app import api_app
+from octavo.content import main_state
 from octavo.conversations import analyse_conversations
 from octavo.identity import passwords, sessions
 from octavo.installation import close_context, open_context
@@ -41,6 +42,7 @@ from octavo.orgs import create_organization
 from octavo.settings import Settings
 from octavo.transfer import import_files, open_source
 from octavo.transfer.store import insert_run
+from octavo.translations.store import insert_translation
 
 if TYPE_CHECKING:
     from conftest import PostgresDatabases
@@ -333,6 +335,7 @@ def furnish(world: World, place: Place) -> None:
 
     _furnish_integrations(world, place)
     _furnish_conversations(world, place)
+    _furnish_translation(world, place)
 
     with world.context.db.write() as tx:
         # Without its job: no worker that opens this world should ask anybody outside.
@@ -478,6 +481,29 @@ def _furnish_conversations(world: World, place: Place) -> None:
     ids["clusterId"] = first("/orgs/{organizationId}/conversations-clusters")["id"]
     task = {"space": ids["spaceId"], "cluster": ids["clusterId"]}
     ids["agentTaskId"] = world.post(place.admin, place.path("/orgs/{organizationId}/agent-tasks"), task)["id"]
+
+
+def _furnish_translation(world: World, place: Place) -> None:
+    """A translation that was never run, between the two spaces there are, and a word of the glossary."""
+    ids = place.ids
+    cookbook = world.get(place.admin, place.path("/collections/{collectionId}/spaces"))["items"][0]["id"]
+    with world.context.db.write() as tx:
+        translation = insert_translation(
+            tx,
+            organization_id=ids["organizationId"],
+            source_id=ids["spaceId"],
+            space_id=cookbook,
+            source_language="en",
+            language="de",
+            instructions='{"object":"document","data":{"schemaVersion":1},"nodes":[]}',
+            revision=main_state(tx, cookbook).revision_id,
+            run_by=ids["userId"],
+        )
+    ids["translationId"] = translation.id
+    glossary = place.path("/orgs/{organizationId}/translations-glossary")
+    words = {"operations": [{"type": "insert", "translations": {"en": "space", "de": "Bereich"}}]}
+    assert world.call(place.admin, "PUT", glossary, json=words).is_success
+    ids["glossaryEntryId"] = world.get(place.admin, glossary)["items"][0]["id"]
 
 
 def _certificate() -> str:

@@ -38,9 +38,11 @@ ROUTES = (
     "printing",
     "fonts",
     "transfer",
+    "translations",
     "sites",
     "integrations",
     "conversations",
+    "ask",
 )
 """Packages with operations: importing their routes declares them, and what else the packages declare."""
 

@@ -33,10 +33,8 @@ def ingest_conversations(
     given = body if isinstance(body, list) else [body]
     if len(given) > wire.MAX_BATCH:
         raise BadRequest(f"body: expected at most {wire.MAX_BATCH} conversations at a time.")
-    source, actor = query.source, org.actor
-    if actor.integration_id:
-        source = f"integration:{actor.integration_id}:{actor.installation_id}"
     with call.db.write() as tx:
+        source = ingesting.source_of(tx, org.actor, query.source)
         ingesting.ingest(tx, call.settings, org.organization_id, source, given)
 
 

@@ -69,9 +69,9 @@ class ConversationInput(Struct):
 
 
 class IngestQuery(Struct):
-    """``source``: where the conversations are from, for tokens that are not of an integration."""
+    """``source``: where the conversations are from. An integration's are from its installation."""
 
-    source: Source = DEFAULT_SOURCE
+    source: Source | UnsetType = UNSET
 
 
 class ConversationsQuery(PageQuery, kw_only=True):
