@@ -38,6 +38,7 @@ ROUTES = (
     "printing",
     "fonts",
     "transfer",
+    "openapi",
     "sites",
     "integrations",
     "conversations",

@@ -1,0 +1,8 @@
+"""Specifications of APIs: kept true to their source, versioned, and drawn inside pages."""
+
+from . import processing as processing
+from . import tables as tables
+
+__all__ = [
+    "processing", "tables",
+]  # fmt: skip
