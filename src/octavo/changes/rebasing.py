@@ -15,7 +15,6 @@ from .content_wire import ContentChange
 from .editing import Edited, Outcome, edit
 from .uploading import Upload
 
-
 Resolving = Callable[[Transaction, State], Resolver]
 
 
