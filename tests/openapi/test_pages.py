@@ -11,12 +11,13 @@ import httpx
 import pytest
 
 from octavo.admin.import_export import bring
-from octavo.content import main_state
+from octavo.content import check_derived, main_state, rebuild_derived
 from octavo.core.document import to_text
 from octavo.printing.inputs import gather
 from octavo.printing.order import read_document
 from octavo.printing.store import Wanted
 from octavo.reader import reader_edge
+from octavo.search.computed import index_computed_pages
 from world import World
 
 from .specs import processed
@@ -144,6 +145,43 @@ def test_what_an_operation_says(site) -> None:
     assert "/gone" in page and "List shops" in page
     assert 'href="#createpet"' in page
     assert "<script>" not in re.sub(r"<script>try\{.*?</script>", "", page)
+
+
+def _index(world: World, space: str) -> None:
+    with world.context.db.read() as tx:
+        waiting = tx.all("SELECT payload FROM jobs WHERE kind = 'indexComputedPages'")
+    assert any(space in payload for (payload,) in waiting)
+    with world.context.db.write() as tx:
+        tx.run("DELETE FROM jobs WHERE kind = 'indexComputedPages'")
+    index_computed_pages(world.context, space)
+    with world.context.db.read() as tx:
+        assert check_derived(tx, space, ()) == []
+
+
+def test_search_finds_computed_pages(world: World, site) -> None:
+    shop = site()
+
+    def found(query: str) -> list[str]:
+        return [hit["title"] for hit in shop.get(f"~search.json?q={query}").json()["hits"]]
+
+    assert found("gone") == []
+    _index(world, shop.space)
+    assert found("gone") == ["pets"]
+    hits = world.get("admin", f"/spaces/{shop.space}/search?query=live")["items"]
+    assert [hit["path"] for hit in hits] == ["overview"]
+    section = world.get("admin", f"/spaces/{shop.space}/search?query=shops")["items"][0]["sections"]
+    assert section
+    # They follow the specification, and go with the entry that they are made of.
+    text = (Path(__file__).parents[1] / "pets.yaml").read_text().replace("It is gone", "It has vanished")
+    processed(world, "pets", {"text": text})
+    _index(world, shop.space)
+    assert (found("gone"), found("vanished")) == ([], ["pets"])
+    rebuild_derived(world.context.db, shop.space, ())
+    _index(world, shop.space)
+    assert found("vanished") == ["pets"]
+    world.call("admin", "DELETE", world.home.path("/orgs/{organizationId}/openapi/pets"))
+    _index(world, shop.space)
+    assert found("vanished") == []
 
 
 def test_the_download_link(site) -> None:

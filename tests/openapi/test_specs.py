@@ -282,3 +282,27 @@ def test_a_source_that_was_replaced_meanwhile_wins(world: World, monkeypatch) ->
     monkeypatch.undo()
     processed(world, "small")
     assert content(world, "small")["filesystem"]["openapi.yaml"]["info"]["title"] == "Newer"
+
+
+def test_an_organization_begins_with_a_specification(world: World) -> None:
+    made = world.post("creator", "/orgs?openapiUrl=https://api.example.org/openapi.json", {"title": "Fresh"})
+    spec = world.get("creator", f"/orgs/{made['id']}/openapi/api")
+    assert (spec["sourceURL"], spec["processingState"]) == ("https://api.example.org/openapi.json", "pending")
+    plain = world.post("creator", "/orgs", {"title": "Plain"})
+    assert world.get("creator", f"/orgs/{plain['id']}/openapi")["items"] == []
+    answer = world.call("creator", "POST", "/orgs?openapiUrl=file:///etc/passwd", json={"title": "Bad"})
+    assert answer.status_code == 400 and "openapiUrl" in answer.json()["error"]["message"]
+
+
+def test_references_to_specifications_are_good_where_there_is_one(world: World) -> None:
+    blocks = "".join(
+        f'{{% openapi-operation spec="{slug}" path="/pets" method="get" %}}\n{{% endopenapi-operation %}}\n\n'
+        for slug in ("pets", "cats")
+    )
+    edit = {"operation": "insert_page", "document": {"markdown": f"# Calls\n\n{blocks}"}}
+    world.post("admin", world.home.path("/spaces/{spaceId}/content"), {"changes": [edit]})
+    links = world.get("reader", world.home.path("/spaces/{spaceId}/links?limit=1000"))["items"]
+    found = [
+        link["status"] for link in links if link["relation"] == "dependsOn" and "targetReference" not in link
+    ]
+    assert sorted(found) == ["broken", "ok"]

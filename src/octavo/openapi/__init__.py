@@ -3,7 +3,8 @@
 from . import pages as pages
 from . import processing as processing
 from . import tables as tables
+from .publishing import put_first
 
 __all__ = [
-    "pages", "processing", "tables",
+    "pages", "processing", "put_first", "tables",
 ]  # fmt: skip

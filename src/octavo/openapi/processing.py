@@ -13,7 +13,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from ..content import get_body, put_bodies, store_file
+from ..content import dependency_changed, get_body, put_bodies, store_file
 from ..kit import jobs
 from ..kit.apart import run_apart
 from ..kit.clock import now
@@ -141,6 +141,7 @@ def _keep(context: Context, spec: SpecRow, read: _Read, compiled: Compiled) -> N
         store.drop_versions(tx, spec.id, VERSIONS)
         store.update_spec(tx, spec.id, version_id=version_id, updated_at=now())
         _complete(tx, spec, None, [], read)
+        dependency_changed(tx, spec.organization_id)
         jobs.finish(tx)
 
 

@@ -7,7 +7,7 @@ import re
 from msgspec import UNSET
 
 from ..access import audit
-from ..content import put_bodies
+from ..content import dependency_changed, put_bodies
 from ..errors import BadRequest, NotFound
 from ..kit import jobs
 from ..kit.clock import now
@@ -20,6 +20,8 @@ from .wire import SLUG, SpecSource
 
 PATIENCE = 15 * 60_000
 """Milliseconds after which a processing that did not end is begun anew."""
+FIRST_SLUG = "api"
+"""Of the specification that an organization is created with."""
 MAX_SPECS = 1_000
 """Specifications of one organization."""
 
@@ -85,6 +87,11 @@ def put(
     return after, before is None
 
 
+def put_first(tx: Transaction, call: Call, organization_id: str, url: str) -> None:
+    """The specification that a new organization begins with."""
+    put(tx, call, organization_id, FIRST_SLUG, SpecSource(url=url))
+
+
 def check_now(tx: Transaction, organization_id: str, slug: str) -> SpecRow:
     """Has the source looked at again. Raises NotFound."""
     process_again(tx, get_spec(tx, organization_id, slug).id)
@@ -118,6 +125,7 @@ def delete(tx: Transaction, call: Call, organization_id: str, slug: str) -> bool
     if found is None:
         return False
     store.delete_spec(tx, found.id)
+    dependency_changed(tx, organization_id)
     audit(tx, call, "openapi.removed", organization_id, ("openapi", found.id), before=_state(found))
     return True
 
