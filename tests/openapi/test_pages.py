@@ -167,7 +167,7 @@ def test_search_finds_computed_pages(world: World, site) -> None:
     assert found("gone") == []
     _index(world, shop.space)
     assert found("gone") == ["pets"]
-    hits = world.get("admin", f"/spaces/{shop.space}/search?query=live")["items"]
+    hits = world.get("admin", f"/spaces/{shop.space}/search?query=everything")["items"]
     assert [hit["path"] for hit in hits] == ["overview"]
     section = world.get("admin", f"/spaces/{shop.space}/search?query=shops")["items"][0]["sections"]
     assert section

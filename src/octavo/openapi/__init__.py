@@ -3,8 +3,11 @@
 from . import pages as pages
 from . import processing as processing
 from . import tables as tables
+from .comparing import Change, compare
+from .compiling import compile_description
+from .description import Description
 from .publishing import put_first
 
 __all__ = [
-    "pages", "processing", "put_first", "tables",
+    "Change", "Description", "compare", "compile_description", "pages", "processing", "put_first", "tables",
 ]  # fmt: skip

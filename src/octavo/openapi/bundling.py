@@ -127,6 +127,9 @@ class _Bundler:
                 except LookupError:
                     self._complain_at(way, f"`{reference[:200]}`: there is nothing at this place.")
                     return
+                if not isinstance(found, (dict, bool)):
+                    self._complain_at(way, f"`{reference[:200]}`: what is at this place is no object.")
+                    return
                 if not (isinstance(found, dict) and isinstance(found.get("$ref"), str)):
                     return
                 followed = found["$ref"]

@@ -27,6 +27,7 @@ from ..errors import BadRequest
 from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 from . import store
+from .comparing import Change, compare
 from .description import UNTAGGED, Description, Operation, Tag
 from .drawing import MANY, Drawer
 
@@ -48,6 +49,13 @@ def load(tx: Transaction, version: store.VersionRow) -> Description:
         found = Description(msgspec.json.decode(text))
         _descriptions.put(version.document, found, _IN_MEMORY * len(text))
     return found
+
+
+def compare_versions(
+    tx: Transaction, version: store.VersionRow, since: store.VersionRow | None
+) -> list[Change]:
+    """What changed from one version to another; nothing from none."""
+    return compare(load(tx, since), load(tx, version)) if since is not None else []
 
 
 # --- computed pages -------------------------------------------------------------------------------------------

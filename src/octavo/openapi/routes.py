@@ -7,7 +7,7 @@ from ..content import get_body
 from ..errors import NotFound
 from ..kit.operation import PUBLIC, Area, Call, Deletion, Reply
 from ..kit.pagination import Listing, PageQuery, present_slice
-from . import publishing, store, wire
+from . import pages, publishing, store, wire
 from .entering import SpecsAccess
 
 operation = Area("openapi").operation
@@ -175,6 +175,27 @@ def get_content(call: Call, specs: SpecsAccess, spec_slug: str, version_id: str)
     with call.db.read() as tx:
         row = publishing.get_version(tx, specs.organization_id, spec_slug, version_id)
         return wire.present_content(call, tx, spec_slug, row)
+
+
+@operation(
+    "compareOpenAPISpecVersions",
+    "GET",
+    f"{_VERSIONS}/{{versionId}}/changes",
+    needs=Can.VIEW,
+    returns=wire.SpecChanges,
+    errors=(404,),
+    extension=True,
+)
+def compare_versions(
+    call: Call, specs: SpecsAccess, spec_slug: str, version_id: str, query: wire.CompareQuery
+) -> wire.SpecChanges:
+    """What a version of an API specification changes since another one, breaking changes first."""
+    with call.db.read() as tx:
+        version = publishing.get_version(tx, specs.organization_id, spec_slug, version_id)
+        since = store.find_version_before(tx, version)
+        if query.since is not None:
+            since = publishing.get_version(tx, specs.organization_id, spec_slug, query.since)
+        return wire.present_changes(version, since, pages.compare_versions(tx, version, since))
 
 
 @operation(

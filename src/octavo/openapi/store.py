@@ -155,6 +155,16 @@ def find_version(tx: Transaction, spec_id: str, version_id: str) -> VersionRow |
     return VersionRow(*row) if row else None
 
 
+def find_version_before(tx: Transaction, version: VersionRow) -> VersionRow | None:
+    row = tx.one(
+        f"""SELECT {_VERSION} FROM openapi_versions WHERE spec_id = :spec AND number < :number
+            ORDER BY number DESC LIMIT 1""",
+        spec=version.spec_id,
+        number=version.number,
+    )
+    return VersionRow(*row) if row else None
+
+
 def list_versions(tx: Transaction, spec_id: str, limit: int, page: str | None) -> Slice[VersionRow]:
     """The newest first."""
     after = decode_token(page, int)

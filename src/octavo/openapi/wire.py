@@ -13,6 +13,7 @@ from ..kit.db import Transaction
 from ..kit.files import FileGrant
 from ..kit.operation import Call
 from . import store
+from .comparing import Change
 from .entering import SpecsAccess
 from .reading import read_file
 from .store import ErrorCode, SpecRow, State, VersionRow, Visibility
@@ -98,6 +99,38 @@ class SpecContent(Struct):
 
     filesystem: dict[str, Any]
     url: str
+
+
+class CompareQuery(Struct):
+    """``since``: the id of another version; without, the one before."""
+
+    since: str | None = None
+
+
+class SpecChange(Struct):
+    """``place``: what of the operation, empty for all of it."""
+
+    kind: Literal["added", "removed", "changed"]
+    breaking: bool
+    operation: str
+    place: str
+    message: str
+
+
+class SpecChanges(Struct):
+    """``since``: the version that is compared with; absent for the first one, which changes nothing. ``breaking``:
+    whether any of them is. Breaking ones come first."""
+
+    version: str
+    breaking: bool
+    changes: list[SpecChange]
+    since: str | UnsetType = UNSET
+
+
+def present_changes(version: VersionRow, since: VersionRow | None, changes: list[Change]) -> SpecChanges:
+    found = [SpecChange(c.kind, c.breaking, c.operation, c.place, c.message) for c in changes]
+    breaking = any(change.breaking for change in changes)
+    return SpecChanges(version.id, breaking, found, since.id if since is not None else UNSET)
 
 
 def _location(call: Call, organization_id: str, slug: str) -> str:

@@ -27,5 +27,6 @@ SAMPLES = {
     "getLatestOpenAPISpecVersionContent": Sample(),
     "getOpenAPISpecVersionById": Sample(),
     "getOpenAPISpecVersionContentById": Sample(),
+    "compareOpenAPISpecVersions": Sample(),
     "getPublishedOpenAPISpec": Sample(before=_publish),
 }
