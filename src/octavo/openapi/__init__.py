@@ -6,8 +6,10 @@ from . import tables as tables
 from .comparing import Change, compare
 from .compiling import compile_description
 from .description import Description
+from .drawing import MANY, Drawer
 from .publishing import put_first
 
 __all__ = [
-    "Change", "Description", "compare", "compile_description", "pages", "processing", "put_first", "tables",
+    "Change", "Description", "Drawer", "MANY", "compare", "compile_description", "pages", "processing",
+    "put_first", "tables",
 ]  # fmt: skip
