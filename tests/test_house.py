@@ -227,7 +227,8 @@ def test_core_is_pure() -> None:
 
 def test_every_operation_is_declared_once() -> None:
     load_packages()
-    texts = {path: path.read_text() for path in FILES}
+    # Abilities have names of their own, one of which is that of an operation.
+    texts = {path: path.read_text() for path in FILES if path != SRC / "access" / "roles.py"}
     for operation_id in TABLE:
         places = [
             path for path, text in texts.items() for _ in re.findall(rf'operation\(\s*"{operation_id}"', text)
@@ -305,5 +306,5 @@ def test_what_is_imported_is_declared_and_the_other_way_round() -> None:
                 imported.setdefault(" or ".join(sorted(found)), set()).add(str(path.relative_to(SRC)))
     undeclared = {name: sorted(files) for name, files in imported.items() if name not in declared}
     assert not undeclared, "add them to the dependencies in pyproject.toml"
-    # uvicorn reads HTTP with httptools where that is installed.
-    assert declared - set(imported) == {"httptools"}, "nobody imports them"
+    # uvicorn reads HTTP with httptools where that is installed; of the validator only its schemas are read, as files.
+    assert declared - set(imported) == {"httptools", "openapi-spec-validator"}, "nobody imports them"

@@ -38,6 +38,7 @@ from octavo.identity import passwords, sessions
 from octavo.installation import close_context, open_context
 from octavo.kit.clock import now
 from octavo.kit.context import Context
+from octavo.openapi.processing import process_spec
 from octavo.orgs import create_organization
 from octavo.settings import Settings
 from octavo.transfer import import_files, open_source
@@ -71,6 +72,9 @@ _PASSWORD_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(
 
 CONTENT = Path(__file__).parent / "handbook"
 """What the space of each organization holds: a small real documentation repository."""
+
+PETS = Path(__file__).parent / "pets.yaml"
+"""The API specification of each organization."""
 
 
 class Place:
@@ -330,6 +334,12 @@ def furnish(world: World, place: Place) -> None:
     body = {"fontFamily": "Plain", "fontFaces": [{"weight": 400, "storageKey": ids["usedFontKey"]}]}
     made = world.call(place.admin, "PUT", place.path("/orgs/{organizationId}/fonts"), json=body)
     ids["fontId"] = made.json()["id"]
+    ids["specSlug"] = "pets"
+    spec = {"slug": ids["specSlug"], "source": {"text": PETS.read_text()}}
+    made = post("/orgs/{organizationId}/openapi", spec)
+    process_spec(world.context, made["id"], 1)
+    ids["specId"] = made["id"]
+    ids["versionId"] = get("/orgs/{organizationId}/openapi/{specSlug}")["lastVersion"]
     ids["auditEventId"] = get("/orgs/{organizationId}/audit-events")["items"][0]["id"]
     ids["siteId"] = post("/orgs/{organizationId}/sites", {"title": "Docs", "spaces": [ids["spaceId"]]})["id"]
 

@@ -404,6 +404,29 @@ def _operations(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _compare_descriptions(options: argparse.Namespace) -> int:
+    import msgspec
+
+    from .openapi import Description, compare, compile_description
+
+    found = []
+    for path in (options.old, options.new):
+        compiled = compile_description(path.read_bytes())
+        for error in compiled.errors:
+            where = f"{path}:{error.line}" if error.line else str(path)
+            print(f"octavo: {where}: {error.pointer}: {error.message}", file=sys.stderr)
+        if compiled.errors:
+            return WRONG_USAGE
+        found.append(Description(msgspec.json.decode(compiled.document)))
+    changes = compare(*found)
+    if options.json:
+        print(msgspec.json.encode(changes).decode())
+    else:
+        rows = [(c.kind, "yes" if c.breaking else "", c.operation, c.place, c.message) for c in changes]
+        _print_table(("change", "breaks", "operation", "place", "what"), rows)
+    return FAILED if any(change.breaking for change in changes) else DONE
+
+
 def _check(options: argparse.Namespace) -> int:
     from .admin.diagnosis import check_installation
 
@@ -573,6 +596,18 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--spec", type=Path, default=Path("../shared/spec/operations.csv"), help="the specification's table"
     )
+
+    group = commands.add_parser("openapi", help="Compare descriptions of APIs.").add_subparsers(
+        dest="action", required=True
+    )
+    made = group.add_parser(
+        "diff",
+        parents=[common],
+        help="Say what changed between two descriptions; exit code 1 when it breaks callers.",
+    )
+    made.set_defaults(run=_compare_descriptions)
+    made.add_argument("old", type=Path, metavar="OLD", help="a file in OpenAPI, or a .zip of several")
+    made.add_argument("new", type=Path, metavar="NEW", help="the same, as it is now")
 
     made = command("completion", _completion, "Print a script that completes commands in a shell.")
     made.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="which shell")

@@ -39,6 +39,7 @@ ROUTES = (
     "fonts",
     "transfer",
     "translations",
+    "openapi",
     "sites",
     "integrations",
     "conversations",

@@ -1,8 +1,7 @@
-"""The OpenAPI 3.1 description of the table, and the reference page made from it."""
+"""The OpenAPI 3.1 description of the table."""
 
 from __future__ import annotations
 
-import html
 import re
 import types
 import typing
@@ -231,75 +230,3 @@ def describe(operations: Iterable[Operation], *, title: str, version: str, serve
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
-
-
-_STYLE = """
-:root{color-scheme:light dark;--line:color-mix(in oklch,currentColor 14%,transparent)}
-body{font:16px/1.6 system-ui,sans-serif;margin:0 auto;max-width:64rem;padding:2rem 1rem 6rem}
-nav a{display:inline-block;margin:0 .75rem .25rem 0}
-h2{margin-top:3rem;text-transform:capitalize}
-details{border-top:1px solid var(--line);padding:.5rem 0}
-summary{cursor:pointer;display:flex;gap:.75rem;align-items:baseline;flex-wrap:wrap}
-code,pre{font:.875rem/1.5 ui-monospace,monospace}
-pre{overflow:auto;padding:1rem;border:1px solid var(--line);border-radius:.5rem}
-b.method{min-width:4.5rem;font:600 .8rem ui-monospace,monospace}
-table{border-collapse:collapse;width:100%}td,th{text-align:start;padding:.25rem .75rem .25rem 0;vertical-align:top}
-.id{opacity:.7;margin-inline-start:auto}
-"""
-
-
-def reference_page(description: dict[str, Any]) -> str:
-    """A page of the description that needs no script and no other host."""
-    by_tag: dict[str, list[str]] = {}
-    esc = html.escape
-    for path, entries in description["paths"].items():
-        for method, entry in entries.items():
-            rows = "".join(
-                f"<tr><td><code>{esc(p['name'])}</code></td><td>{p['in']}</td><td>{esc(_short(p['schema']))}"
-                f"{', required' if p['required'] else ''}</td></tr>"
-                for p in entry["parameters"]
-            )
-            body = entry.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
-            answers = "".join(
-                f"<tr><td><code>{code}</code></td><td>{esc(answer['description'])}</td><td>"
-                f"{esc(_short(answer.get('content', {}).get('application/json', {}).get('schema', {})))}</td></tr>"
-                for code, answer in sorted(entry["responses"].items())
-            )
-            by_tag.setdefault(entry["tags"][0], []).append(
-                f"<details id='{esc(entry['operationId'])}'><summary><b class=method>{method.upper()}</b>"
-                f"<code>{esc(path)}</code><span class=id>{esc(entry['operationId'])}</span></summary>"
-                f"<p>{esc(entry['summary'])}</p>"
-                + (f"<table>{rows}</table>" if rows else "")
-                + (f"<p>Body: <code>{esc(_short(body))}</code></p>" if body else "")
-                + f"<table>{answers}</table></details>"
-            )
-    schemas = "".join(
-        f"<details id='schema-{esc(name)}'><summary><code>{esc(name)}</code></summary>"
-        f"<pre>{esc(msgspec.json.format(msgspec.json.encode(schema), indent=2).decode())}</pre></details>"
-        for name, schema in sorted(description["components"]["schemas"].items())
-    )
-    tags = "".join(f"<a href='#tag-{esc(tag)}'>{esc(tag)}</a>" for tag in by_tag)
-    parts = "".join(
-        f"<h2 id='tag-{esc(tag)}'>{esc(tag)}</h2>{''.join(items)}" for tag, items in by_tag.items()
-    )
-    title = esc(description["info"]["title"])
-    return (
-        f"<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
-        f"<title>{title}</title><style>{_STYLE}</style><h1>{title}</h1>"
-        f"<p>Version {esc(description['info']['version'])}. The machine-readable description: "
-        f"<a href='/openapi.json'>/openapi.json</a></p><nav>{tags}<a href='#schemas'>schemas</a></nav>{parts}"
-        f"<h2 id=schemas>Schemas</h2>{schemas}</html>"
-    )
-
-
-def _short(schema: dict[str, Any]) -> str:
-    if "$ref" in schema:
-        return str(schema["$ref"]).rpartition("/")[2]
-    for key in ("anyOf", "oneOf"):
-        if key in schema:
-            return " or ".join(_short(part) for part in schema[key])
-    if "enum" in schema:
-        return " | ".join(map(str, schema["enum"]))
-    if schema.get("type") == "array":
-        return f"list of {_short(schema.get('items', {}))}"
-    return str(schema.get("type", ""))

@@ -116,6 +116,9 @@ def _read_asset(request: Request) -> Answer:
     return Answer(200, static.content, static.media_type, headers, static.version, again=True)
 
 
+ASSET_ROUTE = Route(f"{ASSETS_PATH}/{{name}}", {"GET": Action("readAsset", _read_asset)})
+
+
 def _path(request: Request) -> str:
     """The decoded path. Raises NotFound for one that says something else when it is decoded again, or climbs."""
     for segment in request.segments:
@@ -132,7 +135,7 @@ def reader_edge(context: Context, metrics: Metrics | None = None) -> Edge:
     sites = Sites(context, pool)
     return Edge(
         [
-            Route(f"{ASSETS_PATH}/{{name}}", {"GET": Action("readAsset", _read_asset)}),
+            ASSET_ROUTE,
             Route("/~files/{token}/{name}", {"GET": Action("readFile", sites.read_file)}),
             Route(f"{PRINT_PATH}{{token}}/{{name}}", {"GET": Action("readPrint", sites.read_print)}),
             fixed(

@@ -56,6 +56,11 @@ class PageBuilder:
             _asked.put(own, self._resolver.asked, 200 + 40 * len(self._resolver.asked))
         return (*own, self._resolver.revisions(_asked.get(own) or ()))
 
+    @property
+    def varies(self) -> bool:
+        """Whether what was built may change without a revision."""
+        return self._documents.varies
+
     # --- addresses ----------------------------------------------------------------------------------------
 
     def href(self, page: Page, anchor: str | None = None, visit: SpaceVisit | None = None) -> str:
@@ -132,7 +137,7 @@ class PageBuilder:
         )
 
     def body(self, page: Page) -> Html:
-        document = self._documents.to_draw(page)
+        document = self._documents.to_draw(page, folded=True)
         if not document.nodes:
             # An empty page shows what is below it.
             document.nodes = [

@@ -226,6 +226,6 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
         drawn = msgspec.structs.replace(builder.page(shown), canonical=canonical)
         site = site_view(view.tx, visit)
         kept = _html(site, draw_page(site, drawn))
-        if not shown.computed:
+        if not shown.computed and not builder.varies:
             view.pages.put(builder.key(shown), kept, len(kept.body))
     return kept

@@ -13,39 +13,41 @@ import msgspec
 from msgspec import Struct
 
 from ..content import Changes, State, list_pages, main_state, read_source
-from ..core.document import close_conditions, sections
+from ..core.document import Document, close_conditions, sections
 from ..core.pages import Page
 from ..kit.db import Transaction
 from . import store
 from .store import SectionText
 
 _IN_MEMORY = 4 * 1024 * 1024
-_INDEXED = ("document", "group")
+INDEXED = ("document", "group")
 _MAX_BODY = 50_000
 """Characters of one section that are indexed; a longer one is a table of data, not text."""
 
 
-class _Entry(Struct, array_like=True):
+class Entry(Struct, array_like=True):
     page_id: str
     titles: str
     sections: list[SectionText]
 
 
 class Prepared:
-    """What a revision changes in the index, waiting for its transaction."""
+    """What a revision changes in the index, waiting for its transaction. ``computes``: it has to do with computed
+    pages."""
 
     def __init__(self) -> None:
         self.gone: list[str] = []
+        self.computes = False
         self._spool = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed with the object
 
-    def add(self, entry: _Entry) -> None:
+    def add(self, entry: Entry) -> None:
         raw = msgspec.msgpack.encode(entry)
         self._spool.write(len(raw).to_bytes(4, "big") + raw)
 
-    def entries(self) -> Iterator[_Entry]:
+    def entries(self) -> Iterator[Entry]:
         self._spool.seek(0)
         while head := self._spool.read(4):
-            yield msgspec.msgpack.decode(self._spool.read(int.from_bytes(head, "big")), type=_Entry)
+            yield msgspec.msgpack.decode(self._spool.read(int.from_bytes(head, "big")), type=Entry)
 
 
 def prepare(
@@ -55,42 +57,35 @@ def prepare(
     prepared = Prepared()
     for page_id, page in changes.pages.items():
         prepared.gone.append(page_id)
-        if page is not None and page.kind in _INDEXED:
-            prepared.add(_Entry(page_id, _titles(page), _sections(tx, page)))
+        prepared.computes = prepared.computes or (page is not None and page.kind == "computed")
+        if page is not None and page.kind in INDEXED:
+            prepared.add(Entry(page_id, titles(page), cut(page, read_source(tx, page.body))))
     return prepared
 
 
-def _titles(page: Page) -> str:
+def titles(page: Page) -> str:
     """What navigation calls it and, where that differs, what it calls itself; a line each."""
     return "\n".join(dict.fromkeys(title for title in (page.link_title, page.title) if title))
 
 
-def _sections(tx: Transaction, page: Page) -> list[SectionText]:
-    cut = [
+def cut(page: Page, document: Document) -> list[SectionText]:
+    """A page's text by sections, with its description in front."""
+    found = [
         SectionText(part.id, part.title, part.text[:_MAX_BODY], part.conditions)
-        for part in sections(close_conditions(read_source(tx, page.body)))
+        for part in sections(close_conditions(document))
     ]
     about = page.description or ""
-    lead = next((n for n, part in enumerate(cut) if part.anchor is None and not part.conditions), None)
+    lead = next((n for n, part in enumerate(found) if part.anchor is None and not part.conditions), None)
     if lead is None:
-        return [SectionText(None, "", about), *cut]
-    cut[lead] = SectionText(None, "", f"{about}\n{cut[lead].body}".strip())
-    return cut
-
-
-def apply(tx: Transaction, space_id: str, prepared: Prepared) -> None:
-    """Brings the index up to the revision that this transaction makes."""
-    store.remove_pages(tx, space_id, prepared.gone)
-    store.count_words(
-        tx,
-        space_id,
-        [store.add_page(tx, space_id, e.page_id, e.titles, e.sections) for e in prepared.entries()],
-    )
+        return [SectionText(None, "", about), *found]
+    found[lead] = SectionText(None, "", f"{about}\n{found[lead].body}".strip())
+    return found
 
 
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
     """Compares the number of indexed pages with that of main, and of sections and words with what pages have."""
-    wanted = sum(page.kind in _INDEXED for page in list_pages(tx, main_state(tx, space_id)))
+    wanted = sum(page.kind in INDEXED for page in list_pages(tx, main_state(tx, space_id)))
+    wanted += len(store.list_computed(tx, space_id))
     there = store.measure(tx, space_id)
     if there.pages != wanted or there.pages_with_sections != wanted:
         indexed = min(there.pages, there.pages_with_sections)

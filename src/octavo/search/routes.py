@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from ..access import Can, OrgAccess, SpaceAccess
-from ..content import find_page, list_ancestors, main_state
+from ..content import expand, find_page, list_ancestors, main_state
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, decode_token, present_slice, slice_rows
@@ -22,9 +22,15 @@ T = TypeVar("T")
 def _present_page(call: Call, tx: Transaction, hit: PageHit) -> SearchPage | None:
     state = main_state(tx, hit.space_id)
     page = find_page(tx, state, hit.page_id)
-    if page is None:
-        return None
-    ancestors = list_ancestors(tx, state, page)
+    if page is not None:
+        ancestors = list_ancestors(tx, state, page)
+    else:
+        # A computed page is there for those who may see what it is made of.
+        expansion = expand(tx, state, call.actor)
+        page = expansion.find(hit.page_id)
+        if page is None:
+            return None
+        ancestors = expansion.list_ancestors(tx, state, page)
     path = "/".join(p.slug for p in [*ancestors, page])
     url = f"{call.settings.url}/s/{hit.space_id}/{path}"
     return SearchPage(

@@ -78,7 +78,13 @@ def remove_pages(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> Non
 
 
 def add_page(
-    tx: Transaction, space_id: str, page_id: str, titles: str, sections: Sequence[SectionText]
+    tx: Transaction,
+    space_id: str,
+    page_id: str,
+    titles: str,
+    sections: Sequence[SectionText],
+    *,
+    computed: bool = False,
 ) -> set[str]:
     """Indexes a page that is not in the index; the different words it has (for ``count_words``).
 
@@ -125,7 +131,9 @@ def add_page(
                 **given,
             )
     tx.run(
-        "INSERT INTO search_pages (space_id, page_id, titles, words) VALUES (:space, :page, :titles, :words)",
+        """INSERT INTO search_pages (space_id, page_id, titles, words, computed)
+           VALUES (:space, :page, :titles, :words, :computed)""",
+        computed=int(computed),
         space=space_id,
         page=page_id,
         titles=titles,
@@ -154,6 +162,19 @@ def _count(tx: Transaction, space_id: str, changes: dict[str, int]) -> None:
            ON CONFLICT (space_id, word) DO UPDATE SET pages = search_words.pages + excluded.pages""",
         [{"space": space_id, "word": word, "number": number} for word, number in sorted(changes.items())],
     )
+
+
+def list_computed(tx: Transaction, space_id: str) -> list[str]:
+    """The ids of the computed pages that are indexed."""
+    rows = tx.all("SELECT page_id FROM search_pages WHERE space_id = :space AND computed = 1", space=space_id)
+    return [row[0] for row in rows]
+
+
+def has_computed(tx: Transaction, space_id: str) -> bool:
+    found = tx.one(
+        "SELECT 1 FROM search_pages WHERE space_id = :space AND computed = 1 LIMIT 1", space=space_id
+    )
+    return found is not None
 
 
 def clear(tx: Transaction, space_id: str) -> None:
@@ -193,7 +214,10 @@ def measure(tx: Transaction, space_id: str) -> Indexed:
 def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
     """Indexes a copy of a space, from the index of the original."""
     given = {"source": source_id, "copy": copy_id}
-    for table, columns in (("search_pages", "page_id, titles, words"), ("search_words", "word, pages")):
+    for table, columns in (
+        ("search_pages", "page_id, titles, words, computed"),
+        ("search_words", "word, pages"),
+    ):
         tx.run(
             f"""INSERT INTO {table} (space_id, {columns})
                 SELECT :copy, {columns} FROM {table} WHERE space_id = :source""",

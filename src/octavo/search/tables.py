@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..content import derive_from_main
 from ..kit.tables import Table, declare
 from ..spaces import on_copy
-from .indexing import apply, check, prepare
+from .computed import apply
+from .indexing import check, prepare
 from .store import clear, copy_space
 
 declare(
