@@ -14,10 +14,10 @@ from .store import (
     require_collection,
 )
 from .unused import is_released, release, remove_unused, retain
-from .wire import Collection, Space, present_collection, present_space
+from .wire import LANGUAGES, Collection, Space, present_collection, present_space
 
 __all__ = [
-    "Collection", "CollectionRow", "Space", "SpaceRow", "get_collection", "get_space", "insert_space",
+    "LANGUAGES", "Collection", "CollectionRow", "Space", "SpaceRow", "get_collection", "get_space", "insert_space",
     "is_released", "list_spaces", "list_visible_space_ids", "on_copy", "on_purge", "on_transfer",
     "present_collection", "present_space", "purge_spaces", "release", "remove_unused", "require_collection",
     "retain", "tables",
