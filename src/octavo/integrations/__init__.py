@@ -7,4 +7,6 @@ from .store import forget_space, get_integration_by_id
 
 on_transfer(lambda tx, space_id, organization_id: forget_space(tx, space_id))
 
-__all__ = ["get_integration_by_id", "public_routes", "tables"]
+__all__ = [
+    "forget_space", "get_integration_by_id", "public_routes", "tables",
+]  # fmt: skip

@@ -39,10 +39,9 @@ from .wire import (
 
 __all__ = [
     "AnchorLocation", "BrokenStats", "ChangeLinksQuery", "ChangeOverlay", "ChangeRequestContext",
-    "CollectionLocation", "ContentLocation", "ContentQuery", "File", "FileLocation", "FilesQuery",
-    "Links", "LinksQuery", "NodeLocation", "PageContentQuery", "PageLocation", "Pages", "Reader",
-    "ReferenceStats", "ReferenceUsage", "ReferenceUsages", "ReusableContent", "ReusableContentLocation",
-    "Revision", "RevisionPage", "SpaceLocation", "UrlLocation", "UserLocation", "VariableName",
-    "app_url", "explain_merges", "present_cover", "present_file", "present_layout", "present_page",
-    "present_reusable",
+    "CollectionLocation", "ContentLocation", "ContentQuery", "File", "FileLocation", "FilesQuery", "Links",
+    "LinksQuery", "NodeLocation", "PageContentQuery", "PageLocation", "Pages", "Reader", "ReferenceStats",
+    "ReferenceUsage", "ReferenceUsages", "ReusableContent", "ReusableContentLocation", "Revision",
+    "RevisionPage", "SpaceLocation", "UrlLocation", "UserLocation", "VariableName", "app_url",
+    "explain_merges", "present_cover", "present_file", "present_layout", "present_page", "present_reusable",
 ]  # fmt: skip

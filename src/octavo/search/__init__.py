@@ -5,5 +5,6 @@ from .querying import MAX_SEARCH, PageHit, Part, SectionHit, search_pages, sugge
 from .store import Found
 
 __all__ = [
-    "Found", "MAX_SEARCH", "PageHit", "Part", "SectionHit", "search_pages", "suggest", "tables", "with_snippets",
+    "Found", "MAX_SEARCH", "PageHit", "Part", "SectionHit", "search_pages", "suggest", "tables",
+    "with_snippets",
 ]  # fmt: skip

@@ -16,5 +16,6 @@ from .wire import Site, present_site, published_url
 
 __all__ = [
     "Site", "SiteRow", "SiteSpaceRow", "create_site", "find_site_by_basename", "find_site_by_hostname",
-    "find_site_of_space", "get_site", "list_site_spaces", "present_site", "published_url", "set_published", "tables",
+    "find_site_of_space", "get_site", "list_site_spaces", "present_site", "published_url", "set_published",
+    "tables",
 ]  # fmt: skip

@@ -18,12 +18,21 @@ from .store import (
     update_space,
 )
 from .unused import is_released, release, remove_unused, retain
-from .wire import Collection, CreateSpace, EditMode, Language, Space, present_collection, present_space
+from .wire import (
+    LANGUAGES,
+    Collection,
+    CreateSpace,
+    EditMode,
+    Language,
+    Space,
+    present_collection,
+    present_space,
+)
 
 __all__ = [
-    "Collection", "CollectionRow", "CreateSpace", "EditMode", "Language", "Space", "SpaceRow", "create_space",
-    "duplicate_space", "get_collection", "get_space", "insert_space", "is_released", "list_spaces",
-    "list_visible_space_ids", "on_copy", "on_purge", "on_transfer", "present_collection", "present_space",
-    "purge_spaces", "release", "remove_unused", "require_collection", "retain", "set_edit_mode", "tables",
-    "update_space",
+    "Collection", "CollectionRow", "CreateSpace", "EditMode", "LANGUAGES", "Language", "Space", "SpaceRow",
+    "create_space", "duplicate_space", "get_collection", "get_space", "insert_space", "is_released",
+    "list_spaces", "list_visible_space_ids", "on_copy", "on_purge", "on_transfer", "present_collection",
+    "present_space", "purge_spaces", "release", "remove_unused", "require_collection", "retain",
+    "set_edit_mode", "tables", "update_space",
 ]  # fmt: skip

@@ -9,6 +9,6 @@ from .sources import Source, SourceError
 from .space_links import guess_ids, with_ids
 
 __all__ = [
-    "ImportOutcome", "RunAccess", "Source", "SourceError", "export_files", "guess_ids", "import_files", "open_source",
-    "tables", "with_ids",
+    "ImportOutcome", "RunAccess", "Source", "SourceError", "export_files", "guess_ids", "import_files",
+    "open_source", "tables", "with_ids",
 ]  # fmt: skip
