@@ -39,6 +39,12 @@ ROUTES = (
     "fonts",
     "transfer",
     "sites",
+    "sites.structure",
+    "sites.audiences",
+    "sites.redirects",
+    "sites.customization",
+    "sites.mcp",
+    "insights",
     "integrations",
     "conversations",
 )

@@ -9,8 +9,10 @@ from .store import (
     SpaceRow,
     get_collection,
     get_space,
+    get_titles,
     insert_space,
     list_spaces,
+    list_spaces_by_id,
     list_visible_space_ids,
     require_collection,
     set_edit_mode,
@@ -19,8 +21,9 @@ from .unused import is_released, release, remove_unused, retain
 from .wire import Collection, CreateSpace, EditMode, Space, present_collection, present_space
 
 __all__ = [
-    "Collection", "CollectionRow", "CreateSpace", "EditMode", "Space", "SpaceRow", "create_space", "get_collection", "get_space", "insert_space",
-    "is_released", "list_spaces", "list_visible_space_ids", "on_copy", "on_purge", "on_transfer",
+    "Collection", "CollectionRow", "CreateSpace", "EditMode", "Space", "SpaceRow", "create_space", "get_collection", "get_space", "get_titles",
+    "insert_space",
+    "is_released", "list_spaces", "list_spaces_by_id", "list_visible_space_ids", "on_copy", "on_purge", "on_transfer",
     "present_collection", "present_space", "purge_spaces", "release", "remove_unused", "require_collection",
     "retain", "set_edit_mode", "tables",
 ]  # fmt: skip
