@@ -330,6 +330,46 @@ def test_unsigned_claims_open_what_asks_for_no_more(site, adaptive):
     assert "Plans" not in site.get().text
 
 
+def test_pages_and_blocks_on_condition(site, key, adaptive):
+    space = site.guide["siteSpaces"][0]["space"]["id"]
+    text = "# More\n\nOpen words\n\n{% if visitor.claims.paying %}\nPaid words\n{% endif %}\n"
+    kept = "---\nif: visitor.claims.paying\n---\n\n# Kept\n\nKept words, see more.\n"
+    change = site.world.post("admin", f"/spaces/{space}/change-requests", {"subject": "x"})["id"]
+    pages = site.world.get("admin", f"/spaces/{space}/content/pages")["pages"]
+    page = next(one["id"] for one in pages if one["slug"] == "more")
+    body = {
+        "changes": [
+            {"operation": "update_page", "page": page, "document": {"markdown": text}},
+            {"operation": "insert_page", "document": {"markdown": kept}},
+        ]
+    }
+    site.world.post("admin", f"/spaces/{space}/change-requests/{change}/content", body)
+    site.world.post("admin", f"/spaces/{space}/change-requests/{change}/merge")
+    places = (
+        "",
+        "more",
+        "more.md",
+        "kept",
+        "kept.md",
+        "llms.txt",
+        "~search.json?q=kept",
+        "~search.json?q=paid",
+    )
+
+    def told(**claims):
+        cookie = f"octavo-visitor={signed(key, **claims)}"
+        answers = [site.get(place, cookie=cookie) for place in places]
+        return [answer.status_code for answer in answers], "\n".join(answer.text for answer in answers)
+
+    for _ in range(2):
+        # In turn, so that what one was shown is kept for the other where anything is.
+        statuses, text = told(paying=True)
+        assert statuses[3:5] == [200, 200] and "Kept words" in text and "Paid words" in text
+        statuses, text = told(paying=False)
+        assert statuses[3:5] == [404, 404]
+        assert "Open words" in text and "Paid words" not in text and "Kept" not in text.replace("kept", "")
+
+
 # --- previews -----------------------------------------------------------------------------------------
 
 

@@ -162,7 +162,8 @@ def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: st
     """The visit at a space of the site that the visitor sees."""
     variants = visit.outline.variants(visit.outline.section(shown.section_id))
     base = f"{visit.base}{visit.outline.base(shown)}"
-    return SpaceVisit(visit, shown, variants, base, rest, load_view(tx, main_state(tx, shown.space_id)))
+    view = load_view(tx, main_state(tx, shown.space_id), visit.admission.claims)
+    return SpaceVisit(visit, shown, variants, base, rest, view)
 
 
 def list_spaces(tx: Transaction, visit: SiteVisit) -> list[SpaceVisit]:

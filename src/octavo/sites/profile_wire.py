@@ -29,7 +29,7 @@ class Customizations(Struct, rename="camel"):
 
 
 class PublishedSite(Struct, tag_field="object", tag="published-content-site"):
-    """``scripts`` stay empty until integrations can be installed at sites."""
+    """``scripts`` stay empty until integrations put scripts into sites."""
 
     site: Site
     structure: SiteStructure

@@ -186,7 +186,7 @@ def list_people(call: Call, site: SiteAccess, query: PageQuery) -> Listing[UserS
     errors=(400,),
 )
 def list_scripts(call: Call, site: SiteAccess) -> list[IntegrationScript]:
-    """The scripts that integrations put into the site's pages: none until integrations can be installed at sites."""
+    """The scripts that integrations put into the site's pages: none, since integrations put no scripts into sites yet."""
     return []
 
 
