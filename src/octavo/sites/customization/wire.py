@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from ...core.emoji import require_emoji
 from ...core.expressions import ExpressionError, parse
 from ..wire import SiteTitle
 
@@ -37,35 +38,31 @@ MonospaceFont = Literal[
 ]  # fmt: skip
 
 
-class _Closed(Struct, forbid_unknown_fields=True, rename="camel"):
-    """What is not known here would be kept and mean nothing: it is refused."""
-
-
-class ThemedColor(_Closed):
+class ThemedColor(Struct, rename="camel"):
     light: Color
     dark: Color
 
 
-class ThemedUrl(_Closed):
+class ThemedUrl(Struct, rename="camel"):
     light: Url
     dark: Url
 
 
-class Tint(_Closed):
+class Tint(Struct, rename="camel"):
     color: ThemedColor
 
 
-class FontSource(_Closed):
+class FontSource(Struct, rename="camel"):
     url: Url
     format: Literal["woff2", "woff"] | UnsetType = UNSET
 
 
-class FontFace(_Closed):
+class FontFace(Struct, rename="camel"):
     weight: Annotated[int, Meta(ge=1, le=1000)]
     sources: Annotated[list[FontSource], Meta(min_length=1, max_length=5)]
 
 
-class FontDefinition(_Closed):
+class FontDefinition(Struct, rename="camel"):
     """A font of the organization; the answer of the operations on fonts is one."""
 
     id: str
@@ -74,12 +71,12 @@ class FontDefinition(_Closed):
     font_faces: Annotated[list[FontFace], Meta(min_length=1, max_length=20)]
 
 
-class Sidebar(_Closed):
+class Sidebar(Struct, rename="camel"):
     background: SidebarBackground = "default"
     list: SidebarList = "default"
 
 
-class Styling(_Closed):
+class Styling(Struct, rename="camel"):
     theme: Theme = "clean"
     primary_color: ThemedColor = field(default_factory=lambda: ThemedColor("#2f55c8", "#8aa4ff"))
     info_color: ThemedColor = field(default_factory=lambda: ThemedColor("#787878", "#787878"))
@@ -98,11 +95,11 @@ class Styling(_Closed):
     tint: Tint | UnsetType = UNSET
 
 
-class Internationalization(_Closed):
+class Internationalization(Struct, rename="camel"):
     locale: Locale = "en"
 
 
-class Favicon(_Closed):
+class Favicon(Struct, rename="camel"):
     """One of them, or neither."""
 
     icon: ThemedUrl | UnsetType = UNSET
@@ -111,45 +108,46 @@ class Favicon(_Closed):
     def __post_init__(self) -> None:
         if self.icon is not UNSET and self.emoji is not UNSET:
             raise ValueError("favicon: expected an icon or an emoji, not both")
+        require_emoji(self.emoji, "favicon.emoji")
 
 
-class FileRef(_Closed, tag_field="kind", tag="file"):
+class FileRef(Struct, rename="camel", tag_field="kind", tag="file"):
     file: str
 
 
-class UrlRef(_Closed, tag_field="kind", tag="url"):
+class UrlRef(Struct, rename="camel", tag_field="kind", tag="url"):
     url: Annotated[str, Meta(max_length=2048, pattern=r"^(https?://|mailto:|/)")]
 
 
-class PageRef(_Closed, tag_field="kind", tag="page"):
+class PageRef(Struct, rename="camel", tag_field="kind", tag="page"):
     page: str
     space: str | UnsetType = UNSET
 
 
-class AnchorRef(_Closed, tag_field="kind", tag="anchor"):
+class AnchorRef(Struct, rename="camel", tag_field="kind", tag="anchor"):
     anchor: str
     space: str | UnsetType = UNSET
     page: str | UnsetType = UNSET
 
 
-class UserRef(_Closed, tag_field="kind", tag="user"):
+class UserRef(Struct, rename="camel", tag_field="kind", tag="user"):
     user: str
 
 
-class CollectionRef(_Closed, tag_field="kind", tag="collection"):
+class CollectionRef(Struct, rename="camel", tag_field="kind", tag="collection"):
     collection: str
 
 
-class SpaceRef(_Closed, tag_field="kind", tag="space"):
+class SpaceRef(Struct, rename="camel", tag_field="kind", tag="space"):
     space: str
 
 
-class ReusableContentRef(_Closed, tag_field="kind", tag="reusable-content"):
+class ReusableContentRef(Struct, rename="camel", tag_field="kind", tag="reusable-content"):
     reusable_content: str
     space: str | UnsetType = UNSET
 
 
-class OpenApiRef(_Closed, tag_field="kind", tag="openapi"):
+class OpenApiRef(Struct, rename="camel", tag_field="kind", tag="openapi"):
     spec: str
 
 
@@ -166,7 +164,7 @@ ContentRef = (
 )
 
 
-class ContentLink(_Closed):
+class ContentLink(Struct, rename="camel"):
     title: Annotated[str, Meta(max_length=64)]
     to: ContentRef
 
@@ -174,7 +172,7 @@ class ContentLink(_Closed):
 Links = Annotated[list[ContentLink], Meta(max_length=50)]
 
 
-class HeaderItem(_Closed):
+class HeaderItem(Struct, rename="camel"):
     title: Annotated[str, Meta(max_length=64)]
     to: ContentRef | None
     links: Links
@@ -192,7 +190,7 @@ class HeaderItem(_Closed):
 HeaderItems = Annotated[list[HeaderItem], Meta(max_length=50)]
 
 
-class Header(_Closed):
+class Header(Struct, rename="camel"):
     preset: HeaderPreset = "default"
     links: HeaderItems = []
     logo: ThemedUrl | UnsetType = UNSET
@@ -200,7 +198,7 @@ class Header(_Closed):
     link_color: ThemedColor | UnsetType = UNSET
 
 
-class FooterGroup(_Closed):
+class FooterGroup(Struct, rename="camel"):
     title: Annotated[str, Meta(max_length=64)]
     links: Links
 
@@ -208,61 +206,61 @@ class FooterGroup(_Closed):
 FooterGroups = Annotated[list[FooterGroup], Meta(max_length=20)]
 
 
-class Footer(_Closed):
+class Footer(Struct, rename="camel"):
     groups: FooterGroups = []
     logo: ThemedUrl | UnsetType = UNSET
     copyright: Copyright | UnsetType = UNSET
 
 
-class Announcement(_Closed):
+class Announcement(Struct, rename="camel"):
     enabled: bool
     message: Annotated[str, Meta(min_length=2, max_length=128)]
     style: Literal["info", "warning", "danger", "success"]
     link: ContentLink | UnsetType = UNSET
 
 
-class Themes(_Closed):
+class Themes(Struct, rename="camel"):
     default: Mode = "light"
     toggeable: bool = True
 
 
-class Switch(_Closed):
+class Switch(Struct, rename="camel"):
     enabled: bool = True
 
 
-class Off(_Closed):
+class Off(Struct, rename="camel"):
     enabled: bool = False
 
 
-class Ai(_Closed):
+class Ai(Struct, rename="camel"):
     mode: Literal["none", "search", "assistant"] = "none"
 
 
-class Git(_Closed):
+class Git(Struct, rename="camel"):
     show_edit_link: bool = False
 
 
-class PageActions(_Closed):
+class PageActions(Struct, rename="camel"):
     external_ai: bool = field(name="externalAI", default=True)
     markdown: bool = True
     mcp: bool = True
 
 
-class ExternalLinks(_Closed):
+class ExternalLinks(Struct, rename="camel"):
     target: LinkTarget = "self"
 
 
-class UrlOnly(_Closed):
+class UrlOnly(Struct, rename="camel"):
     url: Url | UnsetType = UNSET
 
 
-class Insights(_Closed):
+class Insights(Struct, rename="camel"):
     """Without cookies unless somebody wants them."""
 
     tracking_cookie: bool = False
 
 
-class Customization(_Closed):
+class Customization(Struct, rename="camel"):
     """The whole of a site's customization. What a body leaves out has the default, so that every answer is whole."""
 
     styling: Styling = field(default_factory=Styling)
@@ -291,12 +289,12 @@ class Customization(_Closed):
 # Null takes an override back; what is left out stays as it is.
 
 
-class SidebarOverride(_Closed):
+class SidebarOverride(Struct, rename="camel"):
     background: SidebarBackground | None | UnsetType = UNSET
     list: SidebarList | None | UnsetType = UNSET
 
 
-class StylingOverride(_Closed):
+class StylingOverride(Struct, rename="camel"):
     theme: Theme | None | UnsetType = UNSET
     primary_color: ThemedColor | None | UnsetType = UNSET
     info_color: ThemedColor | None | UnsetType = UNSET
@@ -313,11 +311,11 @@ class StylingOverride(_Closed):
     background: Background | None | UnsetType = UNSET
 
 
-class InternationalizationOverride(_Closed):
+class InternationalizationOverride(Struct, rename="camel"):
     locale: Locale | None
 
 
-class HeaderOverride(_Closed):
+class HeaderOverride(Struct, rename="camel"):
     preset: HeaderPreset | None | UnsetType = UNSET
     logo: ThemedUrl | None | UnsetType = UNSET
     background_color: ThemedColor | None | UnsetType = UNSET
@@ -325,34 +323,34 @@ class HeaderOverride(_Closed):
     links: HeaderItems | None | UnsetType = UNSET
 
 
-class FooterOverride(_Closed):
+class FooterOverride(Struct, rename="camel"):
     logo: ThemedUrl | None | UnsetType = UNSET
     groups: FooterGroups | None | UnsetType = UNSET
     copyright: Copyright | None | UnsetType = UNSET
 
 
-class ThemesOverride(_Closed):
+class ThemesOverride(Struct, rename="camel"):
     default: Mode | None | UnsetType = UNSET
     toggeable: bool | None | UnsetType = UNSET
 
 
-class SwitchOverride(_Closed):
+class SwitchOverride(Struct, rename="camel"):
     enabled: bool | None
 
 
-class GitOverride(_Closed):
+class GitOverride(Struct, rename="camel"):
     show_edit_link: bool | None
 
 
-class ExternalLinksOverride(_Closed):
+class ExternalLinksOverride(Struct, rename="camel"):
     target: LinkTarget | None
 
 
-class UrlOverride(_Closed):
+class UrlOverride(Struct, rename="camel"):
     url: Url | None | UnsetType = UNSET
 
 
-class Override(_Closed):
+class Override(Struct, rename="camel"):
     title: SiteTitle | None | UnsetType = UNSET
     styling: StylingOverride | UnsetType = UNSET
     internationalization: InternationalizationOverride | UnsetType = UNSET
