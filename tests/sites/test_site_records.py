@@ -67,7 +67,7 @@ def test_a_site_space_overrides_and_takes_back(world, path):
     [
         {"styling": {"primaryColor": {"light": "red;}", "dark": "#000"}}},
         {"styling": {"primaryColor": {"light": "#123456\n", "dark": "#000"}}},
-        {"styling": {"font": "Comic Sans"}},
+        {"styling": {"theme": "comic"}},
         {"favicon": {"emoji": "<b>"}},
         {"favicon": {"emoji": "1f4d8", "icon": {"light": "https://a.test/x", "dark": "https://a.test/x"}}},
         {"header": {"logo": {"light": "javascript:alert(1)", "dark": "https://a.test/x"}}},
