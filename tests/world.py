@@ -342,6 +342,7 @@ def furnish(world: World, place: Place) -> None:
     ids["versionId"] = get("/orgs/{organizationId}/openapi/{specSlug}")["lastVersion"]
     ids["auditEventId"] = get("/orgs/{organizationId}/audit-events")["items"][0]["id"]
     ids["siteId"] = post("/orgs/{organizationId}/sites", {"title": "Docs", "spaces": [ids["spaceId"]]})["id"]
+    _furnish_site(world, place)
 
     _furnish_integrations(world, place)
     _furnish_conversations(world, place)
@@ -454,6 +455,31 @@ def _furnish_changes(world: World, place: Place) -> None:
     ids["documentId"] = shorter["documentId"]
     post(colleague, f"{change}/requested-reviewers", {"users": [ids["userId"]]})
     ids["reviewId"] = post(place.admin, f"{change}/reviews", {"status": "approved"})["id"]
+
+
+def _furnish_site(world: World, place: Place) -> None:
+    """Two sections, the first in a group and with two variants; a share link and a redirect."""
+    ids = place.ids
+
+    def post(path: str, body: Any) -> Any:
+        return world.post(place.admin, place.path(f"/orgs/{{organizationId}}/sites/{{siteId}}/{path}"), body)
+
+    cookbook = world.get(place.admin, place.path("/collections/{collectionId}/spaces"))["items"][0]["id"]
+    ids["otherSiteSectionId"] = post("sections", {"spaceId": cookbook, "title": "Recipes"})["id"]
+    structure = world.get(place.admin, place.path("/orgs/{organizationId}/sites/{siteId}/structure"))
+    ids["siteSectionId"] = structure["structure"][0]["id"]
+    ids["siteSpaceId"] = structure["structure"][0]["siteSpaces"][0]["id"]
+    body = {"spaceId": cookbook, "sectionId": ids["siteSectionId"]}
+    ids["otherSiteSpaceId"] = post("site-spaces", body)["id"]
+    group = {"title": "Manuals", "sections": [ids["siteSectionId"]]}
+    ids["siteSectionGroupId"] = post("section-groups", group)["id"]
+    ids["shareLinkId"] = post("share-links", {"name": "Friends"})["id"]
+    to = {"kind": "site-space", "siteSpaceId": ids["otherSiteSpaceId"]}
+    ids["siteRedirectId"] = post("redirects", {"source": "/old", "destination": to})["id"]
+    server = {"name": "Tickets", "url": "https://mcp.test/", "headers": {"authorization": "Bearer secret"}}
+    ids["siteMcpServerId"] = post("mcp-servers", server)["id"]
+    ids["hostname"] = f"docs.{place.name}.test"
+    ids["subdomain"] = world.get(place.admin, place.path("/orgs/{organizationId}"))["hostname"]
 
 
 def _furnish_comments(world: World, place: Place) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import parse_qs
 
 from ..content import FILE_PURPOSE
 from ..errors import NotFound
@@ -80,6 +81,16 @@ class Sites:
             view = View(self._context, tx, request, self._pages)
             return self._answers.get((site, path), lambda: answer_visit(view, name, path))
 
+    def find_host(self, request: Request) -> Answer:
+        """Whether a published site has this host name of its own: asked by proxies that get certificates on demand."""
+        query = parse_qs(request.query_string.decode("latin-1"))
+        name = query.get("domain", [""])[0].lower()
+        with self._context.db.read() as tx:
+            site = find_site_by_hostname(tx, name) if name else None
+        if site is None or not site.published:
+            raise NotFound("No published site has this host name.")
+        return Answer(200, b"ok\n", TEXT, {"cache-control": "no-store"})
+
     def read_file(self, request: Request) -> Answer:
         """A file by a signed link."""
         grant = self._context.files.verify(FILE_PURPOSE, request.parameters["token"])
@@ -136,6 +147,7 @@ def reader_edge(context: Context, metrics: Metrics | None = None) -> Edge:
     return Edge(
         [
             ASSET_ROUTE,
+            Route("/~host", {"GET": Action("findHost", sites.find_host)}),
             Route("/~files/{token}/{name}", {"GET": Action("readFile", sites.read_file)}),
             Route(f"{PRINT_PATH}{{token}}/{{name}}", {"GET": Action("readPrint", sites.read_print)}),
             fixed(

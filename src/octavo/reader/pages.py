@@ -50,7 +50,9 @@ class PageBuilder:
             self._view.computed,
             page.id if page is not None else None,
             visit.visit.site,
-            visit.site_spaces,
+            visit.visit.outline.rows,
+            visit.visit.admission.audience,
+            visit.site_space,
         )
         if self._resolver.asked:
             _asked.put(own, self._resolver.asked, 200 + 40 * len(self._resolver.asked))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -50,9 +51,19 @@ class SpaceRow(Struct, frozen=True):
     created_at: int
     updated_at: int
     deleted_at: int | None
+    published: str | None
+    """Where the first published site that shows it does so: `VISIBILITY HOST/PATH/`, the host empty below the
+    installation's address for sites."""
 
 
-_SPACE = ", ".join(f"s.{name}" for name in SpaceRow.__struct_fields__)
+# The path is that of ``sites.structure``: defaults have none of their own.
+_PUBLISHED = """(SELECT p.visibility || ' ' || COALESCE(p.hostname || '/', '/' || COALESCE(po.hostname, po.id) || '/' || p.basename || '/')
+    || CASE WHEN px.is_default = 1 OR px.id IS NULL THEN '' ELSE px.path || '/' END
+    || CASE WHEN ps.is_default = 1 THEN '' ELSE ps.path || '/' END
+  FROM site_spaces ps JOIN sites p ON p.id = ps.site_id AND p.published = 1
+    JOIN organizations po ON po.id = p.organization_id LEFT JOIN site_sections px ON px.id = ps.section_id
+  WHERE ps.space_id = s.id ORDER BY ps.id LIMIT 1)"""
+_SPACE = ", ".join([*(f"s.{name}" for name in SpaceRow.__struct_fields__[:-1]), _PUBLISHED])
 
 
 def get_space(tx: Transaction, space_id: str) -> SpaceRow:
@@ -168,6 +179,31 @@ def count_administered(tx: Transaction, org: OrgAccess, collection_ids: list[str
         )
         for seen, abilities in both
     )
+
+
+class SpaceTitle(Struct, frozen=True):
+    title: str
+    language: str | None
+
+
+def get_titles(tx: Transaction, space_ids: Sequence[str]) -> dict[str, SpaceTitle]:
+    """What spaces are called, by their ids."""
+    rows = tx.all(
+        "SELECT id, title, language FROM spaces WHERE id IN :ids", ids=list(dict.fromkeys(space_ids))
+    )
+    return {row[0]: SpaceTitle(*row[1:]) for row in rows}
+
+
+def list_spaces_by_id(
+    tx: Transaction, org: Viewer, space_ids: Sequence[str]
+) -> dict[str, tuple[SpaceRow, str | None]]:
+    """Those of these spaces that the caller sees and that are not in the trash, each with the caller's role there."""
+    seen = seen_spaces(org, "s.id IN :ids AND s.deleted_at IS NULL", ids=list(space_ids))
+    rows = tx.all(
+        f"{seen.prefix} SELECT {_SPACE}, v.height FROM {seen.visible} v JOIN spaces s ON s.id = v.id",
+        **seen.parameters,
+    )
+    return {row[0]: (SpaceRow(*row[:-1]), role_at(row[-1])) for row in rows}
 
 
 def list_visible_space_ids(tx: Transaction, org: OrgAccess) -> list[str]:

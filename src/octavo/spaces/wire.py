@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, get_args
 
+import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from ..access import Level, permissions, scopes_of
@@ -21,6 +22,7 @@ Language = Literal[
     "lv", "et", "sl",
 ]  # fmt: skip
 LANGUAGES: tuple[str, ...] = get_args(Language)
+Visibility = Literal["public", "unlisted", "share-link", "visitor-auth", "in-collection", "private"]
 EditMode = Literal["live", "locked"]
 Emoji = Annotated[str, Meta(min_length=1, max_length=50)]
 Title = Annotated[str, Meta(max_length=50)]
@@ -43,7 +45,7 @@ class Space(Struct, rename="camel"):
     id: str
     title: str
     emoji: str
-    visibility: Literal["public", "unlisted", "share-link", "visitor-auth", "in-collection", "private"]
+    visibility: Visibility
     created_at: str
     updated_at: str
     edit_mode: EditMode
@@ -207,12 +209,23 @@ class CollectionsQuery(RankedQuery):
     nested: bool = True
 
 
+def _published(call: Call, space: SpaceRow) -> tuple[Visibility, str | UnsetType]:
+    """Who reads a space, and where: as the site says that shows it."""
+    if space.published is None:
+        return ("in-collection" if space.collection_id else "private"), UNSET
+    visibility, _, place = space.published.partition(" ")
+    sites_url = call.settings.sites_url.rstrip("/")
+    url = f"{sites_url}{place}" if place.startswith("/") else f"{sites_url.partition('://')[0]}://{place}"
+    return msgspec.convert(visibility, Visibility), url
+
+
 def present_space(call: Call, space: SpaceRow, role: str | None) -> Space:
+    visibility, published = _published(call, space)
     return Space(
         id=space.id,
         title=space.title,
         emoji=space.emoji or DEFAULT_EMOJI,
-        visibility="in-collection" if space.collection_id else "private",
+        visibility=visibility,
         created_at=iso(space.created_at),
         updated_at=iso(space.updated_at),
         edit_mode=space.edit_mode,  # type: ignore[arg-type]
@@ -220,6 +233,7 @@ def present_space(call: Call, space: SpaceRow, role: str | None) -> Space:
         urls=SpaceUrls(
             location=call.url(f"/spaces/{space.id}"),
             app=f"{call.settings.url}/s/{space.id}",
+            published=published,
             icon=space.icon or UNSET,
         ),
         organization=space.organization_id,
