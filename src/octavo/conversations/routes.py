@@ -177,7 +177,7 @@ def list_answering_pages(call: Call, org: OrgAccess, cluster_id: str) -> wire.An
                 each.page_id,
                 each.title,
                 each.path,
-                wire.AppUrls(
+                wire.ClusterUrls(
                     f"{call.settings.url}/s/{each.space_id}/{each.path}",
                     call.url(f"/spaces/{each.space_id}/content/page/{each.page_id}"),
                 ),
