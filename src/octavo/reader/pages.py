@@ -209,7 +209,7 @@ class PageBuilder:
             emoji=emoji(page.emoji) if page.emoji else None,
             icon=icon(page.icon) if page.icon else None,
             cover=self._cover(page),
-            nav=self.nav(page) if layout.table_of_contents else (),
+            nav=self.nav(page),
             crumbs=tuple(
                 Crumb(title=p.link_title or p.title, href=self.href(p) if p.kind == "document" else None)
                 for p in self._tree.ancestors(page)
