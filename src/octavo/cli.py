@@ -190,7 +190,7 @@ def _import(options: argparse.Namespace) -> int:
     import msgspec
 
     from .admin.archives import import_organization, is_organization
-    from .admin.import_export import bring
+    from .admin.import_export import Brought, bring, bring_source, read_known
 
     if is_organization(options.source):
         # An exported organization may be what a new installation begins with.
@@ -200,21 +200,29 @@ def _import(options: argparse.Namespace) -> int:
         return DONE
     if options.org is None and options.space is None:
         raise Failure("--org: say which organization the new space belongs to, or with --space which space")
+    given = {"collection_id": options.collection, "title": options.title, "publish": options.publish}
     with _context(options) as context, _progress(f"Importing {options.source}", options.quiet) as progress:
-        brought = bring(
-            context,
-            options.source,
-            organization_id=options.org,
-            space_id=options.space,
-            collection_id=options.collection,
-            title=options.title,
-            publish=options.publish,
-            progress=progress,
-        )
-    told = msgspec.to_builtins(brought.outcome)
-    if brought.site_url:
-        told["site"] = brought.site_url
-    print(json.dumps(told, ensure_ascii=False, indent=None if options.json else 2))
+        given |= {"known": read_known(options.map) if options.map else {}, "progress": progress}
+        if options.space is None:
+            brought = bring_source(context, options.source, organization_id=options.org, **given)
+        else:
+            brought = bring(
+                context, options.source, organization_id=options.org, space_id=options.space, **given
+            )
+
+    def told(one: Brought) -> dict[str, Any]:
+        outcome: dict[str, Any] = msgspec.to_builtins(one.outcome)
+        return outcome | ({"site": one.site_url} if one.site_url else {})
+
+    if isinstance(brought, Brought):
+        said = told(brought)
+    else:
+        said = {
+            "spaces": {key: told(one) for key, one in brought.spaces.items()},
+            "known": brought.known,
+            "problems": msgspec.to_builtins(brought.problems),
+        }
+    print(json.dumps(said, ensure_ascii=False, indent=None if options.json else 2))
     return DONE
 
 
@@ -515,7 +523,13 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--space", help="id of an existing space to import into")
     made.add_argument("--collection", help="id of the collection the new space goes to")
     made.add_argument("--title", help="title of the new space")
-    made.add_argument("--publish", action="store_true", help="publish the space as a site")
+    made.add_argument("--publish", action="store_true", help="publish each space as a site")
+    made.add_argument(
+        "--map",
+        type=Path,
+        metavar="FILE",
+        help="YAML: what links or docs.yaml call spaces, and their ids here",
+    )
     made.add_argument("--quiet", action="store_true", help="no progress bar")
 
     made = command("export", _export, "Write a space, or a whole organization, as files.")

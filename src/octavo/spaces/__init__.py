@@ -16,10 +16,11 @@ from .store import (
     set_edit_mode,
 )
 from .unused import is_released, release, remove_unused, retain
-from .wire import Collection, CreateSpace, EditMode, Space, present_collection, present_space
+from .wire import LANGUAGES, Collection, CreateSpace, EditMode, Space, present_collection, present_space
 
 __all__ = [
-    "Collection", "CollectionRow", "CreateSpace", "EditMode", "Space", "SpaceRow", "create_space", "get_collection", "get_space", "insert_space",
+    "LANGUAGES", "Collection", "CollectionRow", "CreateSpace", "EditMode", "Space", "SpaceRow", "create_space",
+    "get_collection", "get_space", "insert_space",
     "is_released", "list_spaces", "list_visible_space_ids", "on_copy", "on_purge", "on_transfer",
     "present_collection", "present_space", "purge_spaces", "release", "remove_unused", "require_collection",
     "retain", "set_edit_mode", "tables",

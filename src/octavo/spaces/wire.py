@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
@@ -20,6 +20,7 @@ Language = Literal[
     "sv", "no", "da", "fi", "el", "cs", "hu", "ro", "th", "vi", "id", "ms", "he", "uk", "sk", "bg", "hr", "lt",
     "lv", "et", "sl",
 ]  # fmt: skip
+LANGUAGES: tuple[str, ...] = get_args(Language)
 EditMode = Literal["live", "locked"]
 Emoji = Annotated[str, Meta(min_length=1, max_length=50)]
 Title = Annotated[str, Meta(max_length=50)]

@@ -115,9 +115,9 @@ def decode_html(data: bytes, told: str | None = None) -> str:
         if data.startswith(mark):
             return data.decode(name, "replace")
     said = _CHARSET.search(data[:_SNIFFED])
-    for name in (told, said[1].decode() if said else None):
+    for given in (told, said[1].decode() if said else None):
         try:
-            codec = codecs.lookup(name or "").name
+            codec = codecs.lookup(given or "").name
         except (LookupError, ValueError):
             continue
         # Python has codecs that make no text.
