@@ -29,7 +29,7 @@ class StreamQuery(AskQuery, kw_only=True):
     query: Question
 
 
-class Source(Struct):
+class AnswerSource(Struct):
     """``sections``: anchors of the page."""
 
     type: Literal["page"]
@@ -42,7 +42,7 @@ class Source(Struct):
 
 class ShownAnswer(Struct, rename={"followup_questions": "followupQuestions"}):
     answer: dict[str, Any]
-    sources: list[Source]
+    sources: list[AnswerSource]
     followup_questions: list[str]
 
 
@@ -65,11 +65,11 @@ class QuestionEvent(Struct):
 
 def present_answer(found: Answer, query: AskQuery) -> ShownAnswer:
     """A source for each page, with the sections of it that were used."""
-    sources: dict[tuple[str, str], Source] = {}
+    sources: dict[tuple[str, str], AnswerSource] = {}
     for passage in found.cited:
         source = sources.setdefault(
             (passage.space_id, passage.page_id),
-            Source("page", passage.page_id, passage.revision_id, passage.space_id, []),
+            AnswerSource("page", passage.page_id, passage.revision_id, passage.space_id, []),
         )
         if passage.anchor:
             source.sections.append(passage.anchor)

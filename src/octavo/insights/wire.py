@@ -21,7 +21,7 @@ Text = Annotated[str, Meta(max_length=512)]
 Word = Annotated[str, Meta(max_length=256)]
 
 
-class Session(Struct, rename="camel"):
+class VisitorSession(Struct, rename="camel"):
     """``ip`` and ``cookies`` are not kept; ``visitorAuthClaims`` are not believed, the token is."""
 
     visitor_id: Id
@@ -35,7 +35,7 @@ class Session(Struct, rename="camel"):
     visitor_auth_claims: dict[str, Any] | UnsetType = UNSET
 
 
-class Location(Struct, rename="camel"):
+class VisitorLocation(Struct, rename="camel"):
     url: Url
     site_section: Id | None
     site_space: Id | None
@@ -47,8 +47,8 @@ class Location(Struct, rename="camel"):
 
 
 class _Event(Struct, rename="camel", tag_field="type", kw_only=True):
-    session: Session
-    location: Location
+    session: VisitorSession
+    location: VisitorLocation
     timestamp: Annotated[str, Meta(max_length=40)] | UnsetType = UNSET
 
 

@@ -10,7 +10,7 @@ from ..access import User
 from ..search import MAX_SEARCH
 from .customization.wire import Customization
 from .structure.wire import SiteStructure
-from .wire import OrganizationTarget, Site
+from .wire import Site, SiteOrganizationTarget
 
 
 class IntegrationScript(Struct, rename="camel"):
@@ -76,4 +76,4 @@ class SearchSite(Struct, rename="camel"):
 class UserSitePermission(Struct):
     permission: str | None
     user: User
-    origin: OrganizationTarget
+    origin: SiteOrganizationTarget

@@ -20,8 +20,8 @@ from .structure.wire import ShownQuery
 from .wire import (
     CreateSite,
     CustomHostname,
-    OrganizationTarget,
     Site,
+    SiteOrganizationTarget,
     SitesQuery,
     Subdomain,
     UpdateAds,
@@ -173,7 +173,7 @@ def list_people(call: Call, site: SiteAccess, query: PageQuery) -> Listing[UserS
     with call.db.read() as tx:
         found = store.list_people(tx, site.organization_id, query.limit, query.page)
         people = present_people(call, tx, [user_id for user_id, _ in found.rows])
-    origin = OrganizationTarget(site.organization_id)
+    origin = SiteOrganizationTarget(site.organization_id)
     return present_slice(found, lambda row: UserSitePermission(row[1], people[row[0]], origin))
 
 
@@ -202,7 +202,8 @@ def get_subdomain(call: Call, org: OrgAccess) -> Subdomain:
     """What the first part of the address of an organization's sites stands for."""
     with call.db.read() as tx:
         return Subdomain(
-            get_organization(tx, org.organization_id).hostname or "", OrganizationTarget(org.organization_id)
+            get_organization(tx, org.organization_id).hostname or "",
+            SiteOrganizationTarget(org.organization_id),
         )
 
 

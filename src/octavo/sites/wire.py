@@ -107,13 +107,13 @@ class UpdateAds(Struct):
     topic: Literal["webdev", "crypto"] = "webdev"
 
 
-class OrganizationTarget(Struct, tag="organization"):
+class SiteOrganizationTarget(Struct, tag="organization"):
     organization: str
 
 
 class Subdomain(Struct, rename="camel", tag_field="object", tag="subdomain"):
     subdomain: str
-    target: OrganizationTarget
+    target: SiteOrganizationTarget
     is_active: bool = True
 
 

@@ -15,13 +15,13 @@ from .store import EntryRow, TranslationRow
 TranslationStatus = Literal["pending", "running", "completed"]
 
 
-class Source(Struct):
+class TranslationSource(Struct):
     space: str
     language: Language
 
 
 class CreateTranslation(Struct):
-    source: Source
+    source: TranslationSource
     language: Language
     instructions: dict[str, Any] | UnsetType = UNSET
 
@@ -47,7 +47,7 @@ class Stats(Struct, rename="camel"):
     latest_words: int
 
 
-class Progress(Struct):
+class TranslationProgress(Struct):
     """Pages of the run at work; ``total`` is 0 before it knows."""
 
     done: int
@@ -59,7 +59,7 @@ class Permissions(Struct):
     edit: bool
 
 
-class Location(Struct):
+class TranslationLocation(Struct):
     location: str
 
 
@@ -70,26 +70,26 @@ class Translation(Struct, rename="camel", kw_only=True):
     object: Literal["translation"] = "translation"
     id: str
     status: TranslationStatus
-    source: Source
+    source: TranslationSource
     language: Language
     instructions: Raw
     result: Result
     created_at: str
     updated_at: str
     stats: Stats
-    progress: Progress
+    progress: TranslationProgress
     untranslated: int
     notice: str | UnsetType
     problems: Raw
     permissions: Permissions
-    urls: Location
+    urls: TranslationLocation
 
 
 def present_translation(call: Call, row: TranslationRow, may_edit: bool) -> Translation:
     return Translation(
         id=row.id,
         status=row.status,  # type: ignore[arg-type]
-        source=Source(row.source_id, row.source_language),  # type: ignore[arg-type]
+        source=TranslationSource(row.source_id, row.source_language),  # type: ignore[arg-type]
         language=row.language,  # type: ignore[arg-type]
         instructions=Raw(row.instructions.encode()),
         result=Result(row.space_id, row.revision),
@@ -104,12 +104,12 @@ def present_translation(call: Call, row: TranslationRow, may_edit: bool) -> Tran
             row.latest_pages,
             row.latest_words,
         ),
-        progress=Progress(row.done, row.total),
+        progress=TranslationProgress(row.done, row.total),
         untranslated=row.untranslated,
         notice=row.notice if row.notice is not None else UNSET,
         problems=Raw(row.problems.encode()),
         permissions=Permissions(True, may_edit),
-        urls=Location(call.url(f"/orgs/{row.organization_id}/translations/{row.id}")),
+        urls=TranslationLocation(call.url(f"/orgs/{row.organization_id}/translations/{row.id}")),
     )
 
 
@@ -142,7 +142,7 @@ class GlossaryEntry(Struct, rename="camel", kw_only=True):
     translations: dict[str, str]
     created_at: str
     updated_at: str
-    urls: Location
+    urls: TranslationLocation
 
 
 def present_entry(call: Call, organization_id: str, row: EntryRow) -> GlossaryEntry:
@@ -151,5 +151,5 @@ def present_entry(call: Call, organization_id: str, row: EntryRow) -> GlossaryEn
         translations=msgspec.json.decode(row.translations, type=dict[str, str]),
         created_at=iso(row.created_at),
         updated_at=iso(row.updated_at),
-        urls=Location(call.url(f"/orgs/{organization_id}/translations-glossary/{row.id}")),
+        urls=TranslationLocation(call.url(f"/orgs/{organization_id}/translations-glossary/{row.id}")),
     )

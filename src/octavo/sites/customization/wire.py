@@ -52,14 +52,14 @@ class Tint(Struct, rename="camel"):
     color: ThemedColor
 
 
-class FontSource(Struct, rename="camel"):
+class SiteFontSource(Struct, rename="camel"):
     url: Url
     format: Literal["woff2", "woff"] | UnsetType = UNSET
 
 
-class FontFace(Struct, rename="camel"):
+class SiteFontFace(Struct, rename="camel"):
     weight: Annotated[int, Meta(ge=1, le=1000)]
-    sources: Annotated[list[FontSource], Meta(min_length=1, max_length=5)]
+    sources: Annotated[list[SiteFontSource], Meta(min_length=1, max_length=5)]
 
 
 class FontDefinition(Struct, rename="camel"):
@@ -68,7 +68,7 @@ class FontDefinition(Struct, rename="camel"):
     id: str
     custom: bool
     font_family: Annotated[str, Meta(min_length=1, max_length=50)]
-    font_faces: Annotated[list[FontFace], Meta(min_length=1, max_length=20)]
+    font_faces: Annotated[list[SiteFontFace], Meta(min_length=1, max_length=20)]
 
 
 class Sidebar(Struct, rename="camel"):
