@@ -389,7 +389,7 @@ def test_bad_conversations_name_the_field(sqlite_world: World, field: str, body:
     assert world.digest() == before
 
 
-@pytest.mark.parametrize("source", ["", "x", "integration:", "integration:a", "integration:a:b:c", "email\n"])
+@pytest.mark.parametrize("source", ["x", "integration:", "integration:a", "integration:a:b:c", "email\n"])
 def test_sources_have_one_form(sqlite_world: World, source: str) -> None:
     path = sqlite_world.home.path(f"{ORG}/conversations")
     answer = sqlite_world.call("admin", "POST", path, json=conversation("1", "x"), params={"source": source})

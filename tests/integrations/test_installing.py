@@ -289,11 +289,12 @@ def test_conversations_of_an_integration_are_its_own(world):
     own = token(world, installation=made["id"])
     said = {"id": "T1", "parts": [{"type": "message", "role": "user", "body": "How do I install it?"}]}
     path = "/orgs/{organizationId}/conversations"
-    assert ask(world, own, "POST", path, json=said, params={"source": "email"}).status_code == 204
+    assert ask(world, own, "POST", path, json=said, params={"source": "email"}).status_code == 400
+    assert ask(world, own, "POST", path, json=said).status_code == 204
     assert ask(world, own, "GET", path).status_code == 403
     listed = world.get("admin", world.home.path(path), params={"limit": 1000})["items"]
     sources = [one["source"] for one in listed if one["source"].endswith(made["id"])]
-    assert sources == [f"integration:{integration_id(world, 'chat')}:{made['id']}"]
+    assert sources == [f"integration:chat:{made['id']}"]
 
 
 def test_selected_spaces_and_sites_are_all_that_it_reaches(world):
