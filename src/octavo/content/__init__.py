@@ -58,6 +58,7 @@ from .store import (
     main_state,
     open_branch,
     revision_state,
+    trace_pages,
 )
 
 __all__ = [
@@ -71,5 +72,5 @@ __all__ = [
     "list_by_slug", "list_changed", "list_children", "list_held", "list_items", "list_items_page",
     "list_pages", "list_revisions", "list_subtree", "list_variables", "main_state", "markdown_page",
     "open_branch", "prepare_main", "put_bodies", "put_keys", "read_source", "rebuild_derived",
-    "resolve_with", "revise_main", "revision_state", "signed_url", "store_file", "tables",
+    "resolve_with", "revise_main", "revision_state", "signed_url", "store_file", "tables", "trace_pages",
 ]  # fmt: skip

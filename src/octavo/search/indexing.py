@@ -1,34 +1,32 @@
 """Keeping the index true: every revision of main indexes the pages it changed, in its own transaction.
 
-Texts are cut into sections before the transaction begins and wait in a spool on disk, so that neither the write
-lock nor the memory grows with what is written.
+Texts are cut into sections and words before the transaction begins and wait in a spool on disk, so that neither the
+write lock nor the memory grows with what is written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from tempfile import SpooledTemporaryFile
 
 import msgspec
-from msgspec import Struct
 
-from ..content import Changes, State, list_pages, main_state, read_source
+from ..content import Changes, State, list_pages, main_state, read_source, rebuild_derived
 from ..core.document import close_conditions, sections
 from ..core.pages import Page
+from ..errors import NotFound
+from ..kit.context import Context
 from ..kit.db import Transaction
+from ..kit.jobs import enqueue, job
 from . import store
-from .store import SectionText
+from .store import PageText, SectionText
 
 _IN_MEMORY = 4 * 1024 * 1024
+_SECONDS = 3600.0
 _INDEXED = ("document", "group")
 _MAX_BODY = 50_000
 """Characters of one section that are indexed; a longer one is a table of data, not text."""
-
-
-class _Entry(Struct, array_like=True):
-    page_id: str
-    titles: str
-    sections: list[SectionText]
 
 
 class Prepared:
@@ -38,14 +36,14 @@ class Prepared:
         self.gone: list[str] = []
         self._spool = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed with the object
 
-    def add(self, entry: _Entry) -> None:
-        raw = msgspec.msgpack.encode(entry)
+    def add(self, page: PageText) -> None:
+        raw = msgspec.msgpack.encode(page)
         self._spool.write(len(raw).to_bytes(4, "big") + raw)
 
-    def entries(self) -> Iterator[_Entry]:
+    def pages(self) -> Iterator[PageText]:
         self._spool.seek(0)
         while head := self._spool.read(4):
-            yield msgspec.msgpack.decode(self._spool.read(int.from_bytes(head, "big")), type=_Entry)
+            yield msgspec.msgpack.decode(self._spool.read(int.from_bytes(head, "big")), type=PageText)
 
 
 def prepare(
@@ -56,7 +54,7 @@ def prepare(
     for page_id, page in changes.pages.items():
         prepared.gone.append(page_id)
         if page is not None and page.kind in _INDEXED:
-            prepared.add(_Entry(page_id, _titles(page), _sections(tx, page)))
+            prepared.add(store.prepare_page(tx, state.space_id, page_id, _titles(page), _sections(tx, page)))
     return prepared
 
 
@@ -80,12 +78,9 @@ def _sections(tx: Transaction, page: Page) -> list[SectionText]:
 
 def apply(tx: Transaction, space_id: str, prepared: Prepared) -> None:
     """Brings the index up to the revision that this transaction makes."""
-    store.remove_pages(tx, space_id, prepared.gone)
-    store.count_words(
-        tx,
-        space_id,
-        [store.add_page(tx, space_id, e.page_id, e.titles, e.sections) for e in prepared.entries()],
-    )
+    lost = store.remove_pages(tx, space_id, prepared.gone)
+    gained = store.add_pages(tx, space_id, prepared.pages())
+    store.count_words(tx, space_id, gained, lost)
 
 
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
@@ -100,3 +95,16 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
     if there.wrong_words:
         return f"search: {there.wrong_words} words are counted wrongly"
     return None
+
+
+def follow_transfer(tx: Transaction, space_id: str, organization_id: str) -> None:
+    """Another organization is searched for the space's words from now on: they are indexed anew. Until then only
+    searches of the space itself, or of few spaces, find it."""
+    enqueue(tx, "indexSpace", organization=organization_id, key=f"index-{space_id}", space_id=space_id)
+
+
+@job("indexSpace", seconds=_SECONDS)
+def index_space(context: Context, space_id: str) -> None:
+    """Makes everything derived from a space anew."""
+    with suppress(NotFound):  # purged meanwhile
+        rebuild_derived(context.db, space_id)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..content import derive_from_main
 from ..kit.tables import Table, declare
-from ..spaces import on_copy
-from .indexing import apply, check, prepare
+from ..spaces import on_copy, on_transfer
+from .indexing import apply, check, follow_transfer, prepare
 from .store import clear, copy_space
 
 declare(
@@ -16,3 +16,4 @@ declare(
 )
 derive_from_main(prepare, apply, clear, check)
 on_copy(copy_space)
+on_transfer(follow_transfer)
