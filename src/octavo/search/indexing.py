@@ -6,7 +6,7 @@ write lock nor the memory grows with what is written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import suppress
 from tempfile import SpooledTemporaryFile
 
@@ -74,6 +74,13 @@ def _sections(tx: Transaction, page: Page) -> list[SectionText]:
         return [SectionText(None, "", about), *cut]
     cut[lead] = SectionText(None, "", f"{about}\n{cut[lead].body}".strip())
     return cut
+
+
+def is_still_true(
+    tx: Transaction, space_id: str, changes: Changes, moved: Set[str], prepared: Prepared
+) -> bool:
+    """What a page says depends on no other page."""
+    return True
 
 
 def apply(tx: Transaction, space_id: str, prepared: Prepared) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..content import derive_from_main
 from ..kit.tables import Table, declare
 from ..spaces import on_copy, on_transfer
-from .indexing import apply, check, follow_transfer, prepare
+from .indexing import apply, check, follow_transfer, is_still_true, prepare
 from .store import clear, copy_space
 
 declare(
@@ -14,6 +14,6 @@ declare(
         for name in ("search_pages", "search_sections", "search_words", "search_index")
     )
 )
-derive_from_main(prepare, apply, clear, check)
+derive_from_main(prepare, is_still_true, apply, clear, check)
 on_copy(copy_space)
 on_transfer(follow_transfer)
