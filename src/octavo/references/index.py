@@ -270,7 +270,7 @@ def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[s
                 return False
     for page_id in changes.pages:
         low = question("anchor", f"{page_id}#")
-        row = tx.one(
+        found = tx.value(
             """SELECT 1 FROM reference_questions
                WHERE asked_in = :space AND question >= :low AND question < :high
                  AND space_id = :space AND owner_id IN :moved LIMIT 1""",
@@ -279,7 +279,7 @@ def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[s
             high=low[:-1] + chr(ord(low[-1]) + 1),
             moved=moved,
         )
-        if row is not None:
+        if found is not None:
             return False
     return True
 
