@@ -28,9 +28,9 @@ from ..content import (
 )
 from ..core import merge as merging
 from ..core.links import app_hosts
-from ..errors import Conflict, Forbidden, OutOfReach, TooLarge
+from ..errors import Conflict, Forbidden, TooLarge
 from ..kit.context import Context
-from ..kit.db import RetryTransaction, Transaction
+from ..kit.db import TURN_SECONDS, RetryTransaction, Transaction, no_turn
 from ..kit.outbox import emit
 from ..references import Member, Resolver, state_resolver
 from . import store
@@ -43,8 +43,6 @@ from .store import ChangeRow, encode_conflicts
 from .touching import still_open
 from .uploading import store_uploads
 
-TURN_SECONDS = 10.0
-"""How long a writer tries to get its turn."""
 _PAUSE = 0.02
 _MOST_PAUSES = 8
 T = TypeVar("T")
@@ -61,7 +59,7 @@ def again(attempt: Callable[[], T]) -> T:
             if time.monotonic() > end:
                 break
             time.sleep(random.uniform(0, _PAUSE) * min(number, _MOST_PAUSES))  # noqa: S311
-    raise OutOfReach("Others are changing the same thing all the time. Nothing was changed; try again.")
+    raise no_turn()
 
 
 def require_editable(change: ChangeRow) -> None:
