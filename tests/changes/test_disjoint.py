@@ -10,10 +10,17 @@ from changes.working import Space, insert, update
 from octavo.access import Can, space_access
 from octavo.changes import change_access, edit_live, edit_main, saving
 from octavo.changes.content_wire import ContentChange
-from octavo.changes.editing import edit
 from octavo.changes.merging import merge
+from octavo.changes.rebasing import edit_since
 from octavo.content import check_derived
+from octavo.core.links import app_hosts
 from octavo.errors import OutOfReach
+
+
+def written(space: Space, tx, state, started, changes):
+    """What an edit of an editor writes over a state of main."""
+    resolving = saving._resolving(space.world.context, space.world.actor("editor"))
+    return edit_since(resolving, tx, state, started, changes, (), None)
 
 
 def live(space: Space, changes: list[dict], rival: Callable[[], object]) -> int:
@@ -26,7 +33,7 @@ def live(space: Space, changes: list[dict], rival: Callable[[], object]) -> int:
 
     def make(tx, state, started):
         made.append(state)
-        edited = edit(tx, state, decoded, (), started)
+        edited = written(space, tx, state, started, decoded)
         if len(made) == 1:
             with ThreadPoolExecutor(1) as pool:
                 pool.submit(rival).result()
@@ -34,7 +41,7 @@ def live(space: Space, changes: list[dict], rival: Callable[[], object]) -> int:
 
     edit_live(space.world.context, access, make)
     with space.world.context.db.read() as tx:
-        assert check_derived(tx, space.id) == []
+        assert check_derived(tx, space.id, app_hosts(space.world.context.settings.url)) == []
     return len(made)
 
 
@@ -110,7 +117,7 @@ def test_fifty_writers_on_fifty_pages(space):
         assert all(pool.map(write, range(50)))
     assert [space.text(page) for page in pages] == [f"# P{n}\n\nNew{n}.\n" for n in range(50)]
     with space.world.context.db.read() as tx:
-        assert check_derived(tx, space.id) == []
+        assert check_derived(tx, space.id, app_hosts(space.world.context.settings.url)) == []
 
 
 def test_who_never_gets_a_turn_is_told_when_to_try_again(space, monkeypatch):
@@ -123,7 +130,7 @@ def test_who_never_gets_a_turn_is_told_when_to_try_again(space, monkeypatch):
         change = msgspec.convert(
             update(space.pages["A"], document={"markdown": "# A\n\nOurs.\n"}), ContentChange
         )
-        return edit(tx, state, [change], (), started)
+        return written(space, tx, state, started, [change])
 
     with space.world.context.db.read() as tx:
         access = space_access(tx, space.world.actor("editor"), Can.EDIT, space.id)

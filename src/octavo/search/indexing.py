@@ -14,6 +14,7 @@ import msgspec
 
 from ..content import Changes, State, list_pages, main_state, read_source, rebuild_derived
 from ..core.document import close_conditions, sections
+from ..core.links import app_hosts
 from ..core.pages import Page
 from ..errors import NotFound
 from ..kit.context import Context
@@ -114,4 +115,4 @@ def follow_transfer(tx: Transaction, space_id: str, organization_id: str) -> Non
 def index_space(context: Context, space_id: str) -> None:
     """Makes everything derived from a space anew."""
     with suppress(NotFound):  # purged meanwhile
-        rebuild_derived(context.db, space_id)
+        rebuild_derived(context.db, space_id, app_hosts(context.settings.url))
