@@ -33,7 +33,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("uploads",),
     ("printing", "fonts"),
     ("transfer", "openapi", "gitsync", "translations"),
-    ("sites",),
+    ("sites", "insights"),
     ("integrations", "webhooks", "conversations", "ask"),
     ("reader", "portal"),
     ("installation",),
@@ -193,7 +193,7 @@ def test_nobody_imports_the_front_of_their_own_package() -> None:
 
 DECIDING_ROUTES = {
     "access/routes.py", "directory/routes.py", "identity/routes.py", "identity/saml/routes.py",
-    "invitations/routes.py", "sites/routes.py",
+    "invitations/routes.py",
 }  # fmt: skip
 """Routes that still hold what a decision file should: what is audited. No others; those that are mended go."""
 
@@ -227,7 +227,8 @@ def test_core_is_pure() -> None:
 
 def test_every_operation_is_declared_once() -> None:
     load_packages()
-    texts = {path: path.read_text() for path in FILES}
+    # Abilities have names of their own, one of which is that of an operation.
+    texts = {path: path.read_text() for path in FILES if path != SRC / "access" / "roles.py"}
     for operation_id in TABLE:
         places = [
             path for path, text in texts.items() for _ in re.findall(rf'operation\(\s*"{operation_id}"', text)
@@ -305,5 +306,5 @@ def test_what_is_imported_is_declared_and_the_other_way_round() -> None:
                 imported.setdefault(" or ".join(sorted(found)), set()).add(str(path.relative_to(SRC)))
     undeclared = {name: sorted(files) for name, files in imported.items() if name not in declared}
     assert not undeclared, "add them to the dependencies in pyproject.toml"
-    # uvicorn reads HTTP with httptools where that is installed.
-    assert declared - set(imported) == {"httptools"}, "nobody imports them"
+    # uvicorn reads HTTP with httptools where that is installed; of the validator only its schemas are read, as files.
+    assert declared - set(imported) == {"httptools", "openapi-spec-validator"}, "nobody imports them"

@@ -32,15 +32,18 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from octavo.access import Actor, create_token, insert_user, upsert_member
 from octavo.app import api_app
+from octavo.content import main_state
 from octavo.conversations import analyse_conversations
 from octavo.identity import passwords, sessions
 from octavo.installation import close_context, open_context
 from octavo.kit.clock import now
 from octavo.kit.context import Context
+from octavo.openapi.processing import process_spec
 from octavo.orgs import create_organization
 from octavo.settings import Settings
 from octavo.transfer import import_files, open_source
 from octavo.transfer.store import insert_run
+from octavo.translations.store import insert_translation
 
 if TYPE_CHECKING:
     from conftest import PostgresDatabases
@@ -69,6 +72,9 @@ _PASSWORD_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(
 
 CONTENT = Path(__file__).parent / "handbook"
 """What the space of each organization holds: a small real documentation repository."""
+
+PETS = Path(__file__).parent / "pets.yaml"
+"""The API specification of each organization."""
 
 
 class Place:
@@ -328,11 +334,19 @@ def furnish(world: World, place: Place) -> None:
     body = {"fontFamily": "Plain", "fontFaces": [{"weight": 400, "storageKey": ids["usedFontKey"]}]}
     made = world.call(place.admin, "PUT", place.path("/orgs/{organizationId}/fonts"), json=body)
     ids["fontId"] = made.json()["id"]
+    ids["specSlug"] = "pets"
+    spec = {"slug": ids["specSlug"], "source": {"text": PETS.read_text()}}
+    made = post("/orgs/{organizationId}/openapi", spec)
+    process_spec(world.context, made["id"], 1)
+    ids["specId"] = made["id"]
+    ids["versionId"] = get("/orgs/{organizationId}/openapi/{specSlug}")["lastVersion"]
     ids["auditEventId"] = get("/orgs/{organizationId}/audit-events")["items"][0]["id"]
     ids["siteId"] = post("/orgs/{organizationId}/sites", {"title": "Docs", "spaces": [ids["spaceId"]]})["id"]
+    _furnish_site(world, place)
 
     _furnish_integrations(world, place)
     _furnish_conversations(world, place)
+    _furnish_translation(world, place)
 
     with world.context.db.write() as tx:
         # Without its job: no worker that opens this world should ask anybody outside.
@@ -443,6 +457,31 @@ def _furnish_changes(world: World, place: Place) -> None:
     ids["reviewId"] = post(place.admin, f"{change}/reviews", {"status": "approved"})["id"]
 
 
+def _furnish_site(world: World, place: Place) -> None:
+    """Two sections, the first in a group and with two variants; a share link and a redirect."""
+    ids = place.ids
+
+    def post(path: str, body: Any) -> Any:
+        return world.post(place.admin, place.path(f"/orgs/{{organizationId}}/sites/{{siteId}}/{path}"), body)
+
+    cookbook = world.get(place.admin, place.path("/collections/{collectionId}/spaces"))["items"][0]["id"]
+    ids["otherSiteSectionId"] = post("sections", {"spaceId": cookbook, "title": "Recipes"})["id"]
+    structure = world.get(place.admin, place.path("/orgs/{organizationId}/sites/{siteId}/structure"))
+    ids["siteSectionId"] = structure["structure"][0]["id"]
+    ids["siteSpaceId"] = structure["structure"][0]["siteSpaces"][0]["id"]
+    body = {"spaceId": cookbook, "sectionId": ids["siteSectionId"]}
+    ids["otherSiteSpaceId"] = post("site-spaces", body)["id"]
+    group = {"title": "Manuals", "sections": [ids["siteSectionId"]]}
+    ids["siteSectionGroupId"] = post("section-groups", group)["id"]
+    ids["shareLinkId"] = post("share-links", {"name": "Friends"})["id"]
+    to = {"kind": "site-space", "siteSpaceId": ids["otherSiteSpaceId"]}
+    ids["siteRedirectId"] = post("redirects", {"source": "/old", "destination": to})["id"]
+    server = {"name": "Tickets", "url": "https://mcp.test/", "headers": {"authorization": "Bearer secret"}}
+    ids["siteMcpServerId"] = post("mcp-servers", server)["id"]
+    ids["hostname"] = f"docs.{place.name}.test"
+    ids["subdomain"] = world.get(place.admin, place.path("/orgs/{organizationId}"))["hostname"]
+
+
 def _furnish_comments(world: World, place: Place) -> None:
     """A comment of the colleague with a reply, on a page of the space and in the open change request."""
     colleague, ids = f"{place.name}-colleague", place.ids
@@ -478,6 +517,29 @@ def _furnish_conversations(world: World, place: Place) -> None:
     ids["clusterId"] = first("/orgs/{organizationId}/conversations-clusters")["id"]
     task = {"space": ids["spaceId"], "cluster": ids["clusterId"]}
     ids["agentTaskId"] = world.post(place.admin, place.path("/orgs/{organizationId}/agent-tasks"), task)["id"]
+
+
+def _furnish_translation(world: World, place: Place) -> None:
+    """A translation that was never run, between the two spaces there are, and a word of the glossary."""
+    ids = place.ids
+    cookbook = world.get(place.admin, place.path("/collections/{collectionId}/spaces"))["items"][0]["id"]
+    with world.context.db.write() as tx:
+        translation = insert_translation(
+            tx,
+            organization_id=ids["organizationId"],
+            source_id=ids["spaceId"],
+            space_id=cookbook,
+            source_language="en",
+            language="de",
+            instructions='{"object":"document","data":{"schemaVersion":1},"nodes":[]}',
+            revision=main_state(tx, cookbook).revision_id,
+            run_by=ids["userId"],
+        )
+    ids["translationId"] = translation.id
+    glossary = place.path("/orgs/{organizationId}/translations-glossary")
+    words = {"operations": [{"type": "insert", "translations": {"en": "space", "de": "Bereich"}}]}
+    assert world.call(place.admin, "PUT", glossary, json=words).is_success
+    ids["glossaryEntryId"] = world.get(place.admin, glossary)["items"][0]["id"]
 
 
 def _certificate() -> str:

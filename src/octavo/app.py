@@ -28,7 +28,7 @@ from .kit import logs
 from .kit.asgi import Action, Answer, Edge, Request, Route, fixed, text_error
 from .kit.compression import Compressor
 from .kit.context import Context
-from .kit.description import describe, reference_page
+from .kit.description import describe
 from .kit.http import Dispatcher, api_edge
 from .kit.jobs import wake
 from .kit.metrics import CONTENT_TYPE as METRICS_TYPE
@@ -39,7 +39,7 @@ from .kit.supervision import supervise
 from .kit.worker import Worker
 from .portal import CONTENT_SECURITY_POLICY, read_file
 from .portal import FILES as PORTAL_FILES
-from .reader import reader_edge
+from .reader import reader_edge, reference_routes
 from .settings import Settings, keep_addresses, split_address
 from .uploads import upload_route
 
@@ -113,14 +113,11 @@ def api_app(context: Context, last_use: LastUse | None = None, metrics: Metrics 
         )
 
     others = [
-        fixed("/openapi.json", "description", lambda: msgspec.json.encode(description()), "application/json"),
-        fixed(
-            "/docs",
-            "reference",
-            lambda: reference_page(description()).encode(),
-            "text/html; charset=utf-8",
-            _page_headers("default-src 'none'; style-src 'unsafe-inline'"),
+        *(
+            fixed(path, "description", lambda: msgspec.json.encode(description()), "application/json")
+            for path in ("/openapi.json", "/v1/openapi.json")
         ),
+        *reference_routes(description, "/docs", "/openapi.json"),
         fixed("/healthz", "healthz", lambda: b"ok\n", _PLAIN),
         _ready(context),
         upload_route(context),

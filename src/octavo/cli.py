@@ -190,7 +190,7 @@ def _import(options: argparse.Namespace) -> int:
     import msgspec
 
     from .admin.archives import import_organization, is_organization
-    from .admin.import_export import bring
+    from .admin.import_export import Brought, bring, bring_source, read_known
 
     if is_organization(options.source):
         # An exported organization may be what a new installation begins with.
@@ -200,21 +200,29 @@ def _import(options: argparse.Namespace) -> int:
         return DONE
     if options.org is None and options.space is None:
         raise Failure("--org: say which organization the new space belongs to, or with --space which space")
+    given = {"collection_id": options.collection, "title": options.title, "publish": options.publish}
     with _context(options) as context, _progress(f"Importing {options.source}", options.quiet) as progress:
-        brought = bring(
-            context,
-            options.source,
-            organization_id=options.org,
-            space_id=options.space,
-            collection_id=options.collection,
-            title=options.title,
-            publish=options.publish,
-            progress=progress,
-        )
-    told = msgspec.to_builtins(brought.outcome)
-    if brought.site_url:
-        told["site"] = brought.site_url
-    print(json.dumps(told, ensure_ascii=False, indent=None if options.json else 2))
+        given |= {"known": read_known(options.map) if options.map else {}, "progress": progress}
+        if options.space is None:
+            brought = bring_source(context, options.source, organization_id=options.org, **given)
+        else:
+            brought = bring(
+                context, options.source, organization_id=options.org, space_id=options.space, **given
+            )
+
+    def told(one: Brought) -> dict[str, Any]:
+        outcome: dict[str, Any] = msgspec.to_builtins(one.outcome)
+        return outcome | ({"site": one.site_url} if one.site_url else {})
+
+    if isinstance(brought, Brought):
+        said = told(brought)
+    else:
+        said = {
+            "spaces": {key: told(one) for key, one in brought.spaces.items()},
+            "known": brought.known,
+            "problems": msgspec.to_builtins(brought.problems),
+        }
+    print(json.dumps(said, ensure_ascii=False, indent=None if options.json else 2))
     return DONE
 
 
@@ -404,6 +412,29 @@ def _operations(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _compare_descriptions(options: argparse.Namespace) -> int:
+    import msgspec
+
+    from .openapi import Description, compare, compile_description
+
+    found = []
+    for path in (options.old, options.new):
+        compiled = compile_description(path.read_bytes())
+        for error in compiled.errors:
+            where = f"{path}:{error.line}" if error.line else str(path)
+            print(f"octavo: {where}: {error.pointer}: {error.message}", file=sys.stderr)
+        if compiled.errors:
+            return WRONG_USAGE
+        found.append(Description(msgspec.json.decode(compiled.document)))
+    changes = compare(*found)
+    if options.json:
+        print(msgspec.json.encode(changes).decode())
+    else:
+        rows = [(c.kind, "yes" if c.breaking else "", c.operation, c.place, c.message) for c in changes]
+        _print_table(("change", "breaks", "operation", "place", "what"), rows)
+    return FAILED if any(change.breaking for change in changes) else DONE
+
+
 def _check(options: argparse.Namespace) -> int:
     from .admin.diagnosis import check_installation
 
@@ -515,7 +546,13 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--space", help="id of an existing space to import into")
     made.add_argument("--collection", help="id of the collection the new space goes to")
     made.add_argument("--title", help="title of the new space")
-    made.add_argument("--publish", action="store_true", help="publish the space as a site")
+    made.add_argument("--publish", action="store_true", help="publish each space as a site")
+    made.add_argument(
+        "--map",
+        type=Path,
+        metavar="FILE",
+        help="YAML: what links or docs.yaml call spaces, and their ids here",
+    )
     made.add_argument("--quiet", action="store_true", help="no progress bar")
 
     made = command("export", _export, "Write a space, or a whole organization, as files.")
@@ -573,6 +610,18 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--spec", type=Path, default=Path("../shared/spec/operations.csv"), help="the specification's table"
     )
+
+    group = commands.add_parser("openapi", help="Compare descriptions of APIs.").add_subparsers(
+        dest="action", required=True
+    )
+    made = group.add_parser(
+        "diff",
+        parents=[common],
+        help="Say what changed between two descriptions; exit code 1 when it breaks callers.",
+    )
+    made.set_defaults(run=_compare_descriptions)
+    made.add_argument("old", type=Path, metavar="OLD", help="a file in OpenAPI, or a .zip of several")
+    made.add_argument("new", type=Path, metavar="NEW", help="the same, as it is now")
 
     made = command("completion", _completion, "Print a script that completes commands in a shell.")
     made.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="which shell")

@@ -38,9 +38,18 @@ ROUTES = (
     "printing",
     "fonts",
     "transfer",
+    "translations",
+    "openapi",
     "sites",
+    "sites.structure",
+    "sites.audiences",
+    "sites.redirects",
+    "sites.customization",
+    "sites.mcp",
+    "insights",
     "integrations",
     "conversations",
+    "ask",
 )
 """Packages with operations: importing their routes declares them, and what else the packages declare."""
 

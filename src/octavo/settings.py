@@ -81,6 +81,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     integration_processes: Annotated[
         int, Meta(ge=1, le=1000, description="Processes with scripts of integrations that a process keeps")
     ] = 16
+    insight_days: Annotated[
+        int, Meta(ge=1, le=3650, description="Days for which events of visitors of sites are kept")
+    ] = 400
     allow_private_fetch: Annotated[
         str, Meta(description="Comma-separated host:port that outgoing requests may reach although private")
     ] = ""

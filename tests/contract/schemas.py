@@ -53,7 +53,8 @@ class Schemas:
         response = self._operations[operation_id]["responses"][str(status)]
         if "$ref" in response:
             response = self._responses[response["$ref"].rpartition("/")[2]]
-        media = response.get("content", {}).get("application/json")
+        content = response.get("content", {})
+        media = content.get("application/json") or content.get("text/event-stream")
         if media is None:
             return [] if answer is None else ["expected an empty answer"]
         validator = jsonschema_rs.Draft202012Validator(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -77,6 +78,12 @@ def test_the_answer_has_the_described_shape(world: World, request, operation: Op
     if operation.extension or operation.id in NOT_DESCRIBED:
         return
     schemas = request.getfixturevalue("schemas")
+    if answer.headers.get("content-type", "").startswith("text/event-stream"):
+        events = [event.partition("data: ") for event in answer.text.strip().split("\n\n")]
+        assert events[-1][0] == "event: done\n", "clients close the stream then"
+        found = [schemas.errors(operation.id, 200, json.loads(data)) for _, _, data in events[:-1]]
+        assert found and not any(found), found
+        return
     content = answer.json() if answer.content else None
     complaints = [
         complaint

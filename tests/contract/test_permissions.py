@@ -35,6 +35,7 @@ from octavo.integrations.entering import (
     SpaceInstallationAccess,
 )
 from octavo.kit.operation import PUBLIC, TABLE, Operation
+from octavo.openapi.entering import OPENAPI, SpecsAccess
 from octavo.transfer import RunAccess
 from world import CAST, NOBODY, Place, World
 
@@ -56,6 +57,7 @@ ABILITIES = {
     InstallationAccess: INSTALLATION,
     SpaceInstallationAccess: SPACE,
     SiteInstallationAccess: SITE,
+    SpecsAccess: OPENAPI,
 }
 """What each kind of proof is checked against. A role in an organization is one in all that it holds."""
 

@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from octavo.access import create_integration_token
 from octavo.conversations import analyse_conversations
 from octavo.conversations.ingesting import QUESTIONS, record_question
 from octavo.kit.tables import find_wrong
 from octavo.kit.worker import Worker
-from world import World
+from world import NOBODY, SCRIPT, World
 
 ORG = "/orgs/{organizationId}"
 ISSUES, CLUSTERS = f"{ORG}/conversations-issues", f"{ORG}/conversations-clusters"
@@ -318,6 +319,37 @@ def test_questions_without_an_answer_are_kept_once_a_day(world: World) -> None:
                 tx, world.context.settings, world.home["organizationId"], world.users["reader"], question
             )
     assert len(listed(world, f"{ORG}/conversations", source=QUESTIONS)) == 2
+
+
+def test_an_integration_speaks_for_itself(world: World) -> None:
+    manifest = {
+        "title": "Desk",
+        "description": "Tickets",
+        "organization": world.home["organizationId"],
+        "runtime": "v2",
+        "script": SCRIPT,
+        "scopes": ["conversations:ingest"],
+    }
+    world.post("admin", "/integrations/desk", manifest)
+    body = {"organization": world.home["organizationId"]}
+    installation = world.post("admin", "/integrations/desk/installations", body)["id"]
+    with world.context.db.read() as tx:
+        integration = tx.value("SELECT id FROM integrations WHERE name = 'desk'")
+    token = create_integration_token(world.context.signer, integration, installation)
+    path, own = world.home.path(f"{ORG}/conversations"), f"integration:desk:{installation}"
+    for source, status in ((None, 204), (own, 204), ("email", 400), ("integration:other:1", 400)):
+        answer = world.call(
+            NOBODY,
+            "POST",
+            path,
+            json=conversation("1", "How do I export?"),
+            params={"source": source} if source else {},
+            headers={"authorization": f"Bearer {token}"},
+        )
+        assert answer.status_code == status, answer.text
+    assert len(listed(world, f"{ORG}/conversations", source=own)) == 1
+    refused = world.call(NOBODY, "GET", path, headers={"authorization": f"Bearer {token}"})
+    assert refused.status_code == 403
 
 
 BAD = {

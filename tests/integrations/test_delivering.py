@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octavo.integrations import delivering
+from octavo.integrations import delivering, event_store
 from octavo.kit.clock import now
 from octavo.kit.worker import Worker
 
@@ -115,6 +115,35 @@ def test_after_three_days_an_event_is_parked_and_the_next_goes_on(world, clock):
     assert events[1]["payload"]["revisionId"] == first
     with world.context.db.read() as tx:
         assert tx.value("SELECT count(*) FROM jobs WHERE kind = 'deliverIntegrationEvents'") == 0
+
+
+def test_what_is_parked_is_delivered_once_more_on_request(world):
+    publish(world, script=ECHO % "return Response.json({ error: 'no' }, { status: 400 });")
+    install(world)
+    work(world)
+    event = told(world)[0][0]
+    path = f"/integrations/chat/events/{event['id']}"
+    publish(world, script=ECHO % "")
+    assert world.call("reader", "POST", f"{path}/redeliver").status_code == 403
+    assert world.call("admin", "POST", f"{path}/redeliver").status_code == 204
+    assert world.call("admin", "POST", f"{path}/redeliver").status_code == 409
+    work(world)
+    assert world.get("admin", path)["event"]["status"] == "success"
+
+
+def test_the_queue_of_a_worker_that_died_is_delivered_by_another(world, clock):
+    clock.set(now() + 1000)
+    publish(world, script=ECHO % "")
+    made = install(world)
+    with world.context.db.write() as tx:
+        owner = event_store.find_queue_owner(tx, made["id"])
+        assert event_store.claim(tx, made["id"], owner, now() + 120_000)
+        assert not event_store.claim(tx, made["id"], owner, now() + 120_000)
+    work(world)
+    assert told(world) == []
+    clock.advance(121_000)
+    work(world)
+    assert [event["status"] for event, _ in told(world)] == ["success"]
 
 
 def test_a_script_that_refuses_an_event_is_not_asked_again(world):

@@ -283,6 +283,19 @@ def test_an_installations_token_reaches_what_its_scopes_say(world):
     assert ask(world, own, "GET", "/spaces/{spaceId}/content").status_code == 403
 
 
+def test_conversations_of_an_integration_are_its_own(world):
+    publish(world, scopes=["conversations:ingest"])
+    made = install(world)
+    own = token(world, installation=made["id"])
+    said = {"id": "T1", "parts": [{"type": "message", "role": "user", "body": "How do I install it?"}]}
+    path = "/orgs/{organizationId}/conversations"
+    assert ask(world, own, "POST", path, json=said, params={"source": "email"}).status_code == 204
+    assert ask(world, own, "GET", path).status_code == 403
+    listed = world.get("admin", world.home.path(path), params={"limit": 1000})["items"]
+    sources = [one["source"] for one in listed if one["source"].endswith(made["id"])]
+    assert sources == [f"integration:{integration_id(world, 'chat')}:{made['id']}"]
+
+
 def test_selected_spaces_and_sites_are_all_that_it_reaches(world):
     publish(world, scopes=["space:content:read", "site:metadata:read"])
     made = install(world)
@@ -389,3 +402,11 @@ def test_a_space_that_goes_elsewhere_leaves_its_integrations(world):
     moved = world.call("admin", "POST", f"/spaces/{space}/transfer", json=to)
     assert moved.status_code == 200, moved.text
     assert world.get("admin", listed)["count"] == 1
+
+
+def test_what_a_script_may_is_said_by_its_scopes(world):
+    publish(world, scopes=["space:content:write"])
+    made = install(world)
+    seen = ask(world, token(world, installation=made["id"]), "GET", "/spaces/{spaceId}").json()
+    assert (seen["permissions"]["view"], seen["permissions"]["edit"]) == (True, True)
+    assert seen["permissions"]["admin"] is False

@@ -15,6 +15,7 @@ from octavo.core.document import Reference, read, rewrite, split_page
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
 from octavo.errors import NotFound
+from octavo.kit import apart
 from octavo.printing import compiling, print_job
 from octavo.printing.fonts import Glyphs, coverage
 from octavo.printing.inputs import chosen_pages, image_kind
@@ -157,10 +158,10 @@ def test_the_process_has_nothing_of_the_service(tmp_path: Path, monkeypatch: pyt
 
     def note(command: list[str], **options: Any) -> Any:
         seen.update(options)
-        raise print_job.subprocess.TimeoutExpired(command, 1)
+        raise apart.subprocess.TimeoutExpired(command, 1)
 
     monkeypatch.setenv("OCTAVO_DATABASE_URL", "postgresql://secret")
-    monkeypatch.setattr(print_job.subprocess, "run", note)
+    monkeypatch.setattr(apart.subprocess, "run", note)
     with pytest.raises(print_job.CannotPrint):
         compile_order(order_of(tmp_path, {"one": "x"}), tmp_path)
     assert not any(name.startswith(("OCTAVO", "AWS")) for name in seen["env"])

@@ -1,13 +1,11 @@
 """What visitors get: pages, files, refusals; through the reader's own ASGI application."""
 
-import asyncio
 import re
 
-import httpx
 import pytest
 
 from octavo.admin.import_export import bring
-from octavo.reader import reader_edge
+from visiting import Visitor
 
 FILES = {
     "SUMMARY.md": "* [Home](README.md)\n* [Guide](guide.md)\n* [Hidden](hidden.md)\n* [Beta](beta.md)\n",
@@ -20,19 +18,6 @@ FILES = {
     + bytes(40),
     ".gitbook/assets/evil.svg": "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>",
 }
-
-
-class Visitor:
-    def __init__(self, context):
-        self._app = reader_edge(context)
-
-    def get(self, path, **headers):
-        async def ask():
-            transport = httpx.ASGITransport(app=self._app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
-                return await client.get(path, headers=headers)
-
-        return asyncio.run(ask())
 
 
 @pytest.fixture

@@ -375,6 +375,7 @@ def test_everything_goes_along_and_nobody_stays(world: World) -> None:
     pages = world.get("admin", space_of(home, copy, "/content/pages"))
 
     body = {"organization": away["organizationId"]}
+    world.call("admin", "DELETE", home.path("/orgs/{organizationId}/sites/{siteId}"))
     answer = world.post("admin", home.path("/collections/{collectionId}/transfer"), body)
     assert answer["organization"] == away["organizationId"]
     space = world.get("admin", space_of(home, copy))

@@ -114,8 +114,10 @@ def archive(files: dict[str, bytes | str]) -> bytes:
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 
 
-def word(*paragraphs: tuple[str, str], head: str = "", image: bytes | None = None) -> bytes:
-    """A Word document of (style, text)."""
+def word(
+    *paragraphs: tuple[str, str], head: str = "", image: bytes | None = None, caption: str = ""
+) -> bytes:
+    """A Word document of (style, text), then an image and its caption."""
     body = "".join(
         f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>'
         for style, text in paragraphs
@@ -123,6 +125,8 @@ def word(*paragraphs: tuple[str, str], head: str = "", image: bytes | None = Non
     relations = ""
     if image is not None:
         body += _DRAWING
+        if caption:
+            body += f'<w:p><w:pPr><w:pStyle w:val="Caption"/></w:pPr><w:r><w:t>{caption}</w:t></w:r></w:p>'
         relations = (
             '<Relationship Id="rId9" Target="media/image1.png"'
             ' Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/image"/>'

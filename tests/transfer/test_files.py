@@ -45,6 +45,20 @@ def test_images_of_a_word_document_are_files(imports):
     assert images["nodes"][0]["data"]["ref"]["kind"] == "file"
 
 
+def test_styles_of_a_word_document_are_what_they_say(imports):
+    styled = word(
+        ("Title", "The title"), ("Subtitle", "Below it"), ("Heading1", "Part"), ("Heading2", "Section"),
+        ("Quote", "Said"), ("IntenseQuote", "and said"), ("Normal", "Text"), image=PNG, caption="What it shows",
+    )  # fmt: skip
+    run = imports.files(("report.docx", styled))
+    assert run["problems"] == []
+    text = imports.text("The title")
+    assert text.startswith(
+        "# The title\n\n_Below it_\n\n## Part\n\n### Section\n\n> Said\n>\n> and said\n\nText\n"
+    )
+    assert "<figcaption><p>What it shows</p></figcaption>" in text
+
+
 def test_a_word_document_with_a_document_type_is_not_read(imports):
     bomb = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
     run = imports.files(("bomb.docx", word(("Normal", "&b;"), head=bomb)))

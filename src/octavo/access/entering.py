@@ -64,6 +64,11 @@ class SiteAccess(Struct, frozen=True):
     def user_id(self) -> str:
         return self.actor.user_id
 
+    @property
+    def organization(self) -> OrgAccess:
+        """The caller in the organization that the site belongs to: nobody has another role at a site than there."""
+        return OrgAccess(self.organization_id, self.actor, self.role)
+
 
 class _ContentAccess(Struct, frozen=True):
     """The caller at a space or collection. ``member_role``: theirs in its organization."""

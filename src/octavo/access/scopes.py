@@ -30,8 +30,14 @@ def require_known(scopes: Iterable[str]) -> None:
             raise BadRequest(f"scopes: {scope!r} is none of {', '.join(sorted(SCOPES))}")
 
 
+OF_INTEGRATION = "integration"
+"""Among the scopes of a token: the others are those of integrations, and mean what ``INTEGRATION_SCOPES`` says."""
+
+
 def allows(scopes: frozenset[str] | None, operation: Operation) -> bool:
     """Whether a token with these scopes (None: all) may call the operation, as far as scopes go."""
+    if scopes is not None and OF_INTEGRATION in scopes:
+        return _integration_allows(scopes - {OF_INTEGRATION}, operation)
     # Every token may ask whose it is, and take itself back.
     if scopes is None or "admin" in scopes or operation.needs is Can.OWN_TOKEN:
         return True
@@ -75,7 +81,7 @@ INTEGRATION_SCOPES: dict[str, tuple[_Allowed, ...]] = {
 any are about events. Any scope of spaces or sites lets read the space or site itself."""
 
 
-def integration_allows(scopes: Iterable[str], operation: Operation) -> bool:
+def _integration_allows(scopes: Iterable[str], operation: Operation) -> bool:
     """Whether the token of an integration with these scopes may call the operation, as far as scopes go."""
     if operation.area == "integrations":
         return True
@@ -92,10 +98,9 @@ def integration_allows(scopes: Iterable[str], operation: Operation) -> bool:
 
 def require_scope(actor: Actor, operation: Operation) -> None:
     """Raises Forbidden where the scopes of the actor's token lack the operation."""
-    if actor.integration_id:
-        if not integration_allows(actor.scopes or (), operation):
+    if not allows(actor.scopes, operation):
+        if actor.integration_id:
             raise Forbidden("No scope of this integration allows this operation.")
-    elif not allows(actor.scopes, operation):
         verb = "read" if operation.method == "GET" else "write"
         raise Forbidden(f"This token lacks the scope `{operation.area}:{verb}`.")
 

@@ -16,7 +16,7 @@ from ..kit.db import Database, Transaction
 from ..kit.operation import Actor, Call
 from ..kit.signing import Signer
 from . import store
-from .scopes import require_known
+from .scopes import OF_INTEGRATION, require_known
 
 PREFIX = "oct_"
 SESSION_PREFIX = "ocs_"
@@ -142,7 +142,9 @@ def _find_integration(call: Call, token: str) -> Actor | None:
             if not installation_id:
                 known = store.is_integration(tx, integration_id)
                 return (
-                    Actor("", integration_id, frozenset(), integration_id=integration_id) if known else None
+                    Actor("", integration_id, frozenset({OF_INTEGRATION}), integration_id=integration_id)
+                    if known
+                    else None
                 )
             owner = store.find_installation_owner(tx, integration_id, installation_id)
         if owner is None:
@@ -150,7 +152,7 @@ def _find_integration(call: Call, token: str) -> Actor | None:
         return Actor(
             owner.user_id,
             installation_id,
-            owner.agreed & owner.asked,
+            (owner.agreed & owner.asked) | {OF_INTEGRATION},
             owner.organization_id,
             integration_id=integration_id,
             installation_id=installation_id,

@@ -10,6 +10,7 @@ from ..installation import close_context, is_installed, load_packages, open_cont
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.sealing import count_by_key
+from ..runtime import Event, Got, Host, ScriptFailed
 from ..settings import Settings
 
 Finding = tuple[str, bool, str]
@@ -47,6 +48,7 @@ def check_installation(settings: Settings) -> list[Finding]:
             findings.append(("files", False, error.message))
     finally:
         close_context(context)
+    findings.append(_scripts())
     findings.append(_model(settings))
     findings.append(
         ("mail", True, "configured" if settings.smtp_url else "not set: invitations come as links to hand on")
@@ -74,6 +76,25 @@ def _secrets(context: Context) -> Finding:
     if old := sum(count for key, count in found.items() if key != context.sealer.current):
         return ("secrets", True, f"{old} are sealed with an older key: run `octavo secrets rotate`")
     return ("secrets", True, f"sealed with the key {context.sealer.current}")
+
+
+def _scripts() -> Finding:
+    """Runs the smallest script there is."""
+    host = Host(1)
+    try:
+        answer = host.run(
+            "check",
+            lambda: "export default { fetch: () => new Response('works') };",
+            Event("{}", "{}"),
+            lambda wanted: Got(wanted.url, 204, [], b""),
+            lambda logs, problem: None,
+            wait=True,
+        )
+    except (OctavoError, ScriptFailed, OSError) as error:
+        return ("integrations", False, f"their scripts do not run: {error}")
+    finally:
+        host.close()
+    return ("integrations", answer.body == b"works", "scripts run in processes without permissions")
 
 
 def _addresses(settings: Settings) -> Finding:

@@ -4,6 +4,7 @@ from ..pages import explain_merges
 from . import tables as tables
 from .content_wire import DocumentInput
 from .copying import Material, adopt, slots
+from .editing import Edited
 from .entering import ChangeAccess, change_access, enter_change
 from .merging import Result, merge, update
 from .reviewing import ReviewComments, comment_reviews
@@ -14,8 +15,9 @@ from .wire import ChangeRequest, present_change
 explain_merges(lambda call, tx, change_id: present_change(call, tx, get_change(tx, change_id)))
 
 __all__ = [
-    "ChangeAccess", "ChangeRequest", "ChangeRow", "DocumentInput", "Material", "Result", "ReviewComments",
-    "add_contribution", "adopt", "change_access", "comment_reviews", "create", "edit_change", "edit_live",
-    "edit_main", "enter_change", "find_change", "get_change", "lock_change", "merge", "present_change",
-    "require_editable", "require_live", "revise_change", "slots", "tables", "update",
+    "ChangeAccess", "ChangeRequest", "ChangeRow", "DocumentInput", "Edited", "Material", "Result",
+    "ReviewComments", "add_contribution", "adopt", "change_access", "comment_reviews", "create",
+    "edit_change", "edit_live", "edit_main", "enter_change", "find_change", "get_change", "lock_change",
+    "merge", "present_change", "require_editable", "require_live", "revise_change", "slots", "tables",
+    "update",
 ]  # fmt: skip

@@ -20,6 +20,7 @@ from .wire import (
     CommentBody,
     CommentPermissions,
     CommentReply,
+    CommentTarget,
     CommentUrls,
     EmojiReaction,
     Format,
@@ -27,7 +28,6 @@ from .wire import (
     ReactedUser,
     ReplierItem,
     TableCell,
-    Target,
 )
 
 
@@ -78,8 +78,8 @@ def _present_body(row: CommentRow, format: Format) -> CommentBody:
     return CommentBody(document=shown_document(row.body))
 
 
-def _present_target(row: CommentRow, where: Where) -> Target:
-    return Target(
+def _present_target(row: CommentRow, where: Where) -> CommentTarget:
+    return CommentTarget(
         space=row.space_id,
         revision=where.revision,
         page=Id(row.page_id) if row.page_id else UNSET,

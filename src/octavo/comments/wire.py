@@ -22,7 +22,7 @@ class Id(Struct):
     id: str
 
 
-class Target(Struct, rename="camel"):
+class CommentTarget(Struct, rename="camel"):
     """What a comment is about. ``revision``: in which it can be found, the latest one while it is there; ``gone``:
     it is no longer there."""
 
@@ -93,7 +93,7 @@ class Comment(Struct, rename="camel", kw_only=True):
     replies: int
     repliers: list[ReplierItem]
     body: CommentBody
-    target: Target
+    target: CommentTarget
     status: Literal["open", "resolved"]
     urls: CommentUrls
     permissions: CommentPermissions

@@ -103,6 +103,7 @@ for them."""
 
 _computers: dict[str, Computer] = {}
 _resolvers: dict[str, Resolve] = {}
+_on_change: list[Callable[[Transaction, str], None]] = []
 _documents: ByteCache[bytes] = ByteCache(_CACHE_BYTES)
 _revisions: ByteCache[Computed] = ByteCache(_CACHE_BYTES)
 
@@ -115,6 +116,18 @@ def compute_with(type: str, computer: Computer) -> None:
 def resolve_with(kind: str, resolve: Resolve) -> None:
     """Registers what a kind of reference is as a dependency."""
     _resolvers[kind] = resolve
+
+
+def on_dependency_change(hook: Callable[[Transaction, str], None]) -> None:
+    """Registers ``hook(tx, organization_id)``: called when something that pages are computed of has changed."""
+    _on_change.append(hook)
+
+
+def dependency_changed(tx: Transaction, organization_id: str) -> None:
+    """To be called in the transaction that changes what pages of the organization are computed of, by the package
+    that says what it is (``resolve_with``)."""
+    for hook in _on_change:
+        hook(tx, organization_id)
 
 
 def compute_document(tx: Transaction, asker: Asker, source: Source, seed: str) -> bytes:

@@ -37,7 +37,7 @@ class Expansion:
         self.fingerprint = fingerprint
         self.items = items
         self._placed = placed
-        pages = [page for found in placed.values() for page in found]
+        self.pages = pages = [page for found in placed.values() for page in found]
         self._by_id = {page.id: page for page in pages}
         self._by_slug = {(page.parent, page.slug): page for page in pages if page.kind != "link"}
         self._children: defaultdict[str | None, list[Page]] = defaultdict(list)

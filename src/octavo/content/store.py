@@ -391,6 +391,17 @@ def list_computed(tx: Transaction, state: State) -> list[Page]:
     return sorted(pages, key=lambda page: (page.parent or "", page.rank, page.id))
 
 
+def list_spaces_with_computed(tx: Transaction, organization_id: str) -> list[str]:
+    """The spaces of an organization that have or had computed pages."""
+    rows = tx.all(
+        """SELECT s.id FROM spaces s WHERE s.organization_id = :org AND s.deleted_at IS NULL AND EXISTS (
+             SELECT 1 FROM branches b JOIN page_versions p ON p.branch_id = b.id AND p.kind = 'computed'
+             WHERE b.space_id = s.id) ORDER BY s.id""",
+        org=organization_id,
+    )
+    return [row[0] for row in rows]
+
+
 def find_page_by_path(tx: Transaction, state: State, path: str) -> Page | None:
     """The page at a path of slugs: one indexed look-up a level."""
     page: Page | None = None

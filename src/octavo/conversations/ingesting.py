@@ -6,21 +6,35 @@ import hashlib
 from collections.abc import Callable, Sequence
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
+from ..access import Actor
 from ..core.masking import mask, mask_secrets
+from ..errors import BadRequest
+from ..integrations import get_integration_by_id
 from ..kit.allowances import DAY
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.jobs import enqueue
 from ..settings import Settings
 from . import store
-from .wire import ConversationInput, Metadata, Part
+from .wire import DEFAULT_SOURCE, ConversationInput, Metadata, Part
 
 QUESTIONS = "integration:octavo:ask"
 """The source of questions that nobody could answer."""
 
 JOB = "analyseConversations"
+
+
+def source_of(tx: Transaction, actor: Actor, wanted: str | UnsetType) -> str:
+    """Where conversations are from that somebody sends. Raises BadRequest for an integration that speaks for
+    another."""
+    if not actor.integration_id:
+        return DEFAULT_SOURCE if wanted is UNSET else wanted
+    own = f"integration:{get_integration_by_id(tx, actor.integration_id).name}:{actor.installation_id}"
+    if wanted not in (UNSET, own):
+        raise BadRequest(f"source: an integration's conversations are from {own!r}.")
+    return own
 
 
 def ingest(

@@ -34,7 +34,8 @@ def ingest_conversations(
     if len(given) > wire.MAX_BATCH:
         raise BadRequest(f"body: expected at most {wire.MAX_BATCH} conversations at a time.")
     with call.db.write() as tx:
-        ingesting.ingest(tx, call.settings, org.organization_id, query.source, given)
+        source = ingesting.source_of(tx, org.actor, query.source)
+        ingesting.ingest(tx, call.settings, org.organization_id, source, given)
 
 
 @operation(
@@ -176,7 +177,7 @@ def list_answering_pages(call: Call, org: OrgAccess, cluster_id: str) -> wire.An
                 each.page_id,
                 each.title,
                 each.path,
-                wire.AppUrls(
+                wire.ClusterUrls(
                     f"{call.settings.url}/s/{each.space_id}/{each.path}",
                     call.url(f"/spaces/{each.space_id}/content/page/{each.page_id}"),
                 ),

@@ -543,8 +543,8 @@ def complete_tasks(tx: Transaction, change_id: str) -> None:
     _count_tasks(tx, [cluster for (cluster,) in clusters])
 
 
-def remove_tasks_of_space(tx: Transaction, space_id: str, organization_id: str) -> None:
-    """A space that goes to another organization leaves the work on it, and the clusters that its change requests
+def remove_tasks_of_space(tx: Transaction, space_id: str) -> None:
+    """A space that goes, for good or to another organization, leaves the work on it, and the clusters that its change requests
     answer, behind."""
     clusters = tx.all("SELECT cluster_id FROM agent_tasks WHERE space_id = :space", space=space_id)
     tx.run("DELETE FROM agent_tasks WHERE space_id = :space", space=space_id)

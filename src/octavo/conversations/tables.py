@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from ..kit.tables import Count, Table, declare, person
-from ..spaces import on_transfer
+from ..spaces import on_purge, on_transfer
 from .store import remove_tasks_of_space
 from .wire import TaskStatus
 
@@ -51,4 +51,5 @@ declare(
         ),
     ),
 )
-on_transfer(remove_tasks_of_space)
+on_transfer(lambda tx, space_id, organization_id: remove_tasks_of_space(tx, space_id))
+on_purge(remove_tasks_of_space)

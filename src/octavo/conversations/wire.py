@@ -69,9 +69,9 @@ class ConversationInput(Struct):
 
 
 class IngestQuery(Struct):
-    """``source``: where the conversations are from, for tokens that are not of an integration."""
+    """``source``: where the conversations are from. An integration's are from its installation."""
 
-    source: Source = DEFAULT_SOURCE
+    source: Source | UnsetType = UNSET
 
 
 class ConversationsQuery(PageQuery, kw_only=True):
@@ -122,7 +122,7 @@ class ConversationDetails(Struct):
     metadata: ShownMetadata
 
 
-class Location(Struct):
+class ConversationLocation(Struct):
     location: str
 
 
@@ -135,7 +135,7 @@ class ConversationIssue(Struct, rename="camel", kw_only=True):
     ingested_at: str
     conversation: str
     cluster: str | UnsetType
-    urls: Location
+    urls: ConversationLocation
 
 
 class IssueWithConversation(Struct):
@@ -153,7 +153,7 @@ class ClusterStats(Struct, rename="camel"):
     tasks_cancelled: int
 
 
-class AppUrls(Struct):
+class ClusterUrls(Struct):
     app: str
     location: str
 
@@ -171,7 +171,7 @@ class Cluster(Struct, rename="camel", kw_only=True):
     weekly_pulse: list[int]
     sources: dict[str, int]
     stats: ClusterStats
-    urls: AppUrls
+    urls: ClusterUrls
 
 
 class AnsweringPage(Struct):
@@ -181,7 +181,7 @@ class AnsweringPage(Struct):
     page: str
     title: str
     path: str
-    urls: AppUrls
+    urls: ClusterUrls
 
 
 class AnsweringPages(Struct):
@@ -226,7 +226,7 @@ class AgentTask(Struct, rename="camel", kw_only=True):
     space: str
     cluster: str | UnsetType
     change_request: str | UnsetType
-    urls: AppUrls
+    urls: ClusterUrls
 
 
 class SetupStats(Struct, rename="camel"):
@@ -282,7 +282,7 @@ def present_issue(call: Call, issue: IssueRow, conversation: ConversationRow) ->
         ingested_at=iso(issue.ingested_at),
         conversation=issue.conversation_id,
         cluster=issue.cluster_id if issue.is_clustered else UNSET,
-        urls=Location(call.url(f"/orgs/{issue.organization_id}/conversations-issues/{issue.id}")),
+        urls=ConversationLocation(call.url(f"/orgs/{issue.organization_id}/conversations-issues/{issue.id}")),
     )
     return IssueWithConversation(shown, present_conversation(call, conversation))
 
@@ -306,7 +306,7 @@ def present_cluster(call: Call, row: ClusterRow, weekly_pulse: list[int], source
             row.tasks_completed,
             row.tasks_canceled,
         ),
-        urls=AppUrls(
+        urls=ClusterUrls(
             f"{call.settings.url}/o/{row.organization_id}/conversations/{row.id}",
             call.url(f"/orgs/{row.organization_id}/conversations-clusters/{row.id}"),
         ),
@@ -325,7 +325,7 @@ def present_task(call: Call, row: TaskRow) -> AgentTask:
         space=row.space_id,
         cluster=row.cluster_id or UNSET,
         change_request=row.change_id or UNSET,
-        urls=AppUrls(
+        urls=ClusterUrls(
             f"{call.settings.url}/o/{row.organization_id}/tasks/{row.id}",
             call.url(f"/orgs/{row.organization_id}/agent-tasks/{row.id}"),
         ),

@@ -137,7 +137,10 @@ def read_text(plan: ImportPlan, files: Files, path: str, page_size: int | None) 
 
 
 _INCLUDE = re.compile(r"""\{%-?\s*include\s+["']([^"'\n]+)["']""")
-_SPACE_LINK = re.compile(r"https?://([^/\s:]+)(?::\d+)?/(?:o/[^/\s]+/)?s/([A-Za-z0-9_-]{1,64})")
+SPACE_LINK = re.compile(
+    r"https?://([^/\s:]+)(?::\d+)?/(?:o/[^/\s]+/)?s/([A-Za-z0-9_-]{1,64})(?:/([^\s()<>\[\]\"'#?{}]*))?"
+)
+"""An address of a space, with its host, its id and the path of a page in it."""
 
 
 class TextCheck:
@@ -160,7 +163,7 @@ class TextCheck:
         for line, tag in unpaired_tags(body):
             message = f"{tag[1:]} ends here but was not begun" if tag[0] == "/" else f"{tag} is never closed"
             self._add(path, before + line, "unclosed_tag", message)
-        for match in _SPACE_LINK.finditer(text):
+        for match in SPACE_LINK.finditer(text):
             if match[1].lower() in self._hosts and not self._is_space(match[2]):
                 message = f"the space {match[2]} is not known here; the link leads where it is written"
                 self._add(path, text.count("\n", 0, match.start()) + 1, "unknown_space", message)

@@ -21,7 +21,7 @@ from ..kit import ids
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from . import store
-from .wire import GroupBody, Member, PatchBody, PatchOperation, UserBody
+from .wire import GroupBody, PatchBody, PatchOperation, ScimMember, UserBody
 
 _FILTER = re.compile(r'\s*([\w.:$-]+)\s+eq\s+"((?:[^"\\]|\\.)*)"\s*', re.I)
 _MEMBER_PATH = re.compile(r'members\[\s*value\s+eq\s+"([^"]*)"\s*\]', re.I)
@@ -206,7 +206,7 @@ def delete_user(tx: Transaction, call: Call, org: OrgAccess, resource_id: str) -
 # --- groups -------------------------------------------------------------------------------------------
 
 
-def _people(tx: Transaction, organization_id: str, members: list[Member]) -> store.People:
+def _people(tx: Transaction, organization_id: str, members: list[ScimMember]) -> store.People:
     people = store.find_people(tx, organization_id, [member.value for member in members])
     if people is None:
         raise NotFound("members: one of them is not in this organization")
@@ -271,7 +271,7 @@ def _patch_members(tx: Transaction, organization_id: str, group_id: str, op: str
         store.clear_group(tx, group_id)
         return
     try:
-        members = msgspec.convert(value if isinstance(value, list) else [value], list[Member])
+        members = msgspec.convert(value if isinstance(value, list) else [value], list[ScimMember])
     except msgspec.ValidationError as error:
         raise BadRequest(f"members: {error}") from None
     if op == "remove":

@@ -9,7 +9,8 @@ from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Reply
 from . import discovery, provisioning, store, wire
 
-operation = Area("access", lenient=True).operation
+_MEDIA_TYPE = "application/scim+json"
+operation = Area("access", lenient=True, media_type=_MEDIA_TYPE).operation
 """A directory sends whatever its schema has; RFC 7644 has a server pass over what it does not know."""
 
 _BASE = "/orgs/{organizationId}/scim/v2"
@@ -19,7 +20,7 @@ _BODY_LIMIT = 1024 * 1024
 
 
 def _reply(value: Any, status: int = 200) -> Reply:
-    headers = {"content-type": "application/scim+json", "cache-control": "no-store"}
+    headers = {"content-type": _MEDIA_TYPE, "cache-control": "no-store"}
     if status == 201:
         headers["location"] = value.meta.location
     return Reply(wire.encode(value), status, headers)
@@ -157,7 +158,7 @@ def list_scim_users(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply:
     "POST",
     _BASE + "/Users",
     needs=Can.ADMIN,
-    returns=wire.User,
+    returns=wire.ScimUser,
     status=201,
     errors=(409,),
     extension=True,
@@ -172,7 +173,7 @@ def create_scim_user(call: Call, org: OrgAccess, body: wire.UserBody) -> Reply:
     return _reply(wire.present_user(call, org.organization_id, row), 201)
 
 
-@operation("getScimUser", "GET", _USER, needs=Can.ADMIN, returns=wire.User, extension=True)
+@operation("getScimUser", "GET", _USER, needs=Can.ADMIN, returns=wire.ScimUser, extension=True)
 def get_scim_user(call: Call, org: OrgAccess, scim_user_id: str) -> Reply:
     """One member, or somebody invited, as a SCIM user."""
     with call.db.read() as tx:
@@ -185,7 +186,7 @@ def get_scim_user(call: Call, org: OrgAccess, scim_user_id: str) -> Reply:
     "PUT",
     _USER,
     needs=Can.ADMIN,
-    returns=wire.User,
+    returns=wire.ScimUser,
     errors=(409,),
     extension=True,
     body_limit=_BODY_LIMIT,
@@ -205,7 +206,7 @@ def replace_scim_user(call: Call, org: OrgAccess, scim_user_id: str, body: wire.
     "PATCH",
     _USER,
     needs=Can.ADMIN,
-    returns=wire.User,
+    returns=wire.ScimUser,
     errors=(409,),
     extension=True,
     body_limit=_BODY_LIMIT,

@@ -48,7 +48,7 @@ class UserBody(Struct, rename="camel"):
     active: bool = True
 
 
-class Member(Struct):
+class ScimMember(Struct):
     value: Annotated[str, Meta(max_length=64)]
     display: str | UnsetType = UNSET
 
@@ -56,7 +56,7 @@ class Member(Struct):
 class GroupBody(Struct, rename="camel"):
     display_name: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"\S")]
     external_id: Text | None = None
-    members: Annotated[list[Member], Meta(max_length=10_000)] = []
+    members: Annotated[list[ScimMember], Meta(max_length=10_000)] = []
 
 
 class PatchOperation(Struct):
@@ -82,7 +82,7 @@ class ShownName(Struct):
     formatted: str
 
 
-class User(Struct, rename="camel"):
+class ScimUser(Struct, rename="camel"):
     id: str
     user_name: str
     display_name: str
@@ -97,7 +97,7 @@ class User(Struct, rename="camel"):
 class Group(Struct, rename="camel"):
     id: str
     display_name: str
-    members: list[Member]
+    members: list[ScimMember]
     meta: ResourceMeta
     schemas: list[str] = field(default_factory=lambda: [GROUP])
     external_id: str | UnsetType = UNSET
@@ -107,7 +107,7 @@ class UserList(Struct):
     total_results: int = field(name="totalResults")
     start_index: int = field(name="startIndex")
     items_per_page: int = field(name="itemsPerPage")
-    resources: list[User] = field(name="Resources")
+    resources: list[ScimUser] = field(name="Resources")
     schemas: list[str] = field(default_factory=lambda: [LIST])
 
 
@@ -123,8 +123,8 @@ def location(call: Call, organization_id: str, rest: str) -> str:
     return call.url(f"/orgs/{organization_id}/scim/v2/{rest}")
 
 
-def present_user(call: Call, organization_id: str, row: UserRow) -> User:
-    return User(
+def present_user(call: Call, organization_id: str, row: UserRow) -> ScimUser:
+    return ScimUser(
         id=row.id,
         user_name=row.email,
         display_name=row.display_name,
@@ -145,7 +145,7 @@ def present_group(call: Call, organization_id: str, row: GroupRow, members: list
     return Group(
         id=row.id,
         display_name=row.title,
-        members=[Member(id, name) for id, name in members],
+        members=[ScimMember(id, name) for id, name in members],
         meta=ResourceMeta(
             "Group",
             iso(row.created_at),

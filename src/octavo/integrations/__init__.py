@@ -3,8 +3,10 @@
 from ..spaces import on_transfer
 from . import tables as tables
 from .public import public_routes
-from .store import forget_space
+from .store import forget_space, get_integration_by_id
 
 on_transfer(lambda tx, space_id, organization_id: forget_space(tx, space_id))
 
-__all__ = ["public_routes", "tables"]
+__all__ = [
+    "forget_space", "get_integration_by_id", "public_routes", "tables",
+]  # fmt: skip

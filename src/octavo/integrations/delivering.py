@@ -16,7 +16,7 @@ import msgspec
 import structlog
 
 from ..access import audit
-from ..errors import OctavoError
+from ..errors import Conflict, OctavoError
 from ..kit import outbox
 from ..kit.clock import now
 from ..kit.context import Context
@@ -194,6 +194,21 @@ def deliver(context: Context, queue: str) -> None:
             due = event_store.find_next_at(tx, queue)
             if due is not None:
                 _wake(tx, queue, integration.organization_id, due if due > now() else None)
+
+
+ANSWERED = ("fetch", "ui_render")
+"""Events that somebody waited for: nobody waits any more when they are delivered again."""
+
+
+def redeliver(tx: Transaction, call: Call, integration: IntegrationRow, row: EventRow) -> None:
+    """Delivers a parked event once more. Raises Conflict for one that is not parked, or that somebody waited for."""
+    if row.type in ANSWERED:
+        raise Conflict(f"An event {row.type!r} is answered to whoever waits: ask again.")
+    if not event_store.set_waiting(tx, row):
+        raise Conflict("This event has not failed for good: there is nothing to deliver again.")
+    _wake(tx, row.queue, row.organization_id)
+    target = ("integration", integration.name)
+    audit(tx, call, "integration.redelivered", row.organization_id, target, after={"event": row.id})
 
 
 def _attempt(context: Context, row: EventRow) -> bool:

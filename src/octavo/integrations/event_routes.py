@@ -6,6 +6,7 @@ from ..access import Can
 from ..errors import BadRequest, NotFound
 from ..kit.clock import iso
 from ..kit.context import Context
+from ..kit.db import Transaction
 from ..kit.fetch import Fetcher, FetchError
 from ..kit.operation import Area, Call, Reply
 from ..kit.pagination import Listing, PageQuery, present_slice
@@ -47,6 +48,14 @@ def _whose(integration: IntegrationAccess) -> str | None:
     return None if integration.by_script else integration.row.organization_id
 
 
+def _find(tx: Transaction, integration: IntegrationAccess, event_id: str) -> EventRow:
+    row = event_store.find_event(tx, integration.row.id, event_id)
+    whose = _whose(integration)
+    if row is None or (whose is not None and row.organization_id != whose):
+        raise NotFound(f"There is no event {event_id!r} of this integration.")
+    return row
+
+
 @operation(
     "listIntegrationEvents",
     "GET",
@@ -74,14 +83,26 @@ def list_events(call: Call, integration: IntegrationAccess, query: PageQuery) ->
 def get_event(call: Call, integration: IntegrationAccess, event_id: str) -> FetchedEvent:
     """One event, with what the script logged at the last attempt. Secrets are left out of the log."""
     with call.db.read() as tx:
-        row = event_store.find_event(tx, integration.row.id, event_id)
-    whose = _whose(integration)
-    if row is None or (whose is not None and row.organization_id != whose):
-        raise NotFound(f"There is no event {event_id!r} of this integration.")
+        row = _find(tx, integration, event_id)
     logs = [EventLog(line.message, line.timestamp, line.level) for line in row.logs]
     if row.error is not None:
         logs.append(EventLog(row.error, logs[-1].timestamp if logs else iso(row.created_at), "error"))
     return FetchedEvent(_present(call.context, row), EventTrace(logs))
+
+
+@operation(
+    "redeliverIntegrationEvent",
+    "POST",
+    f"{_INTEGRATION}/events/{{eventId}}/redeliver",
+    needs=Can.ADMIN,
+    errors=(404, 409),
+    extension=True,
+)
+def redeliver_event(call: Call, integration: IntegrationAccess, event_id: str) -> None:
+    """Delivers an event that failed for good once more, before what comes behind it. 409 for any other."""
+    with call.db.write() as tx:
+        row = _find(tx, integration, event_id)
+        delivering.redeliver(tx, call, integration.row, row)
 
 
 @operation(

@@ -176,6 +176,18 @@ def set_outcome(
     )
 
 
+def set_waiting(tx: Transaction, event: EventRow) -> bool:
+    """Has a failed event tried once more, now; False when it did not fail for good."""
+    return bool(
+        tx.run(
+            "UPDATE integration_events SET status = 'waiting', next_at = :now"
+            " WHERE number = :number AND status = 'failed'",
+            now=now(),
+            number=event.number,
+        )
+    )
+
+
 def forget_waiting(tx: Transaction, installation_id: str) -> None:
     tx.run("DELETE FROM integration_events WHERE queue = :id AND status = 'waiting'", id=installation_id)
 

@@ -21,7 +21,7 @@ from ..kit.clock import iso, now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.fetch import Fetcher, FetchError, Limits
-from ..kit.operation import Call
+from ..kit.operation import Call, Operation
 from ..runtime import SECONDS, Answer, Event, Fetch, FetchRefused, Got, Host, Log, Wanted
 from . import store
 from .event_store import LogLine
@@ -70,19 +70,18 @@ def find_subject(
 # --- what scripts are told ------------------------------------------------------------------------------
 
 
-class _Presenter:
-    """What the functions that present things need of a call, where nobody calls."""
-
-    def __init__(self, context: Context) -> None:
-        self.context = context
-        self.settings = context.settings
-
-    def url(self, path: str) -> str:
-        return f"{self.settings.url}/v1{path}"
-
-
 def presenter(context: Context) -> Call:
-    return cast("Call", _Presenter(context))
+    """What the functions that present things need of a call, where nobody calls and no operation is run."""
+    return Call(
+        context=context,
+        operation=cast("Operation", None),
+        path_parameters={},
+        query_string=b"",
+        headers={},
+        body=b"",
+        client="",
+        request_id="",
+    )
 
 
 def signing_secret(context: Context, integration: IntegrationRow, *of: str) -> str:

@@ -63,7 +63,7 @@ class Answer(Struct, frozen=True):
 
     The body is ``body``, or ``stream``: pieces of what has no known size, or ``content``: a file, of which
     clients may ask for a part. ``etag`` is without quotes. ``again``: the same body is sent to many, so its
-    compressed forms are kept.
+    compressed forms are kept. ``cookies``: values of Set-Cookie.
     """
 
     status: int = 200
@@ -74,6 +74,7 @@ class Answer(Struct, frozen=True):
     again: bool = False
     stream: Callable[[], Iterator[bytes]] | None = None
     content: Content | None = None
+    cookies: tuple[str, ...] = ()
 
 
 def etag_of(body: bytes) -> str:
@@ -447,7 +448,8 @@ class Edge:
                 "type": "http.response.start",
                 "status": status,
                 "headers": [
-                    (k.encode("latin-1"), v.encode("latin-1", "replace")) for k, v in headers.items()
+                    (k.encode("latin-1"), v.encode("latin-1", "replace"))
+                    for k, v in [*headers.items(), *(("set-cookie", cookie) for cookie in answer.cookies)]
                 ],
             }
         )

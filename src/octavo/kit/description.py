@@ -1,8 +1,7 @@
-"""The OpenAPI 3.1 description of the table, and the reference page made from it."""
+"""The OpenAPI 3.1 description of the table."""
 
 from __future__ import annotations
 
-import html
 import re
 import types
 import typing
@@ -15,23 +14,23 @@ from .operation import PUBLIC, Deletion, Operation, RawBody
 
 _REF = "#/components/schemas/{name}"
 _TEXTS = {
-    200: "Done",
-    201: "Made; `Location` says where",
-    204: "Done, or (for a deletion) it was not there",
-    205: "Deleted",
-    303: "Go on at `Location`",
-    304: "Not changed since the ETag that was sent",
-    400: "The request is wrong; the message names the field",
-    401: "No token, or one that is unknown, expired or revoked",
-    403: "Seen, but not allowed",
-    404: "Not there, or not for you to see",
-    409: "Nothing would change, or somebody was faster",
-    412: "Not possible in this state",
-    413: "Larger than this operation takes",
-    429: "Too many requests",
-    500: "Our fault; the message holds a reference",
-    502: "Another server this needs did not answer as it should",
-    503: "A part this needs is not configured or not reachable",
+    200: "The request succeeded.",
+    201: "It was created. Where it has an address of its own, the header `Location` holds it.",
+    204: "The request succeeded and there is nothing to answer. For a deletion: there was nothing to delete.",
+    205: "It was deleted.",
+    303: "Continue at the address in the header `Location`.",
+    304: "Nothing has changed since the answer whose `ETag` was sent as `If-None-Match`.",
+    400: "The request is invalid. The message begins with the name of the field or parameter that is wrong.",
+    401: "The token is missing, unknown, expired or revoked.",
+    403: "The caller can see this, but lacks the right to do it.",
+    404: "It does not exist, or the caller may not see it.",
+    409: "The request would change nothing, or conflicts with a change that was made at the same time.",
+    412: "This is not possible in the present state.",
+    413: "The body is larger than this operation accepts.",
+    429: "There were too many requests. `Retry-After` says when to try again.",
+    500: "Something went wrong on the server. The message holds a reference for whoever runs it.",
+    502: "Another server that this depends on did not answer as expected.",
+    503: "A service that this depends on is not configured or cannot be reached.",
 }
 _ALWAYS = (429, 500)
 
@@ -68,6 +67,65 @@ def _parameters(operation: Operation, path_names: Iterable[str]) -> list[dict[st
     return found
 
 
+_DOTTED = re.compile(r"(?:\w+\.)+(\w+)")
+_LISTING = re.compile(r"Listing_(.+)_")
+_CAPITALS = re.compile(r"[A-Z][a-z0-9]*")
+
+
+def component_name(given: str) -> str:
+    """The public name of a component, without the modules that its type is in: ``SpaceList`` for
+    ``Listing_octavo.spaces.wire.Space_``. A list of several kinds is named by the words they all end with."""
+    if listing := _LISTING.fullmatch(given):
+        kinds = [component_name(kind) for kind in re.split(r"___", listing[1])]
+        words = [_CAPITALS.findall(kind) for kind in kinds]
+        common = 0
+        while all(len(w) > common and w[-1 - common] == words[0][-1 - common] for w in words):
+            common += 1
+        return "".join(words[0][len(words[0]) - common :]) + "List"
+    return _DOTTED.sub(r"\1", given)
+
+
+def _rename(value: Any, names: dict[str, str]) -> Any:
+    if isinstance(value, list):
+        return [_rename(item, names) for item in value]
+    if isinstance(value, dict):
+        prefix = _REF.format(name="")
+        return {
+            key: prefix + names[item.removeprefix(prefix)]
+            if key == "$ref" and isinstance(item, str)
+            else _rename(item, names)
+            for key, item in value.items()
+        }
+    return value
+
+
+def _named(schemas: list[Any], components: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Schemas and components under their public names. Raises ValueError when two types have one name: each needs a
+    name that says what it is without its module."""
+    names = {given: component_name(given) for given in components}
+    if len(set(names.values())) < len(names):
+        twice = sorted(given for given, name in names.items() if list(names.values()).count(name) > 1)
+        raise ValueError(f"types of one name in the description: {', '.join(twice)}")
+    renamed = {}
+    for given, schema in components.items():
+        schema = _rename(schema, names)
+        schema["title"] = names[given]
+        renamed[names[given]] = schema
+    return _rename(schemas, names), renamed
+
+
+def _complete(schema: Any) -> None:
+    """Arrays of anything say so: generators of clients ask for ``items``."""
+    if isinstance(schema, list):
+        for part in schema:
+            _complete(part)
+    elif isinstance(schema, dict):
+        if schema.get("type") == "array" and "items" not in schema and "prefixItems" not in schema:
+            schema["items"] = {}
+        for part in schema.values():
+            _complete(part)
+
+
 def _discriminate(schema: Any, components: dict[str, Any]) -> None:
     """Adds to every union of named objects the property that tells them apart, where one does."""
     if isinstance(schema, list):
@@ -100,7 +158,10 @@ def describe(operations: Iterable[Operation], *, title: str, version: str, serve
     """The description of these operations as a JSON object."""
     operations = list(operations)
     wanted = {repr(t): t for operation in operations for t in _types(operation)}
-    schemas, components = msgspec.json.schema_components(wanted.values(), ref_template=_REF)
+    made, named = msgspec.json.schema_components(wanted.values(), ref_template=_REF)
+    schemas, components = _named(list(made), named)
+    _complete(schemas)
+    _complete(components)
     by_type = dict(zip(wanted, schemas, strict=True))
     components["Error"] = {
         "type": "object",
@@ -129,7 +190,7 @@ def describe(operations: Iterable[Operation], *, title: str, version: str, serve
         elif operation.returns is not None:
             options = [by_type[repr(option)] for option in _options(operation.returns)]
             schema = options[0] if len(options) == 1 else {"anyOf": options}
-            responses[str(operation.status)]["content"] = {"application/json": {"schema": schema}}
+            responses[str(operation.status)]["content"] = {operation.media_type: {"schema": schema}}
         if operation.method == "GET":
             responses["304"] = {"description": _TEXTS[304]}
         for code in sorted(codes):
@@ -169,75 +230,3 @@ def describe(operations: Iterable[Operation], *, title: str, version: str, serve
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
-
-
-_STYLE = """
-:root{color-scheme:light dark;--line:color-mix(in oklch,currentColor 14%,transparent)}
-body{font:16px/1.6 system-ui,sans-serif;margin:0 auto;max-width:64rem;padding:2rem 1rem 6rem}
-nav a{display:inline-block;margin:0 .75rem .25rem 0}
-h2{margin-top:3rem;text-transform:capitalize}
-details{border-top:1px solid var(--line);padding:.5rem 0}
-summary{cursor:pointer;display:flex;gap:.75rem;align-items:baseline;flex-wrap:wrap}
-code,pre{font:.875rem/1.5 ui-monospace,monospace}
-pre{overflow:auto;padding:1rem;border:1px solid var(--line);border-radius:.5rem}
-b.method{min-width:4.5rem;font:600 .8rem ui-monospace,monospace}
-table{border-collapse:collapse;width:100%}td,th{text-align:start;padding:.25rem .75rem .25rem 0;vertical-align:top}
-.id{opacity:.7;margin-inline-start:auto}
-"""
-
-
-def reference_page(description: dict[str, Any]) -> str:
-    """A page of the description that needs no script and no other host."""
-    by_tag: dict[str, list[str]] = {}
-    esc = html.escape
-    for path, entries in description["paths"].items():
-        for method, entry in entries.items():
-            rows = "".join(
-                f"<tr><td><code>{esc(p['name'])}</code></td><td>{p['in']}</td><td>{esc(_short(p['schema']))}"
-                f"{', required' if p['required'] else ''}</td></tr>"
-                for p in entry["parameters"]
-            )
-            body = entry.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
-            answers = "".join(
-                f"<tr><td><code>{code}</code></td><td>{esc(answer['description'])}</td><td>"
-                f"{esc(_short(answer.get('content', {}).get('application/json', {}).get('schema', {})))}</td></tr>"
-                for code, answer in sorted(entry["responses"].items())
-            )
-            by_tag.setdefault(entry["tags"][0], []).append(
-                f"<details id='{esc(entry['operationId'])}'><summary><b class=method>{method.upper()}</b>"
-                f"<code>{esc(path)}</code><span class=id>{esc(entry['operationId'])}</span></summary>"
-                f"<p>{esc(entry['summary'])}</p>"
-                + (f"<table>{rows}</table>" if rows else "")
-                + (f"<p>Body: <code>{esc(_short(body))}</code></p>" if body else "")
-                + f"<table>{answers}</table></details>"
-            )
-    schemas = "".join(
-        f"<details id='schema-{esc(name)}'><summary><code>{esc(name)}</code></summary>"
-        f"<pre>{esc(msgspec.json.format(msgspec.json.encode(schema), indent=2).decode())}</pre></details>"
-        for name, schema in sorted(description["components"]["schemas"].items())
-    )
-    tags = "".join(f"<a href='#tag-{esc(tag)}'>{esc(tag)}</a>" for tag in by_tag)
-    parts = "".join(
-        f"<h2 id='tag-{esc(tag)}'>{esc(tag)}</h2>{''.join(items)}" for tag, items in by_tag.items()
-    )
-    title = esc(description["info"]["title"])
-    return (
-        f"<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
-        f"<title>{title}</title><style>{_STYLE}</style><h1>{title}</h1>"
-        f"<p>Version {esc(description['info']['version'])}. The machine-readable description: "
-        f"<a href='/openapi.json'>/openapi.json</a></p><nav>{tags}<a href='#schemas'>schemas</a></nav>{parts}"
-        f"<h2 id=schemas>Schemas</h2>{schemas}</html>"
-    )
-
-
-def _short(schema: dict[str, Any]) -> str:
-    if "$ref" in schema:
-        return str(schema["$ref"]).rpartition("/")[2]
-    for key in ("anyOf", "oneOf"):
-        if key in schema:
-            return " or ".join(_short(part) for part in schema[key])
-    if "enum" in schema:
-        return " | ".join(map(str, schema["enum"]))
-    if schema.get("type") == "array":
-        return f"list of {_short(schema.get('items', {}))}"
-    return str(schema.get("type", ""))

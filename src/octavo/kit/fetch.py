@@ -52,6 +52,10 @@ class FetchError(OctavoError):
     status = 502
 
 
+class FetchTimeout(FetchError):
+    """A fetch that was not answered in time."""
+
+
 class Allowance:
     """Bytes that several fetches may take together; safe to share between threads."""
 
@@ -250,7 +254,7 @@ class Fetcher:
                 chunks = _decoded(response.iter_stream(), found.get("content-encoding", "identity"))
                 yield Streamed(response.status, found, _limited(chunks, target.host, limits))
         except httpcore.TimeoutException:
-            raise FetchError(f"{target.host}: no whole answer within {limits.seconds:g} seconds") from None
+            raise FetchTimeout(f"{target.host}: no whole answer within {limits.seconds:g} seconds") from None
         except (httpcore.NetworkError, httpcore.ProtocolError, zlib.error, ssl.SSLError) as error:
             raise FetchError(f"{target.host}: {error or type(error).__name__}") from None
         except (UnicodeError, TypeError, ValueError) as error:
@@ -286,7 +290,7 @@ def _refuse_odd_numbers(host: str) -> None:
 
 def _resolve(host: str, port: int, seconds: float) -> tuple[str, ...]:
     """The addresses of a host. Nothing can stop a look-up: one that takes too long is left to its own thread."""
-    late = FetchError(f"{host}: the host name was not resolved in time")
+    late = FetchTimeout(f"{host}: the host name was not resolved in time")
     until = time.monotonic() + seconds
     if not _lookups.acquire(timeout=max(seconds, 0)):
         raise late

@@ -205,7 +205,7 @@ class Dispatcher:
             for name, value in pairs:
                 if "\0" in value:
                     raise BadRequest(f"{name}: NUL characters are not allowed")
-                if not value:
+                if not value and name not in operation.query_required:
                     continue  # `?page=` says as much as no `page` at all
                 if name in operation.query_lists:
                     values.setdefault(name, []).append(value)

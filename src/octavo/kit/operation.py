@@ -87,6 +87,9 @@ class Operation:
     source: str
     area: str
     query_lists: frozenset[str] = frozenset()
+    query_required: frozenset[str] = frozenset()
+    media_type: str = "application/json"
+    """Of the answer."""
     refuses_unread: bool = False
     """Whether keys of a body that nobody reads are refused; else a header of the answer names them."""
 
@@ -180,14 +183,22 @@ def _list_fields(query: Any) -> frozenset[str]:
     return frozenset(found)
 
 
+def _required_fields(query: Any) -> frozenset[str]:
+    if query is None:
+        return frozenset()
+    return frozenset(f.encode_name for f in msgspec.structs.fields(query) if f.required)
+
+
 class Area(Struct, frozen=True):
     """A part of the API: the word that token scopes and the description know its operations by.
 
-    ``lenient``: its bodies follow a standard that has servers pass over keys they do not know.
+    ``lenient``: its bodies follow a standard that has servers pass over keys they do not know. ``media_type``: of its
+    answers.
     """
 
     name: str
     lenient: bool = False
+    media_type: str = "application/json"
 
     def operation(
         self,
@@ -269,6 +280,8 @@ class Area(Struct, frozen=True):
                 source=f"src/octavo/{module.replace('.', '/')}.py:{code.co_firstlineno}",
                 area=self.name,
                 query_lists=_list_fields(query),
+                query_required=_required_fields(query),
+                media_type=self.media_type,
                 refuses_unread=extension and not self.lenient,
             )
             return handler
@@ -286,8 +299,8 @@ class Actor(Struct, frozen=True):
     ``token_id``: empty in a job. ``scopes`` None: all that the person may do. ``organization_id``: the only
     organization this reaches; None: all of the person's. ``session``: ``token_id`` is the id of a session.
     ``proved_at``: when the person last proved in this session who they are, in milliseconds; 0 for tokens.
-    ``expires_at``: of a token, None: never. ``integration_id``: an integration's script calls; its ``scopes`` are then
-    those of integrations. ``installation_id``: as this installation of it, and empty as the integration itself, which
+    ``expires_at``: of a token, None: never. ``integration_id``: an integration's script calls; its ``scopes`` then
+    say so, and are those of integrations. ``installation_id``: as this installation of it, and empty as the integration itself, which
     is nobody in any organization.
     """
 

@@ -15,7 +15,7 @@ class UpdateInstructions(Struct):
     instructions: dict[str, Any]
 
 
-class Location(Struct):
+class InstructionsLocation(Struct):
     location: str
 
 
@@ -26,7 +26,7 @@ class AgentInstructions(Struct, rename="camel", kw_only=True):
     instructions: Raw
     updated_at: str
     updated_by: str
-    urls: Location
+    urls: InstructionsLocation
 
 
 class ModelCall(Struct, rename="camel", kw_only=True):
@@ -56,7 +56,7 @@ def present_instructions(
         instructions=Raw(instructions.encode()),
         updated_at=iso(updated_at),
         updated_by=updated_by,
-        urls=Location(call.url(f"/orgs/{organization_id}/agent-instructions")),
+        urls=InstructionsLocation(call.url(f"/orgs/{organization_id}/agent-instructions")),
     )
 
 

@@ -15,8 +15,8 @@ from .store import (
 from .wire import CreateOrganization, MergeRule, Organization, present_organization
 
 __all__ = [
-    "CreateOrganization", "Member", "MergeRule", "OrgRow", "OrgSettings", "Organization", "create_organization",
-    "create_organization_for", "set_default_site",
-    "find_organization_by_hostname", "get_organization", "list_members_by_id", "present_member",
-    "present_organization", "require_merge_rules", "tables",
+    "CreateOrganization", "Member", "MergeRule", "OrgRow", "OrgSettings", "Organization",
+    "create_organization", "create_organization_for", "find_organization_by_hostname", "get_organization",
+    "list_members_by_id", "present_member", "present_organization", "require_merge_rules",
+    "set_default_site", "tables",
 ]  # fmt: skip

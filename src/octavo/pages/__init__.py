@@ -1,5 +1,6 @@
 """Content over the API: pages, revisions, files, documents, and the links between them."""
 
+from .embedding import find_embed
 from .links import ChangeOverlay, Links
 from .reading import Reader, explain_merges
 from .wire import (
@@ -10,6 +11,8 @@ from .wire import (
     CollectionLocation,
     ContentLocation,
     ContentQuery,
+    Embed,
+    EmbedQuery,
     File,
     FileLocation,
     FilesQuery,
@@ -39,10 +42,10 @@ from .wire import (
 
 __all__ = [
     "AnchorLocation", "BrokenStats", "ChangeLinksQuery", "ChangeOverlay", "ChangeRequestContext",
-    "CollectionLocation", "ContentLocation", "ContentQuery", "File", "FileLocation", "FilesQuery",
-    "Links", "LinksQuery", "NodeLocation", "PageContentQuery", "PageLocation", "Pages", "Reader",
-    "ReferenceStats", "ReferenceUsage", "ReferenceUsages", "ReusableContent", "ReusableContentLocation",
-    "Revision", "RevisionPage", "SpaceLocation", "UrlLocation", "UserLocation", "VariableName",
-    "app_url", "explain_merges", "present_cover", "present_file", "present_layout", "present_page",
-    "present_reusable",
+    "CollectionLocation", "ContentLocation", "ContentQuery", "Embed", "EmbedQuery", "File", "FileLocation",
+    "FilesQuery", "Links", "LinksQuery", "NodeLocation", "PageContentQuery", "PageLocation", "Pages",
+    "Reader", "ReferenceStats", "ReferenceUsage", "ReferenceUsages", "ReusableContent",
+    "ReusableContentLocation", "Revision", "RevisionPage", "SpaceLocation", "UrlLocation", "UserLocation",
+    "VariableName", "app_url", "explain_merges", "find_embed", "present_cover", "present_file",
+    "present_layout", "present_page", "present_reusable",
 ]  # fmt: skip

@@ -172,7 +172,14 @@ class Reader:
 
     def found_page(self, page_id: str) -> RevisionPage | None:
         """A page without what is below it and without its text; None when it is not there."""
-        page = find_page(self._tx, self._state, page_id)
+        return self._bare(find_page(self._tx, self._state, page_id))
+
+    def found_at(self, path: str) -> RevisionPage | None:
+        """The same, by the path of a document or group; None for the empty path as well."""
+        page = find_page_by_path(self._tx, self._state, path) if path else None
+        return self._bare(page) if page is not None and page.kind in _WITH_PATHS else None
+
+    def _bare(self, page: Page | None) -> RevisionPage | None:
         if page is None:
             return None
         above = list_ancestors(self._tx, self._state, page)

@@ -35,7 +35,7 @@ def gather(context: Context, tx: Transaction, state: State, wanted: Wanted, fold
     used = _Used()
     chapters = []
     for number, (page, level) in enumerate(chosen):
-        document = documents.to_draw(page)
+        document = documents.to_draw(page, folded=False)
         used.note(document)
         write_document(folder, number, document)
         chapters.append(_chapter(page, level))

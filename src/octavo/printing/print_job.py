@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -13,7 +10,8 @@ import structlog
 
 from ..content import revision_state, store_file
 from ..errors import NotFound
-from ..kit import deadlines, jobs
+from ..kit import jobs
+from ..kit.apart import run_apart
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -87,31 +85,7 @@ def compile_order(order: Order, folder: Path) -> Result:
 
 
 def _run(folder: Path, arguments: list[str]) -> bool:
-    # Nothing of the service's environment goes along: no address of a database, no key.
-    environment = {
-        "PATH": os.defpath,
-        "HOME": str(folder),
-        "TMPDIR": str(folder),
-        "LC_ALL": "C.UTF-8",
-        "RAYON_NUM_THREADS": "2",
-        "HTTPS_PROXY": "http://127.0.0.1:9",
-    }
-    command = [sys.executable, "-P", "-m", "octavo.printing.compiling", str(folder), *arguments]
-    try:
-        done = subprocess.run(  # noqa: S603 - our own program and a folder of ours
-            command,
-            cwd=folder,
-            env=environment,
-            timeout=deadlines.remaining(SECONDS),
-            capture_output=True,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        log.warning("print took too long", seconds=SECONDS)
-        return False
-    if done.returncode:
-        log.warning("print failed", code=done.returncode, error=done.stderr[-2000:].decode(errors="replace"))
-    return done.returncode == 0
+    return run_apart("octavo.printing.compiling", folder, arguments, seconds=SECONDS)
 
 
 @jobs.job("forgetOldPrints")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import parse_qs
 
 from ..content import FILE_PURPOSE
 from ..errors import NotFound
@@ -80,6 +81,16 @@ class Sites:
             view = View(self._context, tx, request, self._pages)
             return self._answers.get((site, path), lambda: answer_visit(view, name, path))
 
+    def find_host(self, request: Request) -> Answer:
+        """Whether a published site has this host name of its own: asked by proxies that get certificates on demand."""
+        query = parse_qs(request.query_string.decode("latin-1"))
+        name = query.get("domain", [""])[0].lower()
+        with self._context.db.read() as tx:
+            site = find_site_by_hostname(tx, name) if name else None
+        if site is None or not site.published:
+            raise NotFound("No published site has this host name.")
+        return Answer(200, b"ok\n", TEXT, {"cache-control": "no-store"})
+
     def read_file(self, request: Request) -> Answer:
         """A file by a signed link."""
         grant = self._context.files.verify(FILE_PURPOSE, request.parameters["token"])
@@ -116,6 +127,9 @@ def _read_asset(request: Request) -> Answer:
     return Answer(200, static.content, static.media_type, headers, static.version, again=True)
 
 
+ASSET_ROUTE = Route(f"{ASSETS_PATH}/{{name}}", {"GET": Action("readAsset", _read_asset)})
+
+
 def _path(request: Request) -> str:
     """The decoded path. Raises NotFound for one that says something else when it is decoded again, or climbs."""
     for segment in request.segments:
@@ -132,7 +146,8 @@ def reader_edge(context: Context, metrics: Metrics | None = None) -> Edge:
     sites = Sites(context, pool)
     return Edge(
         [
-            Route(f"{ASSETS_PATH}/{{name}}", {"GET": Action("readAsset", _read_asset)}),
+            ASSET_ROUTE,
+            Route("/~host", {"GET": Action("findHost", sites.find_host)}),
             Route("/~files/{token}/{name}", {"GET": Action("readFile", sites.read_file)}),
             Route(f"{PRINT_PATH}{{token}}/{{name}}", {"GET": Action("readPrint", sites.read_print)}),
             fixed(

@@ -37,6 +37,8 @@ def _squeeze(css: str) -> str:
     """Our own style sheet without comments and the spaces that only people need."""
     css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
     css = re.sub(r"\s*\n\s*", "", css)
+    css = re.sub(r" (\+ (?=[^\d(v])|~ |!(?=important))", lambda found: found[1].strip(), css)
+    css = re.sub(r'="([A-Za-z][\w-]*)"\]', r"=\1]", css)
     return re.sub(r" ?([{};>]) ?|(:|,) ", r"\1\2", css).replace(";}", "}")
 
 

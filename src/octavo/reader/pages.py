@@ -50,11 +50,18 @@ class PageBuilder:
             self._view.computed,
             page.id if page is not None else None,
             visit.visit.site,
-            visit.site_spaces,
+            visit.visit.outline.rows,
+            visit.visit.admission.audience,
+            visit.site_space,
         )
         if self._resolver.asked:
             _asked.put(own, self._resolver.asked, 200 + 40 * len(self._resolver.asked))
         return (*own, self._resolver.revisions(_asked.get(own) or ()))
+
+    @property
+    def varies(self) -> bool:
+        """Whether what was built may change without a revision."""
+        return self._documents.varies
 
     # --- addresses ----------------------------------------------------------------------------------------
 
@@ -132,7 +139,7 @@ class PageBuilder:
         )
 
     def body(self, page: Page) -> Html:
-        document = self._documents.to_draw(page)
+        document = self._documents.to_draw(page, folded=True)
         if not document.nodes:
             # An empty page shows what is below it.
             document.nodes = [
@@ -209,7 +216,7 @@ class PageBuilder:
             emoji=emoji(page.emoji) if page.emoji else None,
             icon=icon(page.icon) if page.icon else None,
             cover=self._cover(page),
-            nav=self.nav(page) if layout.table_of_contents else (),
+            nav=self.nav(page),
             crumbs=tuple(
                 Crumb(title=p.link_title or p.title, href=self.href(p) if p.kind == "document" else None)
                 for p in self._tree.ancestors(page)

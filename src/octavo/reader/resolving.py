@@ -3,21 +3,96 @@
 A visit is the proof that whoever asks may see what it is at; every route of a site takes one.
 
 A site is found by its own host name, or by ``/{organization hostname}/{site basename}/`` below the address of
-sites. Only published sites of an open audience are there for everybody; all others look as if nothing were.
+sites. Below it the first part of a path may name a section, and the next one a variant of that; the site begins with
+its default section, and a section with its default variant. What a visitor does not see is not there.
 """
 
 from __future__ import annotations
 
+from typing import Any
+from urllib.parse import quote
+
 from msgspec import Struct
-from msgspec.structs import replace
 
 from ..content import main_state
+from ..core.expressions import Shown
+from ..errors import NotFound
+from ..kit.context import Context
 from ..kit.db import Transaction
 from ..orgs import find_organization_by_hostname
 from ..references import Files, SpaceView, ViewFiles, load_view
-from ..sites import SiteRow, SiteSpaceRow, find_site_by_basename, find_site_by_hostname, list_site_spaces
+from ..sites import (
+    GroupRow,
+    SectionRow,
+    SiteRow,
+    SiteSpaceRow,
+    Structure,
+    find_former_path,
+    find_site_by_basename,
+    find_site_by_former_name,
+    find_site_by_hostname,
+    load_structure,
+    match_redirect,
+)
+from .audiences import Admission, Coming, SendOn, admit
 
-_OPEN = ("public", "unlisted")
+
+class Outline:
+    """What of a site's structure one visitor sees."""
+
+    def __init__(self, structure: Structure, claims: dict[str, Any]) -> None:
+        self._structure = structure
+        self.rows = (*structure.ordered(), *structure.ordered_site_spaces())
+        """All that the structure is made of: the same rows, the same structure."""
+        self._holds = Shown({}, {}, claims).holds
+        self._variants = {
+            section_id: tuple(
+                shown for shown in structure.variants(section_id) if self._meets(shown.condition)
+            )
+            for section_id in (None, *structure.sections)
+        }
+        self.sections = [
+            node for node in structure.ordered() if isinstance(node, SectionRow) and self._sees(node)
+        ]
+
+    def _meets(self, condition: str | None) -> bool:
+        return not condition or self._holds(condition)
+
+    def _sees(self, section: SectionRow) -> bool:
+        return not section.draft and self._meets(section.condition) and bool(self._variants[section.id])
+
+    def variants(self, section: SectionRow | None) -> tuple[SiteSpaceRow, ...]:
+        """The site spaces of a section, or of a site without sections."""
+        return self._variants[section.id if section is not None else None]
+
+    def children(self, group_id: str | None) -> list[SectionRow | GroupRow]:
+        """The sections of a group, or at the top, and the groups in which there are any."""
+        found = []
+        for node in self._structure.children(group_id):
+            if node in self.sections if isinstance(node, SectionRow) else self.children(node.id):
+                found.append(node)
+        return found
+
+    def site_spaces(self) -> list[SiteSpaceRow]:
+        """All of them, in reading order."""
+        found = list(self.variants(None))
+        for section in self.sections:
+            found += self.variants(section)
+        return found
+
+    def find(self, site_space_id: str) -> SiteSpaceRow | None:
+        return next((shown for shown in self.site_spaces() if shown.id == site_space_id), None)
+
+    def base(self, shown: SiteSpaceRow) -> str:
+        return self._structure.base(shown)
+
+    def section(self, section_id: str | None) -> SectionRow | None:
+        return self._structure.sections.get(section_id or "")
+
+    def start(self, section: SectionRow | None) -> SiteSpaceRow | None:
+        """Where visitors of a section begin: its default, else the first that they see."""
+        variants = self.variants(section)
+        return next((shown for shown in variants if shown.is_default), variants[0] if variants else None)
 
 
 class SiteVisit(Struct, frozen=True):
@@ -27,10 +102,17 @@ class SiteVisit(Struct, frozen=True):
     organization_id: str
     base: str
     rest: str
+    admission: Admission
+    outline: Outline
+
+    @property
+    def indexed(self) -> bool:
+        """Whether search engines may list it."""
+        return self.site.visibility == "public" and not self.admission.preview
 
 
 class SpaceVisit(Struct, frozen=True):
-    """A visit at one space of a site; ``base`` is where the space starts."""
+    """A visit at one space of a site; ``base`` is where the space starts. ``site_spaces``: the variants beside it."""
 
     visit: SiteVisit
     site_space: SiteSpaceRow
@@ -45,55 +127,117 @@ def host_name(host: str) -> str:
     return host.partition(":")[0].lower()
 
 
-def enter_site(tx: Transaction, host: str, path: str) -> SiteVisit | None:
-    """The visit at the site that an address names; None where nobody else may know that there is one.
-
-    ``path`` is decoded and begins with a slash.
-    """
+def _find_site(tx: Transaction, host: str, path: str) -> tuple[SiteRow, str, str] | None:
+    """The site that an address names, its base, and what follows it; a name that it left counts as well."""
     name = host_name(host)
     by_host = find_site_by_hostname(tx, name) if "." in name else None
     if by_host is not None:
-        site, base, rest = by_host, "/", path.lstrip("/")
-    else:
-        parts = path.lstrip("/").split("/", 2)
-        if len(parts) < 2:
-            return None
-        org = find_organization_by_hostname(tx, parts[0].lower())
-        found = find_site_by_basename(tx, org.id, parts[1].lower()) if org else None
-        if found is None:
-            return None
-        site, base, rest = found, f"/{parts[0].lower()}/{found.basename}/", parts[2] if len(parts) > 2 else ""
-    if not site.published or site.visibility not in _OPEN:
+        return by_host, "/", path.lstrip("/")
+    parts = path.lstrip("/").split("/", 2)
+    if len(parts) < 2:
         return None
-    return SiteVisit(site, site.organization_id, base, rest)
+    org = find_organization_by_hostname(tx, parts[0].lower())
+    if org is None:
+        return None
+    basename = parts[1].lower()
+    found = find_site_by_basename(tx, org.id, basename) or find_site_by_former_name(tx, org.id, basename)
+    if found is None:
+        return None
+    return found, f"/{parts[0].lower()}/{found.basename}/", parts[2] if len(parts) > 2 else ""
+
+
+def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: Coming) -> SiteVisit:
+    """The visit at the site that an address names. ``path`` is decoded and begins with a slash. Raises NotFound where
+    nobody else may know that there is one, and what ``audiences.admit`` raises."""
+    found = _find_site(tx, host, path)
+    if found is None:
+        raise NotFound("There is no published site at this address.")
+    site = found[0]
+    admission, base, rest = admit(tx, context, site, coming, *found[1:])
+    outline = Outline(load_structure(tx, site.id), admission.claims)
+    return SiteVisit(site, site.organization_id, base, rest, admission, outline)
+
+
+def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: str = "") -> SpaceVisit:
+    """The visit at a space of the site that the visitor sees."""
+    variants = visit.outline.variants(visit.outline.section(shown.section_id))
+    base = f"{visit.base}{visit.outline.base(shown)}"
+    view = load_view(tx, main_state(tx, shown.space_id), visit.admission.claims)
+    return SpaceVisit(visit, shown, variants, base, rest, view)
 
 
 def list_spaces(tx: Transaction, visit: SiteVisit) -> list[SpaceVisit]:
-    """Every space of the site, as if each were visited at its start."""
-    first = enter_space(tx, replace(visit, rest=""))
-    if first is None:
-        return []
-    others = [other for other in first.site_spaces if other.id != first.site_space.id]
-    visits = [enter_space(tx, replace(visit, rest=f"{other.path}/")) for other in others]
-    return [first, *(found for found in visits if found is not None)]
+    """Every space of the site that the visitor sees, as if each were visited at its start."""
+    return [visit_space(tx, visit, shown) for shown in visit.outline.site_spaces()]
 
 
 def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
-    """The visit at the space that the rest of the path is in: one named by its first part, else the default."""
-    site_spaces = tuple(list_site_spaces(tx, visit.site.id))
-    if not site_spaces:
+    """The visit at the space that the rest of the path is in; None when the visitor sees none there. Raises SendOn
+    where a section, or the site, begins with something that this visitor does not see."""
+    outline = visit.outline
+    rest = visit.rest
+    first, _, below = rest.partition("/")
+    section = next((s for s in outline.sections if not s.is_default and s.path == first.lower()), None)
+    if section is not None:
+        rest = below
+    else:
+        section = next((s for s in outline.sections if s.is_default), None)
+        if section is None and outline.sections and not rest:
+            start = outline.start(outline.sections[0])
+            assert start is not None, "a section that is seen has something to show"
+            raise SendOn(f"{visit.base}{quote(outline.base(start))}")
+    variants = outline.variants(section)
+    first, _, below = rest.partition("/")
+    chosen = next((shown for shown in variants if not shown.is_default and shown.path == first.lower()), None)
+    if chosen is not None:
+        return visit_space(tx, visit, chosen, below)
+    start = outline.start(section)
+    if start is None:
         return None
-    default = next((s for s in site_spaces if s.is_default), site_spaces[0])
-    first, _, below = visit.rest.partition("/")
-    chosen = next((s for s in site_spaces if s.path == first.lower() and s.id != default.id), None)
-    view = load_view(tx, main_state(tx, (chosen or default).space_id))
-    if chosen is None:
-        return SpaceVisit(visit, default, site_spaces, visit.base, visit.rest, view)
-    return SpaceVisit(visit, chosen, site_spaces, f"{visit.base}{chosen.path}/", below, view)
+    if not start.is_default:
+        if rest:
+            return None
+        raise SendOn(f"{visit.base}{quote(outline.base(start))}")
+    return visit_space(tx, visit, start, rest)
+
+
+def find_redirect(tx: Transaction, visit: SiteVisit) -> str | None:
+    """Where a visitor who found nothing is sent: to where a section or variant went that was here, or by a redirect of
+    the site. Only ever to what they see."""
+    outline = visit.outline
+    path = visit.rest.strip("/").lower()
+    parts = path.split("/")
+    former = find_former_path(tx, visit.site.id, ["/".join(parts[:n]) for n in (1, 2) if n <= len(parts)])
+    if former is not None:
+        shown = outline.find(former[1])
+        if shown is not None:
+            below = visit.rest.strip("/")[len(former[0]) :].lstrip("/")
+            return f"{visit.base}{quote(outline.base(shown) + below)}"
+    row = match_redirect(tx, visit.site.id, quote(path))
+    if row is None:
+        return None
+    if row.url is not None:
+        return row.url
+    if row.section_id is not None:
+        section = next((s for s in outline.sections if s.id == row.section_id), None)
+        target = outline.start(section) if section is not None else None
+    else:
+        target = outline.find(row.site_space_id or "")
+    if target is None:
+        return None
+    space = visit_space(tx, visit, target)
+    page = space.view.tree.page(row.page_id) if row.page_id is not None else None
+    if row.page_id is not None and page is None:
+        return None
+    return (
+        f"{space.base}{quote(space.view.tree.url_path(page))}"
+        if page is not None
+        else quote(space.base, safe="/")
+    )
 
 
 class Visitor:
-    """A visitor of a site, for whom of other spaces those are there that the site publishes (``Viewer``)."""
+    """A visitor of a site, for whom of other spaces those are there that the site shows them (``Viewer``)."""
 
     members = False
 
@@ -103,16 +247,15 @@ class Visitor:
         self._visits: dict[str, SpaceVisit | None] = {space.site_space.space_id: space}
 
     def visit(self, space_id: str) -> SpaceVisit | None:
-        """The start of a space of the site; None when the site does not show it."""
+        """The start of a space of the site, nearest in its own section; None when the visitor is not shown it."""
         if space_id not in self._visits:
             self._visits[space_id] = self._find(space_id)
         return self._visits[space_id]
 
     def _find(self, space_id: str) -> SpaceVisit | None:
-        site_space = next((s for s in self._space.site_spaces if s.space_id == space_id), None)
-        rest = "" if site_space is None or site_space.is_default else f"{site_space.path}/"
-        found = enter_space(self._tx, replace(self._space.visit, rest=rest)) if site_space else None
-        return found if found is not None and found.site_space.space_id == space_id else None
+        near = (*self._space.site_spaces, *self._space.visit.outline.site_spaces())
+        shown = next((one for one in near if one.space_id == space_id), None)
+        return visit_space(self._tx, self._space.visit, shown) if shown is not None else None
 
     def sees(self, space_id: str) -> bool:
         return self.visit(space_id) is not None

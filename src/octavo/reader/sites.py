@@ -10,39 +10,62 @@ from ..core.colour import theme
 from ..core.pages import Page
 from ..kit.clock import iso
 from ..kit.db import Transaction
-from ..spaces import get_space
+from ..sites import GroupRow, SectionRow
+from ..spaces import get_titles
 from .resolving import SiteVisit, SpaceVisit, list_spaces
-from .views import SiteView, Variant
+from .views import SiteView, Tab, Variant
 
 ASSETS_PATH = "/~assets"
 
 
 def site_view(tx: Transaction, space: SpaceVisit) -> SiteView:
     """The frame of every page of a site."""
-    site, base = space.visit.site, space.visit.base
+    visit = space.visit
+    site, base, outline = visit.site, visit.base, visit.outline
+    titles = get_titles(tx, [space.site_space.space_id, *(shown.space_id for shown in space.site_spaces)])
     variants: tuple[Variant, ...] = ()
     if len(space.site_spaces) > 1:
         variants = tuple(
             Variant(
-                title=get_space(tx, other.space_id).title,
-                href=base if other.is_default else f"{base}{other.path}/",
+                title=titles[other.space_id].title,
+                href=f"{base}{quote(outline.base(other))}",
                 current=other.id == space.site_space.id,
             )
             for other in space.site_spaces
         )
-    row = get_space(tx, space.site_space.space_id)
+    language = titles[space.site_space.space_id].language
     return SiteView(
         title=site.title,
         home=base,
         base=base,
         assets=ASSETS_PATH,
-        language=row.language or "en",
-        direction="rtl" if row.language in ("ar", "he") else "ltr",
+        language=language or "en",
+        direction="rtl" if language in ("ar", "he") else "ltr",
         theme_css=theme().css(),
+        sections=tuple(_tab(space, node) for node in outline.children(None))
+        if len(outline.sections) > 1
+        else (),
         variants=variants,
         search=f"{base}~search",
         search_json=f"{base}~search.json",
-        no_index=site.visibility != "public",
+        no_index=not visit.indexed,
+    )
+
+
+def _tab(space: SpaceVisit, node: SectionRow | GroupRow) -> Tab:
+    """A section; or a group with all sections in it, however deep."""
+    visit = space.visit
+    if isinstance(node, GroupRow):
+        inside = [_tab(space, child) for child in visit.outline.children(node.id)]
+        flat = tuple(leaf for tab in inside for leaf in (tab.children or (tab,)))
+        return Tab(title=node.title, current=any(tab.current for tab in flat), children=flat)
+    start = visit.outline.start(node)
+    assert start is not None, "a section that is seen has something to show"
+    return Tab(
+        title=node.title,
+        href=f"{visit.base}{quote(visit.outline.base(start))}",
+        current=node.id == space.site_space.section_id,
+        description=node.description,
     )
 
 

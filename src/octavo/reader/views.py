@@ -158,7 +158,8 @@ class SiteView(Struct, frozen=True, kw_only=True):
 
 
 class Layout(Struct, frozen=True, kw_only=True):
-    """Which parts of a page show; ``landing`` is a page without side columns."""
+    """Which parts of a page show; ``landing`` is a page without side columns. Without ``navigation`` the tree stays in
+    the menu of a narrow screen, where there is no other way to the rest."""
 
     width: Literal["default", "wide", "landing"] = "default"
     title: bool = True

@@ -24,9 +24,10 @@ from ..kit.db import Transaction
 from ..kit.files import FileGrant, file_headers
 from ..kit.routing import Routes
 from ..search import MAX_SEARCH
+from .audiences import SendOn, read_coming
 from .drawing import content_security_policy, draw_not_found, draw_page, draw_search
 from .pages import PageBuilder
-from .resolving import SiteVisit, SpaceVisit, enter_site, enter_space
+from .resolving import SiteVisit, SpaceVisit, enter_site, enter_space, find_redirect
 from .searching import search_site
 from .sites import llms_text, robots_text, site_view, sitemap_xml
 from .views import MessageView, SiteView
@@ -82,10 +83,18 @@ def route(name: str, pattern: str, *, kept: bool) -> Callable[[Callable[..., Ans
 
 
 def answer_visit(view: View, host: str, path: str) -> Answer:
-    """The answer to a decoded path. Raises NotFound where no site is."""
-    visit = enter_site(view.tx, host, path)
-    if visit is None:
-        raise NotFound("There is no published site at this address.")
+    """The answer to a decoded path. Raises NotFound where no site is, Unauthorized for a visitor's bad token."""
+    request = view.request
+    secure = view.context.settings.sites_url.startswith("https:")
+    coming = read_coming(request.query_string, request.header(b"cookie"), secure)
+    try:
+        visit = enter_site(view.tx, view.context, host, path, coming)
+        return _closed(visit, _answer_at(view, visit, path))
+    except SendOn as sent:
+        return _redirect(sent.location, sent.cookies)
+
+
+def _answer_at(view: View, visit: SiteVisit, path: str) -> Answer:
     if not path.startswith(visit.base):
         return _redirect(f"{visit.base}{quote(visit.rest)}")
     found = _of_site.find(visit.rest.split("/"))
@@ -93,7 +102,10 @@ def answer_visit(view: View, host: str, path: str) -> Answer:
         return _answer(view, visit, *found)
     space = enter_space(view.tx, visit)
     if space is None:
-        raise NotFound("There is no published site at this address.")
+        target = find_redirect(view.tx, visit)
+        if target is None:
+            raise NotFound("There is nothing at this address.")
+        return _redirect(target)
     if not path.startswith(space.base):
         return _redirect(f"{space.base}{quote(space.rest)}")
     below = _of_space.find(space.rest.split("/"))
@@ -104,6 +116,18 @@ def _answer(view: View, visit: SiteVisit | SpaceVisit, found: SiteRoute, values:
     view.request.name = found.name
     answer = found.answer(view, visit, **values)
     return answer if found.kept else msgspec.structs.replace(answer, again=False)
+
+
+def _closed(visit: SiteVisit, answer: Answer) -> Answer:
+    """An answer of a site that is not open to everybody: kept by the visitor's own browser at most, and by us only
+    where its path says all that it depends on."""
+    if not visit.admission.personal and not visit.admission.key:
+        return answer
+    headers = dict(answer.headers)
+    headers["cache-control"] = headers.get("cache-control", "no-cache").replace("public", "private")
+    headers["x-robots-tag"] = "noindex"
+    again = answer.again and not visit.admission.personal
+    return msgspec.structs.replace(answer, headers=headers, again=again)
 
 
 def _same(body: bytes | str, content_type: str, *, status: int = 200, policy: str = "") -> Answer:
@@ -123,11 +147,16 @@ def _html(site: SiteView, text: str, status: int = 200) -> Answer:
     return _same(text, HTML, status=status, policy=content_security_policy(site.theme_css))
 
 
-def _redirect(location: str) -> Answer:
-    return Answer(307, headers={"location": location, "cache-control": "no-cache"})
+def _redirect(location: str, cookies: tuple[str, ...] = ()) -> Answer:
+    headers = {"location": location, "cache-control": "no-store" if cookies else "no-cache"}
+    return Answer(307, headers=headers, cookies=cookies)
 
 
 def not_found(view: View, space: SpaceVisit) -> Answer:
+    """Nothing is here: the visitor is sent on where a redirect says so, else told."""
+    target = find_redirect(view.tx, space.visit)
+    if target is not None:
+        return _redirect(target)
     builder = _builder(view, space)
     kept = view.pages.get(builder.key(None))
     if kept is None:
@@ -159,12 +188,12 @@ def file_answer(context: Context, grant: FileGrant, size: int | None, *, public:
 @route("readRobots", "robots.txt", kept=True)
 def read_robots(view: View, visit: SiteVisit) -> Answer:
     url = f"{view.origin(visit)}{visit.base}"
-    return _same(robots_text(url, visit.site.visibility == "public"), TEXT)
+    return _same(robots_text(url, visit.indexed), TEXT)
 
 
 @route("readSitemap", "sitemap.xml", kept=True)
 def read_sitemap(view: View, visit: SiteVisit) -> Answer:
-    if visit.site.visibility != "public":
+    if not visit.indexed:
         raise NotFound("There is nothing at this address.")
     return _same(sitemap_xml(view.tx, visit, view.origin(visit)), "application/xml")
 
@@ -201,7 +230,7 @@ def read_file(view: View, visit: SpaceVisit, file: str, name: str) -> Answer:
     if item is None or not item.content:
         return not_found(view, visit)
     grant = FileGrant(item.content, item.name, item.content_type or "application/octet-stream")
-    public = visit.visit.site.visibility == "public"
+    public = visit.visit.indexed and not visit.visit.admission.personal
     return file_answer(view.context, grant, item.size, public=public)
 
 
@@ -226,6 +255,6 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
         drawn = msgspec.structs.replace(builder.page(shown), canonical=canonical)
         site = site_view(view.tx, visit)
         kept = _html(site, draw_page(site, drawn))
-        if not shown.computed:
+        if not shown.computed and not builder.varies:
             view.pages.put(builder.key(shown), kept, len(kept.body))
     return kept

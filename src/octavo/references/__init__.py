@@ -19,8 +19,8 @@ from .showing import Documents
 from .viewing import SpaceView, ViewFiles, load_view
 
 __all__ = [
-    "Delta", "Documents", "Everybody", "Files", "LinkIndex", "Meaning", "Member", "Nobody",
-    "Overlay", "Owner", "Resolver", "Row", "SpaceView", "Spot", "StateFiles", "Usage", "ViewFiles",
-    "Viewer", "cover_ref", "derive", "difference", "load_view", "overlay_of", "page_owner", "state_resolver",
+    "Delta", "Documents", "Everybody", "Files", "LinkIndex", "Meaning", "Member", "Nobody", "Overlay",
+    "Owner", "Resolver", "Row", "SpaceView", "Spot", "StateFiles", "Usage", "ViewFiles", "Viewer",
+    "cover_ref", "derive", "difference", "load_view", "overlay_of", "page_owner", "state_resolver",
     "tables",
 ]  # fmt: skip

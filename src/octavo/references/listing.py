@@ -28,7 +28,8 @@ _SHOWN = """CASE
     WHEN r.kind = 'user' AND NOT EXISTS (SELECT 1 FROM members m WHERE m.organization_id = :organization
       AND m.user_id = r.target AND m.disabled = 0) THEN 'broken'
     WHEN r.kind = 'collection' AND r.target NOT IN (SELECT id FROM {seen}) THEN 'broken'
-    WHEN r.kind = 'openapi' THEN 'broken'
+    WHEN r.kind = 'openapi' AND NOT EXISTS (SELECT 1 FROM openapi_specs o
+      WHERE o.organization_id = :organization AND o.slug = r.target) THEN 'broken'
     ELSE 'ok' END"""
 # By what is hidden nothing may be put together: each reference to it stands alone.
 _KEY = "CASE WHEN {hidden} THEN 'hidden ' || r.owner_id || ' ' || r.place ELSE r.target_key END"

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ..content import read_source
+from ..content import Drawing, asker_at, draw_blocks, read_source
 from ..core.document import (
     Block,
     Document,
@@ -40,12 +40,16 @@ class Documents:
         self._tx = tx
         self._view = view
         self._resolver = resolver
+        self.varies = False
+        """Whether anything was shown so far that may change without a revision."""
 
-    def to_draw(self, page: Page) -> Document:
-        """For HTML and prints: with references resolved, and the ids of places written into their nodes."""
+    def to_draw(self, page: Page, *, folded: bool) -> Document:
+        """For HTML and prints: with references resolved, and the ids of places written into their nodes. ``folded``:
+        details of what is drawn of something else may be folded up."""
         owner = page_owner(page)
         document = self._resolver.resolve_all(source_document(self._tx, self._view, page), owner)
         document = self._with_includes(document, owner)
+        self._draw(page, document, folded=folded)
         mark_places(document)
         document = show_document(document, self._view.shown(page))
         return self._without_withheld(document, lambda ref, _: self._view.is_withheld(ref))
@@ -56,6 +60,7 @@ class Documents:
         reference."""
         owner = page_owner(page)
         document = self._with_includes(source_document(self._tx, self._view, page), owner)
+        self._draw(page, document, folded=False)
         document = show_document(document, self._view.shown(page))
 
         def withheld(ref: dict[str, Any], type: str) -> bool:
@@ -71,6 +76,11 @@ class Documents:
             return {"kind": "url", "url": url} if url else None
 
         return rewrite(document, address)
+
+    def _draw(self, page: Page, document: Document, *, folded: bool) -> None:
+        """Puts what blocks are drawn as in their place."""
+        drawing = Drawing(asker_at(self._tx, self._view.state.space_id, None), folded, page.title)
+        self.varies = draw_blocks(self._tx, drawing, document) or self.varies
 
     def _with_includes(self, document: Document, owner: Owner) -> Document:
         inclusions = Inclusions()

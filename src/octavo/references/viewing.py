@@ -7,7 +7,10 @@ the tree, and of a document only what its reader sees is handed out.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+import msgspec
 
 from ..content import (
     Expansion,
@@ -29,7 +32,7 @@ from ..core.document import (
     close_conditions,
     list_places,
 )
-from ..core.expressions import Shown
+from ..core.expressions import NOBODY, Shown
 from ..core.page_tree import PageTree
 from ..core.pages import Page
 from ..errors import BadRequest
@@ -44,7 +47,7 @@ _PAGE_BYTES = 900
 
 
 class SpaceView:
-    """The pages, files and variables of one revision for a visitor who has proved nothing.
+    """The pages, files and variables of one revision for one ``visitor``, as conditions ask them.
 
     ``tree`` are the pages that they see, ``every`` all there are: a link to one that is withheld is no broken link.
     ``computed`` names all that computed pages are made of.
@@ -57,8 +60,11 @@ class SpaceView:
         items: list[Item],
         variables: dict[str, Any],
         computed: bytes = b"",
+        visitor: Mapping[str, Any] = NOBODY,
     ) -> None:
         self.state = state
+        self.visitor = visitor
+        self._pages = pages
         self.computed = computed
         self.variables = variables
         self.tree = PageTree(pages, self._holds)
@@ -75,7 +81,12 @@ class SpaceView:
 
     def shown(self, page: Page) -> Shown:
         """What expressions and conditions on a page give to this visitor."""
-        return Shown(self.variables, page.variables)
+        return Shown(self.variables, page.variables, self.visitor)
+
+    def seen_by(self, visitor: Mapping[str, Any]) -> SpaceView:
+        """The same revision for somebody else."""
+        items = list(self.items.values())
+        return SpaceView(self.state, self._pages, items, self.variables, self.computed, visitor)
 
     def is_withheld(self, ref: dict[str, Any]) -> bool:
         """Whether a resolved reference leads to a page that is there, but not for this visitor."""
@@ -98,7 +109,20 @@ class SpaceView:
 _views: ByteCache[SpaceView] = ByteCache(_CACHE_BYTES)
 
 
-def load_view(tx: Transaction, state: State) -> SpaceView:
+def load_view(tx: Transaction, state: State, visitor: Mapping[str, Any] = NOBODY) -> SpaceView:
+    """The view of a state; it is kept, for each visitor that differs."""
+    loaded = _load_for_nobody(tx, state)
+    if visitor == NOBODY:
+        return loaded
+    key = (state.revision_id, loaded.computed, msgspec.json.encode(visitor, order="sorted"))
+    seen = _views.get(key)
+    if seen is None:
+        seen = loaded.seen_by(visitor)
+        _views.put(key, seen, _PAGE_BYTES * (len(loaded.every) + len(loaded.items)) + 1)
+    return seen
+
+
+def _load_for_nobody(tx: Transaction, state: State) -> SpaceView:
     # A state without computed pages is all that its revision says, and is kept under it alone.
     loaded = _views.get((state.revision_id, b""))
     if loaded is None:

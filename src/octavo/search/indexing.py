@@ -13,7 +13,7 @@ from tempfile import SpooledTemporaryFile
 import msgspec
 
 from ..content import Changes, State, list_pages, main_state, read_source, rebuild_derived
-from ..core.document import close_conditions, sections
+from ..core.document import Document, close_conditions, sections
 from ..core.links import app_hosts
 from ..core.pages import Page
 from ..errors import NotFound
@@ -25,16 +25,18 @@ from .store import PageText, SectionText
 
 _IN_MEMORY = 4 * 1024 * 1024
 _SECONDS = 3600.0
-_INDEXED = ("document", "group")
+INDEXED = ("document", "group")
 _MAX_BODY = 50_000
 """Characters of one section that are indexed; a longer one is a table of data, not text."""
 
 
 class Prepared:
-    """What a revision changes in the index, waiting for its transaction."""
+    """What a revision changes in the index, waiting for its transaction. ``computes``: it has to do with computed
+    pages."""
 
     def __init__(self) -> None:
         self.gone: list[str] = []
+        self.computes = False
         self._spool = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed with the object
 
     def add(self, page: PageText) -> None:
@@ -54,9 +56,15 @@ def prepare(
     prepared = Prepared()
     for page_id, page in changes.pages.items():
         prepared.gone.append(page_id)
-        if page is not None and page.kind in _INDEXED:
-            prepared.add(store.prepare_page(tx, state.space_id, page_id, _titles(page), _sections(tx, page)))
+        prepared.computes = prepared.computes or (page is not None and page.kind == "computed")
+        if page is not None and page.kind in INDEXED:
+            prepared.add(page_text(tx, state.space_id, page, read_source(tx, page.body)))
     return prepared
+
+
+def page_text(tx: Transaction, space_id: str, page: Page, document: Document) -> PageText:
+    """A page as it is written to the index, with this text."""
+    return store.prepare_page(tx, space_id, page.id, _titles(page), _cut(page, document))
 
 
 def _titles(page: Page) -> str:
@@ -64,17 +72,18 @@ def _titles(page: Page) -> str:
     return "\n".join(dict.fromkeys(title for title in (page.link_title, page.title) if title))
 
 
-def _sections(tx: Transaction, page: Page) -> list[SectionText]:
-    cut = [
+def _cut(page: Page, document: Document) -> list[SectionText]:
+    """A page's text by sections, with its description in front."""
+    found = [
         SectionText(part.id, part.title, part.text[:_MAX_BODY], part.conditions)
-        for part in sections(close_conditions(read_source(tx, page.body)))
+        for part in sections(close_conditions(document))
     ]
     about = page.description or ""
-    lead = next((n for n, part in enumerate(cut) if part.anchor is None and not part.conditions), None)
+    lead = next((n for n, part in enumerate(found) if part.anchor is None and not part.conditions), None)
     if lead is None:
-        return [SectionText(None, "", about), *cut]
-    cut[lead] = SectionText(None, "", f"{about}\n{cut[lead].body}".strip())
-    return cut
+        return [SectionText(None, "", about), *found]
+    found[lead] = SectionText(None, "", f"{about}\n{found[lead].body}".strip())
+    return found
 
 
 def is_still_true(
@@ -84,16 +93,10 @@ def is_still_true(
     return True
 
 
-def apply(tx: Transaction, space_id: str, prepared: Prepared) -> None:
-    """Brings the index up to the revision that this transaction makes."""
-    lost = store.remove_pages(tx, space_id, prepared.gone)
-    gained = store.add_pages(tx, space_id, prepared.pages())
-    store.count_words(tx, space_id, gained, lost)
-
-
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
     """Compares the number of indexed pages with that of main, and of sections and words with what pages have."""
-    wanted = sum(page.kind in _INDEXED for page in list_pages(tx, main_state(tx, space_id)))
+    wanted = sum(page.kind in INDEXED for page in list_pages(tx, main_state(tx, space_id)))
+    wanted += len(store.list_computed(tx, space_id))
     there = store.measure(tx, space_id)
     if there.pages != wanted or there.pages_with_sections != wanted:
         indexed = min(there.pages, there.pages_with_sections)

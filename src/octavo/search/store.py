@@ -169,15 +169,18 @@ def remove_pages(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> Cou
     return lost
 
 
-def add_pages(tx: Transaction, space_id: str, pages: Iterable[PageText]) -> Counter[str]:
+def add_pages(
+    tx: Transaction, space_id: str, pages: Iterable[PageText], *, computed: bool = False
+) -> Counter[str]:
     """Indexes pages that are not in the index; the words they have, by the number of pages (for ``count_words``)."""
     gained: Counter[str] = Counter()
 
     def rows() -> Iterator[dict[str, str | None]]:
         for page in pages:
             tx.run(
-                """INSERT INTO search_pages (space_id, page_id, titles, words)
-                   VALUES (:space, :page, :titles, :words)""",
+                """INSERT INTO search_pages (space_id, page_id, titles, words, computed)
+                   VALUES (:space, :page, :titles, :words, :computed)""",
+                computed=int(computed),
                 space=space_id,
                 page=page.page_id,
                 titles=page.titles,
@@ -216,6 +219,19 @@ def count_words(tx: Transaction, space_id: str, gained: Counter[str], lost: Coun
         "DELETE FROM search_words WHERE space_id = :space AND word = :word AND pages <= 0",
         [{"space": row["space"], "word": row["word"]} for row in rows if changes[str(row["word"])] < 0],
     )
+
+
+def list_computed(tx: Transaction, space_id: str) -> list[str]:
+    """The ids of the computed pages that are indexed."""
+    rows = tx.all("SELECT page_id FROM search_pages WHERE space_id = :space AND computed = 1", space=space_id)
+    return [row[0] for row in rows]
+
+
+def has_computed(tx: Transaction, space_id: str) -> bool:
+    found = tx.one(
+        "SELECT 1 FROM search_pages WHERE space_id = :space AND computed = 1 LIMIT 1", space=space_id
+    )
+    return found is not None
 
 
 def clear(tx: Transaction, space_id: str) -> None:
@@ -266,8 +282,8 @@ def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
         "organization_key": _organization_key(tx, copy_id),
     }
     tx.run(
-        """INSERT INTO search_pages (space_id, page_id, titles, words)
-           SELECT :copy, page_id, titles, words FROM search_pages WHERE space_id = :source""",
+        """INSERT INTO search_pages (space_id, page_id, titles, words, computed)
+           SELECT :copy, page_id, titles, words, computed FROM search_pages WHERE space_id = :source""",
         source=source_id,
         copy=copy_id,
     )

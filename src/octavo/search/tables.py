@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..content import derive_from_main
 from ..kit.tables import Table, declare
 from ..spaces import on_copy, on_transfer
-from .indexing import apply, check, follow_transfer, is_still_true, prepare
+from .computed import apply
+from .indexing import check, follow_transfer, is_still_true, prepare
 from .store import clear, copy_space
 
 declare(

@@ -16,7 +16,7 @@ class SearchQuery(PageQuery, kw_only=True):
     query: Annotated[str, Meta(max_length=MAX_SEARCH)]
 
 
-class AppUrls(Struct):
+class SearchUrls(Struct):
     app: str
 
 
@@ -29,14 +29,14 @@ class SearchSection(Struct):
     title: str
     path: str
     body: str
-    urls: AppUrls
+    urls: SearchUrls
 
 
 class SearchPage(Struct):
     id: str
     title: str
     path: str
-    urls: AppUrls
+    urls: SearchUrls
     sections: list[SearchSection]
     ancestors: list[Ancestor]
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..core.free_names import free_name
-from ..core.pages import slugify
+from ..core.pages import ranks, slugify
 from ..errors import BadRequest, NotFound
 from ..kit.db import Transaction
 from ..spaces import get_space
 from . import store
+from .structure.changing import RESERVED
+from .structure.store import insert_site_space
 
 _BASENAME_MAX = 90
 
@@ -45,7 +47,9 @@ def create_site(
         tx, organization_id=organization_id, type=type, title=title, basename=basename, visibility=visibility
     )
     paths: list[str] = []
-    for space_id, space_title in zip(spaces, titles, strict=True):
-        paths.append(free_name(slugify(space_title), set(paths).__contains__))
-        store.insert_site_space(tx, site_id, space_id, paths[-1])
+    for space_id, space_title, rank in zip(spaces, titles, ranks(len(spaces)), strict=True):
+        paths.append(free_name(slugify(space_title)[:_BASENAME_MAX], {*paths, *RESERVED}.__contains__))
+        insert_site_space(
+            tx, site_id, space_id, section_id=None, rank=rank, path=paths[-1], is_default=len(paths) == 1
+        )
     return site_id

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from ..access import Can, OrgAccess, SignedIn, organization_access
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call
+from ..openapi import put_first
 from ..orgs import (
     CreateOrganization,
     Organization,
@@ -22,9 +25,13 @@ operation = Area("orgs").operation
 
 
 class CreateOrganizationQuery(Struct, rename="camel"):
-    """``withDefaultSite``: whether the organization begins with a space and a site that shows it."""
+    """``withDefaultSite``: whether the organization begins with a space and a site that shows it. ``openapiUrl``:
+    where its first API specification comes from."""
 
     with_default_site: bool = False
+    openapi_url: Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^https?://[^\s]+$")] | None = (
+        None
+    )
 
 
 @operation("createOrganization", "POST", "/orgs", needs=Can.OWN_ACCOUNT, returns=Organization, status=201)
@@ -32,11 +39,13 @@ def create(
     call: Call, caller: SignedIn, query: CreateOrganizationQuery, body: CreateOrganization
 ) -> Organization:
     """A new organization, which the caller administers. With `withDefaultSite` it has an empty space and an
-    unpublished site over it, which is its default content."""
+    unpublished site over it, which is its default content. With `openapiUrl` it has the API specification `api`."""
     with call.db.write() as tx:
         made = create_organization_for(tx, call, caller.user_id, body)
         if query.with_default_site:
             _add_default_site(tx, call, organization_access(tx, caller.actor, Can.ADMIN, made.id), made.title)
+        if query.openapi_url is not None:
+            put_first(tx, call, made.id, query.openapi_url)
         return present_organization(call, get_organization(tx, made.id), "admin")
 
 

@@ -5,18 +5,20 @@ The role in the organization says who may make and change sites, and nothing abo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
-from ..access import SPACE, Can, OrgAccess, SiteAccess, at_least, find_space_access
+from ..access import SPACE, Can, OrgAccess, SiteAccess, at_least, audit, find_space_access
 from ..errors import Forbidden, NotFound
 from ..kit.db import Transaction
+from ..kit.operation import Call
 from . import store
+from .structure.store import load_structure
 
 
-def require_publishable(tx: Transaction, org: OrgAccess, space_ids: Sequence[str]) -> None:
-    """Raises NotFound or Forbidden naming a space of a body that the caller may not publish in a site of ``org``."""
-    for n, space_id in enumerate(space_ids):
-        place = f"spaces[{n}]"
+def require_publishable(tx: Transaction, org: OrgAccess, spaces: Mapping[str, str]) -> None:
+    """Raises NotFound or Forbidden naming a space that the caller may not publish in a site of ``org``. ``spaces``:
+    their ids by where a body says them."""
+    for place, space_id in spaces.items():
         space = find_space_access(tx, org.actor, Can.VIEW, space_id)
         if space is None or space.organization_id != org.organization_id:
             raise NotFound(f"{place}: there is no space {space_id!r} in this organization.")
@@ -24,11 +26,18 @@ def require_publishable(tx: Transaction, org: OrgAccess, space_ids: Sequence[str
             raise Forbidden(f"{place}: a space is published by those who administer it.")
 
 
-def publish_site(tx: Transaction, site: SiteAccess) -> None:
+def publish_site(tx: Transaction, call: Call, site: SiteAccess) -> None:
     """Opens a site to its audience. Raises Forbidden when it shows a space that the caller may not publish."""
-    for shown in store.list_site_spaces(tx, site.site_id):
+    for shown in load_structure(tx, site.site_id).site_spaces.values():
         if find_space_access(tx, site.actor, Can.ADMIN, shown.space_id) is None:
             raise Forbidden(
                 "This site shows spaces that you do not administer: they are not yours to publish."
             )
     store.set_published(tx, site.site_id, True)
+    audit(tx, call, "site.published", site.organization_id, ("site", site.site_id))
+
+
+def unpublish_site(tx: Transaction, call: Call, site: SiteAccess) -> None:
+    """Closes a site."""
+    store.set_published(tx, site.site_id, False)
+    audit(tx, call, "site.unpublished", site.organization_id, ("site", site.site_id))

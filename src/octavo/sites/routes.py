@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
-from ..access import Can, OrgAccess, SiteAccess, audit, find_space_access
+from ..access import Can, OrgAccess, SignedIn, SiteAccess, find_space_access, present_people
+from ..errors import NotFound
 from ..kit.db import Transaction
-from ..kit.operation import Area, Call
-from ..kit.pagination import Listing, present_slice
+from ..kit.operation import Area, Call, Deletion
+from ..kit.pagination import Listing, PageQuery, present_slice
 from ..orgs import get_organization
-from . import organization_routes, publishing, store
+from ..pages import Embed, EmbedQuery, find_embed
+from ..search import SearchListing, SearchSpace
+from . import addresses, editing, hostnames, organization_routes, publishing, searching, store
+from .addresses_wire import AddressQuery, CollectionAt, SpaceAt
 from .creating import create_site as create
+from .profile import present_profile
+from .profile_wire import IntegrationScript, PublishedSite, SearchSite, UserSitePermission
 from .publishing import require_publishable
-from .wire import CreateSite, Site, SitesQuery, present_site
+from .structure.wire import ShownQuery
+from .wire import (
+    CreateSite,
+    CustomHostname,
+    OrganizationTarget,
+    Site,
+    SitesQuery,
+    Subdomain,
+    UpdateAds,
+    UpdateSite,
+    present_hostname,
+    present_site,
+)
 
 operation = Area("sites").operation
 
@@ -53,7 +71,7 @@ def create_site(call: Call, org: OrgAccess, body: CreateSite | None) -> Site:
     """A new site, not yet published, over spaces of the organization that the caller administers."""
     given = body or CreateSite()
     with call.db.write() as tx:
-        require_publishable(tx, org, given.spaces)
+        require_publishable(tx, org, {f"spaces[{n}]": space for n, space in enumerate(given.spaces)})
         site_id = create(
             tx,
             organization_id=org.organization_id,
@@ -79,14 +97,30 @@ def get_site(call: Call, site: SiteAccess) -> Site:
         return _site(call, tx, site.organization_id, site.site_id)
 
 
+@operation("updateSiteById", "PATCH", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN, returns=Site)
+def update_site(call: Call, site: SiteAccess, body: UpdateSite) -> Site:
+    """Changes a site. A basename that it leaves leads on to it; so do the addresses of sections and variants."""
+    with call.db.write() as tx:
+        editing.update_site(tx, call, site, body)
+        return _site(call, tx, site.organization_id, site.site_id)
+
+
+@operation(
+    "deleteSiteById", "DELETE", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN, returns=Deletion
+)
+def delete_site(call: Call, site: SiteAccess) -> bool:
+    """Removes a site with its structure and settings. The content of its spaces stays where it is."""
+    with call.db.write() as tx:
+        return editing.delete_site(tx, call, site)
+
+
 @operation(
     "publishSite", "POST", "/orgs/{organizationId}/sites/{siteId}/publish", needs=Can.ADMIN, returns=Site
 )
 def publish_site(call: Call, site: SiteAccess) -> Site:
     """Opens the site to the audience its visibility sets. For those who administer each space that it shows."""
     with call.db.write() as tx:
-        publishing.publish_site(tx, site)
-        audit(tx, call, "site.published", site.organization_id, ("site", site.site_id))
+        publishing.publish_site(tx, call, site)
         return _site(call, tx, site.organization_id, site.site_id)
 
 
@@ -96,6 +130,140 @@ def publish_site(call: Call, site: SiteAccess) -> Site:
 def unpublish_site(call: Call, site: SiteAccess) -> Site:
     """Closes the site; nobody reaches it until it is published again."""
     with call.db.write() as tx:
-        store.set_published(tx, site.site_id, False)
-        audit(tx, call, "site.unpublished", site.organization_id, ("site", site.site_id))
+        publishing.unpublish_site(tx, call, site)
         return _site(call, tx, site.organization_id, site.site_id)
+
+
+@operation(
+    "getPublishedContentSite",
+    "GET",
+    "/orgs/{organizationId}/sites/{siteId}/published",
+    needs=Can.VIEW,
+    returns=PublishedSite,
+    errors=(404,),
+)
+def get_published_site(call: Call, site: SiteAccess, query: ShownQuery) -> PublishedSite:
+    """A published site as a whole: its structure, as far as the caller sees it, and how it looks."""
+    with call.db.read() as tx:
+        return present_profile(tx, call, site, query.share_key)
+
+
+@operation(
+    "searchSiteContent",
+    "POST",
+    "/orgs/{organizationId}/sites/{siteId}/search",
+    needs=Can.VIEW,
+    returns=SearchListing[SearchSpace],
+)
+def search_site(
+    call: Call, site: SiteAccess, body: SearchSite, query: PageQuery
+) -> SearchListing[SearchSpace]:
+    """All spaces of the site with pages that match, best first, of those the caller sees, each with its ten best
+    pages.
+
+    Up to 1,000 spaces are counted exactly; of more, `count` is at least that, and `countIsLowerBound` says so."""
+    with call.db.read() as tx:
+        return searching.search_site(tx, call, site, body, query)
+
+
+@operation(
+    "listPermissionsAggregateInSite",
+    "GET",
+    "/orgs/{organizationId}/sites/{siteId}/permissions/aggregate",
+    needs=Can.ADMIN,
+    returns=Listing[UserSitePermission],
+)
+def list_people(call: Call, site: SiteAccess, query: PageQuery) -> Listing[UserSitePermission]:
+    """Everybody who sees the site in the organization, with their role: nobody has another one here than there."""
+    with call.db.read() as tx:
+        found = store.list_people(tx, site.organization_id, query.limit, query.page)
+        people = present_people(call, tx, [user_id for user_id, _ in found.rows])
+    origin = OrganizationTarget(site.organization_id)
+    return present_slice(found, lambda row: UserSitePermission(row[1], people[row[0]], origin))
+
+
+@operation(
+    "listSiteIntegrationScripts",
+    "GET",
+    "/orgs/{organizationId}/sites/{siteId}/integration-scripts",
+    needs=Can.VIEW,
+    returns=list[IntegrationScript],
+    errors=(400,),
+)
+def list_scripts(call: Call, site: SiteAccess) -> list[IntegrationScript]:
+    """The scripts that integrations put into the site's pages: none, since integrations put no scripts into sites yet."""
+    return []
+
+
+@operation("updateSiteAdsById", "POST", "/orgs/{organizationId}/sites/{siteId}/ads", needs=Can.ADMIN)
+def update_ads(call: Call, site: SiteAccess, body: UpdateAds | None) -> None:
+    """Keeps what is said about ads, and shows it on the site. Octavo shows no ads."""
+    with call.db.write() as tx:
+        editing.update_ads(tx, call, site, body or UpdateAds())
+
+
+@operation("getSubdomain", "GET", "/subdomains/{subdomain}", needs=Can.VIEW, returns=Subdomain)
+def get_subdomain(call: Call, org: OrgAccess) -> Subdomain:
+    """What the first part of the address of an organization's sites stands for."""
+    with call.db.read() as tx:
+        return Subdomain(
+            get_organization(tx, org.organization_id).hostname or "", OrganizationTarget(org.organization_id)
+        )
+
+
+# --- addresses ----------------------------------------------------------------------------------------
+
+
+@operation("getContentByUrl", "GET", "/urls/content", needs=Can.SIGN_IN, returns=CollectionAt | SpaceAt)
+def get_content_by_url(call: Call, caller: SignedIn, query: AddressQuery) -> CollectionAt | SpaceAt:
+    """What of the caller's content is at an address, of the application or of a published site."""
+    with call.db.read() as tx:
+        return addresses.find_content(tx, call, caller, query.url)
+
+
+@operation("getEmbedByUrl", "GET", "/urls/embed", needs=Can.SIGN_IN, returns=Embed)
+def get_embed_by_url(call: Call, caller: SignedIn, query: EmbedQuery) -> Embed:
+    """What an address shows when it is embedded; one that cannot be reached is a plain link."""
+    return find_embed(call.settings, query.url)
+
+
+# --- host names ---------------------------------------------------------------------------------------
+
+
+def _hostname(call: Call, tx: Transaction, site: SiteAccess) -> CustomHostname:
+    return present_hostname(call, store.get_site(tx, site.site_id))
+
+
+@operation("getCustomHostname", "GET", "/custom-hostnames/{hostname}", needs=Can.VIEW, returns=CustomHostname)
+def get_hostname(call: Call, site: SiteAccess) -> CustomHostname:
+    """Which site a host name belongs to, and what the last check of it said."""
+    with call.db.read() as tx:
+        return _hostname(call, tx, site)
+
+
+@operation(
+    "dnsRevalidateCustomHostname",
+    "PATCH",
+    "/custom-hostnames/{hostname}",
+    needs=Can.ADMIN,
+    errors=(400, 409),
+)
+def check_hostname(call: Call, site: SiteAccess) -> None:
+    """Asks the network whether the host name leads to the sites of this server."""
+    with call.db.read() as tx:
+        hostname = store.get_site(tx, site.site_id).hostname
+    if hostname is None:
+        raise NotFound("The host name was given up meanwhile.")
+    status = hostnames.check_hostname(call.settings, hostname)
+    with call.db.write() as tx:
+        hostnames.put_status(tx, site, hostname, status)
+
+
+@operation(
+    "removeCustomHostname", "DELETE", "/custom-hostnames/{hostname}", needs=Can.ADMIN, returns=Deletion
+)
+def remove_hostname(call: Call, site: SiteAccess) -> bool:
+    """Gives a host name up: the site is below the address of this server's sites again."""
+    with call.db.write() as tx:
+        hostnames.remove_hostname(tx, call, site)
+    return True

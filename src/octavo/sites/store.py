@@ -1,17 +1,36 @@
-"""Sites and the spaces they show."""
+"""Sites: rows in, frozen records out."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
-from ..core.pages import rank_between
 from ..errors import NotFound
 from ..kit import ids
 from ..kit.clock import now
-from ..kit.db import Transaction
+from ..kit.db import Row, Transaction
 from ..kit.pagination import Slice, decode_token, slice_rows
+
+
+class VisitorAuth(Struct, frozen=True, omit_defaults=True):
+    """How visitors of a site sign in. ``login_url``: where they are sent; ``key_version``: of the key that their
+    tokens are signed with, see ``audiences.visitor_auth``."""
+
+    login_url: str | None = None
+    key_version: str = ""
+
+
+class SiteSettings(Struct, frozen=True, omit_defaults=True):
+    """What is seldom asked for; kept as JSON in ``sites.settings``. ``ads`` means nothing here, it is kept and
+    answered."""
+
+    proxy: str | None = None
+    adaptive: bool = False
+    visitor_auth: VisitorAuth = VisitorAuth()
+    ads: dict[str, Any] | None = None
+    hostname_status: str | None = None
 
 
 class SiteRow(Struct, frozen=True):
@@ -24,7 +43,7 @@ class SiteRow(Struct, frozen=True):
     visibility: str
     published: int
     agents_context: str
-    settings: str
+    settings: SiteSettings
     created_at: int
     updated_at: int
     site_spaces: int
@@ -37,26 +56,21 @@ _SITE = (
 )
 
 
-class SiteSpaceRow(Struct, frozen=True):
-    id: str
-    site_id: str
-    space_id: str
-    section_id: str | None
-    rank: str
-    path: str
-    is_default: int
-    condition: str | None
-    created_at: int
+_SETTINGS = SiteRow.__struct_fields__.index("settings")
+_decoder = msgspec.json.Decoder(SiteSettings)
 
 
-_SITE_SPACE = ", ".join(f"x.{name}" for name in SiteSpaceRow.__struct_fields__)
+def _site(row: Row) -> SiteRow:
+    values = list(row)
+    values[_SETTINGS] = _decoder.decode(values[_SETTINGS])
+    return SiteRow(*values)
 
 
 def get_site(tx: Transaction, site_id: str) -> SiteRow:
     row = tx.one(f"SELECT {_SITE} FROM sites t WHERE t.id = :id", id=site_id)
     if row is None:
         raise NotFound(f"There is no site {site_id!r}.")
-    return SiteRow(*row)
+    return _site(row)
 
 
 def find_site_by_basename(tx: Transaction, organization_id: str, basename: str) -> SiteRow | None:
@@ -65,12 +79,12 @@ def find_site_by_basename(tx: Transaction, organization_id: str, basename: str) 
         org=organization_id,
         basename=basename,
     )
-    return SiteRow(*row) if row else None
+    return _site(row) if row else None
 
 
 def find_site_by_hostname(tx: Transaction, hostname: str) -> SiteRow | None:
     row = tx.one(f"SELECT {_SITE} FROM sites t WHERE t.hostname = :hostname", hostname=hostname)
-    return SiteRow(*row) if row else None
+    return _site(row) if row else None
 
 
 def list_sites(
@@ -110,7 +124,7 @@ def list_sites(
         **given,
     )
     count = tx.value(f"SELECT count(*) FROM sites t WHERE {condition}", **parameters, **given)
-    return slice_rows([SiteRow(*row) for row in rows], limit, count, lambda site: (site.id,))
+    return slice_rows([_site(row) for row in rows], limit, count, lambda site: (site.id,))
 
 
 def insert_site(
@@ -146,29 +160,66 @@ def find_site_of_space(tx: Transaction, space_id: str) -> str | None:
     return None if found is None else str(found)
 
 
-def list_site_spaces(tx: Transaction, site_id: str) -> list[SiteSpaceRow]:
-    """The spaces of a site that are not in the trash, in order."""
-    rows = tx.all(
-        f"""SELECT {_SITE_SPACE} FROM site_spaces x JOIN spaces s ON s.id = x.space_id AND s.deleted_at IS NULL
-            WHERE x.site_id = :site ORDER BY x.rank, x.id""",
-        site=site_id,
-    )
-    return [SiteSpaceRow(*row) for row in rows]
+def update_site(tx: Transaction, site_id: str, **values: Any) -> None:
+    """Sets columns of a site; ``settings`` as they are, not as JSON."""
+    if "settings" in values:
+        values["settings"] = msgspec.json.encode(values["settings"]).decode()
+    columns = ", ".join(f"{name} = :{name}" for name in values)
+    tx.run(f"UPDATE sites SET {columns}, updated_at = :at WHERE id = :site", at=now(), site=site_id, **values)
 
 
-def insert_site_space(tx: Transaction, site_id: str, space_id: str, path: str) -> str:
-    """Shows a space on a site, behind the others; the first one is the default."""
-    last = tx.value("SELECT max(rank) FROM site_spaces WHERE site_id = :site", site=site_id)
-    site_space_id = ids.new_id()
+def touch_site(tx: Transaction, site_id: str) -> None:
+    tx.run("UPDATE sites SET updated_at = :at WHERE id = :site", at=now(), site=site_id)
+
+
+def delete_site(tx: Transaction, site_id: str) -> None:
+    """With all that belongs to it; the content of its spaces stays."""
+    tx.run("DELETE FROM sites WHERE id = :site", site=site_id)
+
+
+def put_former_name(tx: Transaction, organization_id: str, basename: str, site_id: str) -> None:
+    """Remembers what a site was called in its address."""
     tx.run(
-        """INSERT INTO site_spaces (id, site_id, space_id, rank, path, is_default, created_at)
-           VALUES (:id, :site, :space, :rank, :path, :is_default, :at)""",
-        id=site_space_id,
+        """INSERT INTO site_former_names (organization_id, basename, site_id, created_at)
+           VALUES (:org, :basename, :site, :at)
+           ON CONFLICT (organization_id, basename) DO UPDATE SET site_id = :site, created_at = :at""",
+        org=organization_id,
+        basename=basename,
         site=site_id,
-        space=space_id,
-        rank=rank_between(last, None),
-        path=path,
-        is_default=int(last is None),
         at=now(),
     )
-    return site_space_id
+
+
+def remove_former_name(tx: Transaction, organization_id: str, basename: str) -> None:
+    tx.run(
+        "DELETE FROM site_former_names WHERE organization_id = :org AND basename = :basename",
+        org=organization_id,
+        basename=basename,
+    )
+
+
+def find_site_by_former_name(tx: Transaction, organization_id: str, basename: str) -> SiteRow | None:
+    row = tx.one(
+        f"""SELECT {_SITE} FROM site_former_names f JOIN sites t ON t.id = f.site_id
+            WHERE f.organization_id = :org AND f.basename = :basename""",
+        org=organization_id,
+        basename=basename,
+    )
+    return _site(row) if row else None
+
+
+def list_people(
+    tx: Transaction, organization_id: str, limit: int, page: str | None
+) -> Slice[tuple[str, str]]:
+    """Everybody who sees the sites of an organization, by id, with their role in it."""
+    after = decode_token(page, str)
+    people = """FROM members m JOIN users u ON u.id = m.user_id AND u.disabled = 0
+                WHERE m.organization_id = :org AND m.disabled = 0 AND m.role IS NOT NULL"""
+    rows = tx.all(
+        f"SELECT m.user_id, m.role {people} AND m.user_id > :after ORDER BY m.user_id LIMIT :limit",
+        org=organization_id,
+        after=after[0] if after else "",
+        limit=limit + 1,
+    )
+    count = tx.value(f"SELECT count(*) {people}", org=organization_id)
+    return slice_rows([(row[0], row[1]) for row in rows], limit, count, lambda row: (row[0],))

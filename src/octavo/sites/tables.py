@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import get_args
 
-from ..kit.tables import Table, declare
+from ..kit.tables import Table, declare, row
+from .redirects.wire import Kind as RedirectKind
 from .wire import SiteType, Visibility
+
+_OF_SITE = "site_id IN (SELECT id FROM sites WHERE organization_id = :org)"
 
 declare(
     Table(
@@ -16,11 +19,35 @@ declare(
             "visibility": get_args(Visibility),
             "agents_context": ("included", "excluded"),
         },
-        json={"settings": dict},
+        json={"settings": dict, "adaptive_schema": dict, "customization": dict},
     ),
     Table(
         name="site_spaces",
-        of_organization="site_id IN (SELECT id FROM sites WHERE organization_id = :org)",
+        of_organization=_OF_SITE,
+        columns=(row("section_id", "site_sections"),),
+        json={"customization": dict},
         long=("condition",),
     ),
+    Table(
+        name="site_sections",
+        of_organization=_OF_SITE,
+        columns=(row("group_id", "site_section_groups"),),
+        long=("condition",),
+    ),
+    Table(
+        name="site_section_groups",
+        of_organization=_OF_SITE,
+        columns=(row("parent_id", "site_section_groups"),),
+    ),
+    Table(name="site_former_paths", of_organization=_OF_SITE),
+    Table(name="site_former_names", of_organization="organization_id = :org"),
+    Table(
+        name="site_redirects",
+        of_organization=_OF_SITE,
+        columns=(row("page_id", "page_versions.page_id"),),
+        values={"kind": get_args(RedirectKind)},
+        long=("url",),
+    ),
+    Table(name="share_links", stays="secret", secrets=("key_hash",)),
+    Table(name="site_mcp_servers", stays="secret"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -14,6 +14,8 @@ from .store import SiteRow
 
 SiteType = Literal["basic", "premium", "ultimate", "sponsored", "legacy-basic", "legacy-premium"]
 Visibility = Literal["public", "unlisted", "share-link", "visitor-auth"]
+_HOSTNAME = r"^([a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?[.]){2,}[a-zA-Z0-9][a-zA-Z0-9-]{0,61}[a-zA-Z0-9]\Z"
+_PROXY = r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+$"
 SiteTitle = Annotated[str, Meta(min_length=2, max_length=128)]
 
 # Every plan of Octavo includes everything.
@@ -40,6 +42,17 @@ class SiteFeature(Struct):
     frozen: bool = False
 
 
+class AdaptiveContent(Struct):
+    enabled: bool
+
+
+class Proxy(Struct):
+    """``origin``: host and path at which a proxy of the owner's shows the site; ``target``: what it asks."""
+
+    origin: str
+    target: str
+
+
 class Site(Struct, rename="camel"):
     id: str
     type: SiteType
@@ -54,6 +67,23 @@ class Site(Struct, rename="camel"):
     object: Literal["site"] = "site"
     hostname: str | UnsetType = UNSET
     basename: str | UnsetType = UNSET
+    proxy: Proxy | UnsetType = UNSET
+    adaptive_content: AdaptiveContent | UnsetType = UNSET
+    ads: dict[str, Any] | UnsetType = UNSET
+
+
+class UpdateSite(Struct, rename="camel"):
+    """``proxy`` null removes it. ``hostname`` is ours: the site's own host name, null for none."""
+
+    title: SiteTitle | UnsetType = UNSET
+    visibility: Visibility | UnsetType = UNSET
+    basename: Annotated[str, Meta(min_length=1, max_length=100)] | UnsetType = UNSET
+    adaptive_content: AdaptiveContent | UnsetType = UNSET
+    agents_context: Literal["excluded", "included"] | UnsetType = UNSET
+    default_site_space: str | UnsetType = UNSET
+    default_site_section: str | UnsetType = UNSET
+    proxy: Annotated[str, Meta(max_length=512, pattern=_PROXY)] | None | UnsetType = UNSET
+    hostname: Annotated[str, Meta(max_length=253, pattern=_HOSTNAME)] | None | UnsetType = UNSET
 
 
 class CreateSite(Struct):
@@ -68,6 +98,52 @@ class SitesQuery(PageQuery):
     title: str | None = None
     published: bool | None = None
     type: list[SiteType] | None = None
+
+
+class UpdateAds(Struct):
+    """A site is sent in for review with a ``topic``, or shows no ads."""
+
+    status: Literal["in-review", "disabled"] = "in-review"
+    topic: Literal["webdev", "crypto"] = "webdev"
+
+
+class OrganizationTarget(Struct, tag="organization"):
+    organization: str
+
+
+class Subdomain(Struct, rename="camel", tag_field="object", tag="subdomain"):
+    subdomain: str
+    target: OrganizationTarget
+    is_active: bool = True
+
+
+class SiteTarget(Struct, tag="site"):
+    site: str
+
+
+class LocationUrls(Struct):
+    location: str
+
+
+class CustomHostname(Struct, rename="camel", tag_field="object", tag="custom-hostname"):
+    """``isActive``: the site is published there. ``status``: what the last check said."""
+
+    hostname: str
+    target: SiteTarget
+    is_active: bool
+    urls: LocationUrls
+    status: str | UnsetType = UNSET
+
+
+def present_hostname(call: Call, site: SiteRow) -> CustomHostname:
+    assert site.hostname is not None, "it was entered by it"
+    return CustomHostname(
+        hostname=site.hostname,
+        target=SiteTarget(site.id),
+        is_active=bool(site.published),
+        urls=LocationUrls(call.url(f"/custom-hostnames/{site.hostname}")),
+        status=site.settings.hostname_status or UNSET,
+    )
 
 
 def published_url(sites_url: str, org: OrgRow, site: SiteRow) -> str:
@@ -96,4 +172,9 @@ def present_site(call: Call, org: OrgRow, site: SiteRow) -> Site:
         ),
         hostname=site.hostname or UNSET,
         basename=site.basename,
+        proxy=Proxy(site.settings.proxy, published_url(call.settings.sites_url, org, site))
+        if site.settings.proxy
+        else UNSET,
+        adaptive_content=AdaptiveContent(site.settings.adaptive),
+        ads=site.settings.ads or UNSET,
     )

@@ -2,6 +2,7 @@
 
 from . import tables as tables
 from .creating import create_space
+from .duplicating import duplicate_space
 from .hooks import on_copy, on_purge, on_transfer
 from .purging import purge_spaces
 from .store import (
@@ -9,18 +10,31 @@ from .store import (
     SpaceRow,
     get_collection,
     get_space,
+    get_titles,
     insert_space,
     list_spaces,
+    list_spaces_by_id,
     list_visible_space_ids,
     require_collection,
     set_edit_mode,
+    update_space,
 )
 from .unused import is_released, release, remove_unused, retain
-from .wire import Collection, CreateSpace, EditMode, Space, present_collection, present_space
+from .wire import (
+    LANGUAGES,
+    Collection,
+    CreateSpace,
+    EditMode,
+    Language,
+    Space,
+    present_collection,
+    present_space,
+)
 
 __all__ = [
-    "Collection", "CollectionRow", "CreateSpace", "EditMode", "Space", "SpaceRow", "create_space", "get_collection", "get_space", "insert_space",
-    "is_released", "list_spaces", "list_visible_space_ids", "on_copy", "on_purge", "on_transfer",
-    "present_collection", "present_space", "purge_spaces", "release", "remove_unused", "require_collection",
-    "retain", "set_edit_mode", "tables",
+    "Collection", "CollectionRow", "CreateSpace", "EditMode", "LANGUAGES", "Language", "Space", "SpaceRow",
+    "create_space", "duplicate_space", "get_collection", "get_space", "get_titles", "insert_space",
+    "is_released", "list_spaces", "list_spaces_by_id", "list_visible_space_ids", "on_copy", "on_purge",
+    "on_transfer", "present_collection", "present_space", "purge_spaces", "release", "remove_unused",
+    "require_collection", "retain", "set_edit_mode", "tables", "update_space",
 ]  # fmt: skip

@@ -27,6 +27,7 @@ from .wire import (
     MemberContentPermission,
     MemberSpacesQuery,
     Move,
+    RankedQuery,
     Space,
     SpaceQuery,
     Transfer,
@@ -68,10 +69,10 @@ def get_space(call: Call, space: SpaceAccess, query: SpaceQuery) -> Space:
     needs=Can.VIEW,
     returns=Listing[Space],
 )
-def list_spaces(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Space]:
-    """The spaces of an organization that the caller can see, newest first."""
+def list_spaces(call: Call, org: OrgAccess, query: RankedQuery) -> Listing[Space]:
+    """The spaces of an organization that the caller can see, newest first, or in the order that people gave them."""
     with call.db.read() as tx:
-        found = store.list_spaces(tx, org, query.limit, query.page)
+        found = store.list_spaces(tx, org, query.limit, query.page, by_rank=query.order_by == "rank")
     return present_slice(found, lambda item: present_space(call, *item))
 
 
@@ -216,11 +217,14 @@ def get_collection(call: Call, collection: CollectionAccess) -> Collection:
     needs=Can.VIEW,
     returns=Listing[Space],
 )
-def list_collection_spaces(call: Call, collection: CollectionAccess, query: PageQuery) -> Listing[Space]:
-    """The spaces that lie directly in a collection and that the caller can see."""
-    org = collection.organization
+def list_collection_spaces(call: Call, collection: CollectionAccess, query: RankedQuery) -> Listing[Space]:
+    """The spaces that lie directly in a collection and that the caller can see, newest first, or in the order that
+    people gave them."""
+    org, by_rank = collection.organization, query.order_by == "rank"
     with call.db.read() as tx:
-        found = store.list_spaces(tx, org, query.limit, query.page, collection_id=collection.collection_id)
+        found = store.list_spaces(
+            tx, org, query.limit, query.page, collection_id=collection.collection_id, by_rank=by_rank
+        )
     return present_slice(found, lambda item: present_space(call, *item))
 
 
@@ -232,9 +236,12 @@ def list_collection_spaces(call: Call, collection: CollectionAccess, query: Page
     returns=Listing[Collection],
 )
 def list_collections(call: Call, org: OrgAccess, query: CollectionsQuery) -> Listing[Collection]:
-    """The collections of an organization that the caller can see; with ``nested=false`` those at the top."""
+    """The collections of an organization that the caller can see, newest first, or in the order that people gave them;
+    with ``nested=false`` those at the top."""
     with call.db.read() as tx:
-        found = store.list_collections(tx, org, query.limit, query.page, nested=query.nested)
+        found = store.list_collections(
+            tx, org, query.limit, query.page, nested=query.nested, by_rank=query.order_by == "rank"
+        )
     return present_slice(found, lambda item: present_collection(call, *item))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -28,9 +29,12 @@ from ..kit.pagination import Slice, decode_token, slice_rows
 
 
 class SpaceRow(Struct, frozen=True):
+    """``rank``: its position among the spaces and collections at its place."""
+
     id: str
     organization_id: str
     collection_id: str | None
+    rank: str
     title: str
     emoji: str | None
     icon: str | None
@@ -47,9 +51,19 @@ class SpaceRow(Struct, frozen=True):
     created_at: int
     updated_at: int
     deleted_at: int | None
+    published: str | None
+    """Where the first published site that shows it does so: `VISIBILITY HOST/PATH/`, the host empty below the
+    installation's address for sites."""
 
 
-_SPACE = ", ".join(f"s.{name}" for name in SpaceRow.__struct_fields__)
+# The path is that of ``sites.structure``: defaults have none of their own.
+_PUBLISHED = """(SELECT p.visibility || ' ' || COALESCE(p.hostname || '/', '/' || COALESCE(po.hostname, po.id) || '/' || p.basename || '/')
+    || CASE WHEN px.is_default = 1 OR px.id IS NULL THEN '' ELSE px.path || '/' END
+    || CASE WHEN ps.is_default = 1 THEN '' ELSE ps.path || '/' END
+  FROM site_spaces ps JOIN sites p ON p.id = ps.site_id AND p.published = 1
+    JOIN organizations po ON po.id = p.organization_id LEFT JOIN site_sections px ON px.id = ps.section_id
+  WHERE ps.space_id = s.id ORDER BY ps.id LIMIT 1)"""
+_SPACE = ", ".join([*(f"s.{name}" for name in SpaceRow.__struct_fields__[:-1]), _PUBLISHED])
 
 
 def get_space(tx: Transaction, space_id: str) -> SpaceRow:
@@ -68,10 +82,12 @@ def list_spaces(
     collection_id: str | None = None,
     deleted_since: int | None = None,
     ascending: bool = False,
+    by_rank: bool = False,
 ) -> Slice[tuple[SpaceRow, str | None]]:
     """Spaces of an organization (or of one collection) the caller sees, each with the caller's role there.
 
-    Newest first, or oldest. ``deleted_since``: those in the trash, deleted at that moment or later, instead.
+    Newest first, or oldest; or ``by_rank``: place by place (the top first), each in the order people gave it.
+    ``deleted_since``: those in the trash, deleted at that moment or later, instead.
     """
     parameters: dict[str, Any] = {}
     where = "s.deleted_at IS NULL"
@@ -81,6 +97,10 @@ def list_spaces(
         where += " AND s.collection_id = :collection"
         parameters["collection"] = collection_id
     seen = seen_spaces(org, where, **parameters)
+    if by_rank:
+        rows, count = _ranked_rows(tx, seen, _SPACE, "spaces s", "collection_id", limit, page)
+        ranked = [(SpaceRow(*row), role) for row, role in rows]
+        return slice_rows(ranked, limit, count, lambda item: _rank_key(item[0], item[0].collection_id))
     rows, count = _seen_rows(tx, seen, _SPACE, "spaces s", limit, page, ascending=ascending)
     found = [(SpaceRow(*row), role) for row, role in rows]
     return slice_rows(found, limit, count, lambda item: (item[0].id,))
@@ -115,6 +135,35 @@ def _seen_rows(
     return [(row[:-2], role_at(row[-2])) for row in rows], count
 
 
+def _rank_key(row: SpaceRow | CollectionRow, parent_id: str | None) -> tuple[str, str, str]:
+    return parent_id or "", row.rank, row.id
+
+
+def _ranked_rows(
+    tx: Transaction, seen: Seen, columns: str, table: str, place: str, limit: int, page: str | None
+) -> tuple[list[tuple[Row, str | None]], int]:
+    """As ``_seen_rows``, by the column ``place`` and the order at each."""
+    after = decode_token(page, str, str, str)
+    own = table[-1]
+    key = f"COALESCE({own}.{place}, ''), {own}.rank, {own}.id"
+    parameters: dict[str, Any] = dict(seen.parameters)
+    beyond = ""
+    if after is not None:
+        beyond = f"WHERE ({key}) > (:place, :rank, :after)"
+        parameters |= {"place": after[0], "rank": after[1], "after": after[2]}
+    rows = tx.all(
+        f"""{seen.prefix} SELECT {columns}, v.height, {seen.total} FROM {seen.visible} v
+            JOIN {table} ON {own}.id = v.id {beyond} ORDER BY {key} LIMIT :limit""",
+        limit=limit + 1,
+        **parameters,
+    )
+    if rows:
+        count = rows[0][-1]
+    else:
+        count = tx.value(f"{seen.prefix} SELECT {seen.total}", **seen.parameters) if after else 0
+    return [(row[:-2], role_at(row[-2])) for row in rows], count
+
+
 def count_administered(tx: Transaction, org: OrgAccess, collection_ids: list[str]) -> int:
     """How many of these collections, and of the spaces right in them, the caller administers."""
     both = (
@@ -130,6 +179,31 @@ def count_administered(tx: Transaction, org: OrgAccess, collection_ids: list[str
         )
         for seen, abilities in both
     )
+
+
+class SpaceTitle(Struct, frozen=True):
+    title: str
+    language: str | None
+
+
+def get_titles(tx: Transaction, space_ids: Sequence[str]) -> dict[str, SpaceTitle]:
+    """What spaces are called, by their ids."""
+    rows = tx.all(
+        "SELECT id, title, language FROM spaces WHERE id IN :ids", ids=list(dict.fromkeys(space_ids))
+    )
+    return {row[0]: SpaceTitle(*row[1:]) for row in rows}
+
+
+def list_spaces_by_id(
+    tx: Transaction, org: Viewer, space_ids: Sequence[str]
+) -> dict[str, tuple[SpaceRow, str | None]]:
+    """Those of these spaces that the caller sees and that are not in the trash, each with the caller's role there."""
+    seen = seen_spaces(org, "s.id IN :ids AND s.deleted_at IS NULL", ids=list(space_ids))
+    rows = tx.all(
+        f"{seen.prefix} SELECT {_SPACE}, v.height FROM {seen.visible} v JOIN spaces s ON s.id = v.id",
+        **seen.parameters,
+    )
+    return {row[0]: (SpaceRow(*row[:-1]), role_at(row[-1])) for row in rows}
 
 
 def list_visible_space_ids(tx: Transaction, org: OrgAccess) -> list[str]:
@@ -228,6 +302,7 @@ class CollectionRow(Struct, frozen=True):
     id: str
     organization_id: str
     parent_id: str | None
+    rank: str
     title: str
     description: str | None
     default_level: str | None
@@ -253,14 +328,19 @@ def require_collection(tx: Transaction, organization_id: str, collection_id: str
 
 
 def list_collections(
-    tx: Transaction, org: OrgAccess, limit: int, page: str | None, *, nested: bool
+    tx: Transaction, org: OrgAccess, limit: int, page: str | None, *, nested: bool, by_rank: bool = False
 ) -> Slice[tuple[CollectionRow, str | None]]:
     """Collections of an organization the caller sees, newest first, each with the caller's role there.
 
-    Without ``nested`` those at the top.
+    Without ``nested`` those at the top. ``by_rank``: as ``list_spaces``.
     """
     where = "c.deleted_at IS NULL" if nested else "c.deleted_at IS NULL AND c.parent_id IS NULL"
-    rows, count = _seen_rows(tx, seen_collections(org, where), _COLLECTION, "collections c", limit, page)
+    seen = seen_collections(org, where)
+    if by_rank:
+        rows, count = _ranked_rows(tx, seen, _COLLECTION, "collections c", "parent_id", limit, page)
+        ranked = [(CollectionRow(*row), role) for row, role in rows]
+        return slice_rows(ranked, limit, count, lambda item: _rank_key(item[0], item[0].parent_id))
+    rows, count = _seen_rows(tx, seen, _COLLECTION, "collections c", limit, page)
     found = [(CollectionRow(*row), role) for row, role in rows]
     return slice_rows(found, limit, count, lambda item: (item[0].id,))
 

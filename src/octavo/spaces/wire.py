@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
+import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from ..access import Level, permissions, scopes_of
@@ -20,6 +21,8 @@ Language = Literal[
     "sv", "no", "da", "fi", "el", "cs", "hu", "ro", "th", "vi", "id", "ms", "he", "uk", "sk", "bg", "hr", "lt",
     "lv", "et", "sl",
 ]  # fmt: skip
+LANGUAGES: tuple[str, ...] = get_args(Language)
+Visibility = Literal["public", "unlisted", "share-link", "visitor-auth", "in-collection", "private"]
 EditMode = Literal["live", "locked"]
 Emoji = Annotated[str, Meta(min_length=1, max_length=50)]
 Title = Annotated[str, Meta(max_length=50)]
@@ -36,10 +39,13 @@ class SpaceUrls(Struct):
 
 
 class Space(Struct, rename="camel"):
+    """``rank``: Octavo's own; the position among the spaces and collections in the same collection, or at the top.
+    Ranks compare as text, byte by byte, and may change when something else is moved."""
+
     id: str
     title: str
     emoji: str
-    visibility: Literal["public", "unlisted", "share-link", "visitor-auth", "in-collection", "private"]
+    visibility: Visibility
     created_at: str
     updated_at: str
     edit_mode: EditMode
@@ -52,6 +58,7 @@ class Space(Struct, rename="camel"):
     change_requests: int
     change_requests_open: int
     change_requests_draft: int
+    rank: str
     permissions: dict[str, bool]
     object: Literal["space"] = "space"
     deleted_at: str | UnsetType = UNSET
@@ -167,9 +174,12 @@ class CollectionUrls(Struct):
 
 
 class Collection(Struct, rename="camel"):
+    """``rank``: as that of a space."""
+
     id: str
     title: str
     organization: str
+    rank: str
     default_level: str | None
     urls: CollectionUrls
     permissions: dict[str, bool]
@@ -189,16 +199,33 @@ class UpdateCollection(Struct, rename="camel"):
     default_level: Level | UnsetType = UNSET
 
 
-class CollectionsQuery(PageQuery):
+class RankedQuery(PageQuery, rename="camel"):
+    """``orderBy``: the newest first, or by `rank`: the order that people gave, place by place."""
+
+    order_by: Literal["createdAt", "rank"] = "createdAt"
+
+
+class CollectionsQuery(RankedQuery):
     nested: bool = True
 
 
+def _published(call: Call, space: SpaceRow) -> tuple[Visibility, str | UnsetType]:
+    """Who reads a space, and where: as the site says that shows it."""
+    if space.published is None:
+        return ("in-collection" if space.collection_id else "private"), UNSET
+    visibility, _, place = space.published.partition(" ")
+    sites_url = call.settings.sites_url.rstrip("/")
+    url = f"{sites_url}{place}" if place.startswith("/") else f"{sites_url.partition('://')[0]}://{place}"
+    return msgspec.convert(visibility, Visibility), url
+
+
 def present_space(call: Call, space: SpaceRow, role: str | None) -> Space:
+    visibility, published = _published(call, space)
     return Space(
         id=space.id,
         title=space.title,
         emoji=space.emoji or DEFAULT_EMOJI,
-        visibility="in-collection" if space.collection_id else "private",
+        visibility=visibility,
         created_at=iso(space.created_at),
         updated_at=iso(space.updated_at),
         edit_mode=space.edit_mode,  # type: ignore[arg-type]
@@ -206,6 +233,7 @@ def present_space(call: Call, space: SpaceRow, role: str | None) -> Space:
         urls=SpaceUrls(
             location=call.url(f"/spaces/{space.id}"),
             app=f"{call.settings.url}/s/{space.id}",
+            published=published,
             icon=space.icon or UNSET,
         ),
         organization=space.organization_id,
@@ -215,6 +243,7 @@ def present_space(call: Call, space: SpaceRow, role: str | None) -> Space:
         change_requests=space.changes_total,
         change_requests_open=space.changes_open,
         change_requests_draft=space.changes_draft,
+        rank=space.rank,
         permissions=permissions("space", role, scopes_of(call)),
         deleted_at=iso(space.deleted_at) if space.deleted_at else UNSET,
         parent=space.collection_id or UNSET,
@@ -227,6 +256,7 @@ def present_collection(call: Call, collection: CollectionRow, role: str | None) 
         id=collection.id,
         title=collection.title,
         organization=collection.organization_id,
+        rank=collection.rank,
         default_level=collection.default_level,
         urls=CollectionUrls(
             location=call.url(f"/collections/{collection.id}"), app=f"{call.settings.url}/c/{collection.id}"

@@ -6,8 +6,9 @@ from .exporting import export_files
 from .importing import ImportOutcome, import_files
 from .opening import open_source
 from .sources import Source, SourceError
+from .space_links import guess_ids, with_ids
 
 __all__ = [
-    "ImportOutcome", "RunAccess", "Source", "SourceError", "export_files", "import_files", "open_source",
-    "tables",
+    "ImportOutcome", "RunAccess", "Source", "SourceError", "export_files", "guess_ids", "import_files",
+    "open_source", "tables", "with_ids",
 ]  # fmt: skip

@@ -186,7 +186,9 @@ class _Conversion:
             _check_word(place)
             with place.open("rb") as file:
                 keep = mammoth.images.img_element(lambda image: self._word_image(path, image))
-                found = mammoth.convert_to_html(file, convert_image=keep)
+                found = mammoth.convert_to_html(
+                    file, convert_image=keep, style_map=_STYLES, transform_document=_below_its_title
+                )
         except SourceError as error:
             self._as_it_is(path, "not_converted", str(error))
             return
@@ -250,6 +252,42 @@ class _Conversion:
             self.made.problem(path, "missing_image", f"{source[:200]} is not there")
             return source
         return relative_href(found, new)
+
+
+_STYLES = """
+p.Quote => blockquote > p:fresh
+p.IntenseQuote => blockquote > p:fresh
+p[style-name='Quote'] => blockquote > p:fresh
+p[style-name='Intense Quote'] => blockquote > p:fresh
+p.Caption => figcaption:fresh
+p[style-name='caption'] => figcaption:fresh
+p[style-name='Caption'] => figcaption:fresh
+p.Subtitle => p > em:fresh
+p[style-name='Subtitle'] => p > em:fresh
+"""
+_LEVEL = re.compile(r"heading ?(\d)\Z", re.IGNORECASE)
+
+
+def _below_its_title(document: Any) -> Any:
+    """A Word document whose title has the style of one: it is the first heading, and all others are below it."""
+    from mammoth import documents, transforms
+
+    def style(paragraph: Any) -> str:
+        return str(paragraph.style_name or paragraph.style_id or "")
+
+    paragraphs = transforms.get_descendants_of_type(document, documents.Paragraph)
+    if not any(style(paragraph).lower() == "title" for paragraph in paragraphs):
+        return document
+
+    def lower(paragraph: Any) -> Any:
+        level = _LEVEL.match(style(paragraph))
+        if style(paragraph).lower() == "title":
+            return paragraph.copy(style_id="", style_name="heading 1")
+        if level:
+            return paragraph.copy(style_id="", style_name=f"heading {min(int(level[1]) + 1, 6)}")
+        return paragraph
+
+    return transforms.paragraph(lower)(document)
 
 
 def _free(path: str, taken: set[str]) -> str:

@@ -6,6 +6,7 @@ stays text. Elements without a node of their own are looked through; what only d
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -42,10 +43,13 @@ _CHROME = re.compile(
     r"(?:breadcrumbs?|toc|table-of-contents|tableofcontents|sidebar|sidenav|side-nav|pagination|pager|prev-next"
     r"|skip-link|skip-to-content|skip-nav|sr-only|visually-hidden|edit-this-page|edit-link|headerlink|hash-link"
     r"|anchorjs-link|header-anchor|copybtn|copy-button|cookie-banner|cookie-consent|theme-doc-footer|navbar"
-    r"|site-header|site-footer|sphinxsidebar|wy-nav-side|rst-footer-buttons|md-header|md-footer|md-sidebar)"
+    r"|site-header|site-footer|sphinxsidebar|wy-nav-side|rst-footer-buttons|md-header|md-footer|md-sidebar"
+    # What is not printed is for the screen; then what Octavo puts around and into a page.
+    r"|print:hidden|d-print-none|no-?print|page-facts|outline-fold|page-foot|anchor|code-language|step-mark|only-dark)"
 )
 _HINT = re.compile(
     r"(?:admonition|alert|callout|notice|hint|theme-admonition|starlight-aside|markdown-alert|custom-block)"
+    r"(?!.*[-_](?:body|content|heading|icon|title)$)"
 )
 _HINT_KINDS = (
     ("danger", ("danger", "error", "failure", "bug")),
@@ -76,22 +80,54 @@ class Converted(Struct, frozen=True):
 
 
 def parse_html(data: bytes | str, encoding: str | None = None) -> Any | None:
-    """The tree of a page, None when there is nothing in it. Never fetches, never fails."""
+    """The tree of a page, None when there is nothing in it. ``encoding``: what its answer said. Never fetches, never
+    fails."""
+    text = data if isinstance(data, str) else decode_html(data, encoding)
+    parser = etree.HTMLParser(
+        encoding="utf-8",
+        no_network=True,
+        remove_comments=True,
+        remove_pis=True,
+        # Else all that lies deep is left out without a word; size is bounded by whoever hands it over.
+        huge_tree=True,
+    )
     try:
-        parser = etree.HTMLParser(
-            encoding="utf-8" if isinstance(data, str) else encoding,
-            no_network=True,
-            remove_comments=True,
-            remove_pis=True,
-            # Else all that lies deep is left out without a word; size is bounded by whoever hands it over.
-            huge_tree=True,
-        )
-    except LookupError:
-        return parse_html(data)
-    try:
-        return etree.fromstring(data.encode("utf-8", "replace") if isinstance(data, str) else data, parser)
+        return etree.fromstring(text.encode("utf-8", "replace"), parser)
     except (etree.LxmlError, ValueError):
         return None
+
+
+_MARKED = (
+    (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")
+)  # fmt: skip
+_CHARSET = re.compile(rb"""<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
+_SNIFFED = 1024 * 4
+# Pages that name these mean more than the names say, and browsers read them so.
+_MEANT = {"iso8859-1": "cp1252", "ascii": "cp1252", "iso8859-9": "cp1254", "gb2312": "gb18030", "gbk": "gb18030",
+          "shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs", "utf-16": "utf-8", "utf-16-le": "utf-8",
+          "utf-16-be": "utf-8"}  # fmt: skip
+
+
+def decode_html(data: bytes, told: str | None = None) -> str:
+    """The text of a page as browsers read it: by its mark, by what its answer ``told``, by its own ``<meta>``, else as
+    UTF-8, and what is no UTF-8 as Windows-1252."""
+    for mark, name in _MARKED:
+        if data.startswith(mark):
+            return data.decode(name, "replace")
+    said = _CHARSET.search(data[:_SNIFFED])
+    for given in (told, said[1].decode() if said else None):
+        try:
+            codec = codecs.lookup(given or "").name
+        except (LookupError, ValueError):
+            continue
+        # Python has codecs that make no text.
+        if not getattr(codecs.lookup(codec), "_is_text_encoding", True):
+            continue
+        return data.decode(_MEANT.get(codec, codec), "replace")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace")
 
 
 def convert(tree: Any, *, link: Rewrite, image: Rewrite, fallback_title: str = "") -> Converted:
@@ -101,14 +137,16 @@ def convert(tree: Any, *, link: Rewrite, image: Rewrite, fallback_title: str = "
     """
     links = [a.get("href") for a in tree.iter("a", "area") if a.get("href")]
     told = _told_title(tree)
+    description = _told_description(tree)
     main = _main_content(tree)
+    _drop_lead(main, description)
     try:
         title, body = _written(_Maker(link, image, MAX_DEPTH).flow(main))
     except DocumentError:
         # Deeper than a document may be.
         title, body = _written(_Maker(link, image, _SAFE_DEPTH).flow(main))
     title = (title or told or fallback_title or "Untitled")[:MAX_TITLE]
-    head = {"title": title, **({"description": found} if (found := _told_description(tree)) else {})}
+    head = {"title": title, **_said(description=description)}
     return Converted(title, with_head("", head) + ("\n" + body if body else ""), links)
 
 
@@ -152,6 +190,16 @@ def _main_content(tree: Any) -> Any:
     return body
 
 
+def _drop_lead(main: Any, description: str) -> None:
+    """A description that the page shows below its title stands in its head already."""
+    for paragraph in main.iter("p"):
+        before = paragraph.getprevious()
+        if description and before is not None and before.tag == "h1":
+            if _squeezed("".join(paragraph.itertext()))[:500] == description:
+                paragraph.getparent().remove(paragraph)
+            return
+
+
 def _weight(element: Any) -> int:
     return sum(len(text) for text in element.itertext())
 
@@ -161,7 +209,9 @@ def _classes(element: Any) -> list[str]:
 
 
 def _is_shown(element: Any) -> bool:
-    if element.get("hidden") is not None or element.get("aria-hidden") == "true":
+    if element.get("hidden") is not None and element.get("role") != "tabpanel":
+        return False
+    if element.get("aria-hidden") == "true":
         return False
     return re.search(r"display\s*:\s*none", element.get("style") or "") is None
 
@@ -174,10 +224,14 @@ def _is_chrome(element: Any) -> bool:
     classes = _classes(element)
     if tag in ("aside", "div", "section") and any(_HINT.match(name) for name in classes):
         return False
+    if tag == "footer" and next(element.iterancestors("blockquote"), None) is not None:
+        # Who said it.
+        return False
     if tag in ("nav", "footer", "aside") or element.get("role") in _CHROME_ROLES:
         return True
     if tag == "header":
-        return next(element.iter("h1"), None) is None
+        # That of a section says what the section is.
+        return next(element.iter("h1"), None) is None and element.getparent().tag != "section"
     if tag in ("body", "html", "main", "article"):
         return False
     return any(_CHROME.fullmatch(name) for name in classes)
@@ -280,7 +334,8 @@ class _Maker:
             if isinstance(child.tag, str) and not _is_chrome(child):
                 if child.tag in _BLOCKS or _holds_blocks(child):
                     end_run()
-                    found += self.block(child)
+                    if child.tag != "figcaption" or not self._caption(child, found):
+                        found += self.block(child)
                 else:
                     run += self.inlines(child, ())
             if child.tail:
@@ -288,8 +343,37 @@ class _Maker:
         end_run()
         return found
 
+    def _caption(self, element: Any, before: list[Node]) -> bool:
+        """Makes it the caption of the image, or the title of the listing, that it stands beside."""
+        words = _trimmed(self._inlines_in(element, ()))
+        if words and before and before[-1]["type"] == "images" and not before[-1]["nodes"][-1]["fragments"]:
+            words = [node for node in words if node.get("type") != "inline-image"]
+            before[-1]["nodes"][-1]["fragments"] = [
+                _fragment("caption", "caption", [_block("paragraph", words)])
+            ]
+            return True
+        return element.getparent().tag == "figure" and next(element.itersiblings("pre"), None) is not None
+
+    def _tabs(self, element: Any, panels: list[Any]) -> list[Node]:
+        titles = {tab.get("id"): _squeezed("".join(tab.itertext())) for tab in element.iter("button", "a", "li")
+                  if tab.get("role") == "tab"}  # fmt: skip
+        items = []
+        for number, panel in enumerate(panels):
+            title = (
+                titles.get(panel.get("aria-labelledby")) or [*titles.values(), *[""] * len(panels)][number]
+            )
+            inside = self.flow(panel)
+            if inside and inside[0]["type"] == "paragraph" and _squeezed(_plain(inside[0])) == title:
+                # Said once more for those without a script.
+                del inside[0]
+            items.append(_block("tabs-item", inside or [_block("paragraph", [_text("")])], title=title))
+        return [_block("tabs", items)]
+
     def block(self, element: Any) -> list[Node]:
         tag = element.tag
+        panels = [child for child in element if child.get("role") == "tabpanel"] if tag == "div" else []
+        if len(panels) > 1 and any(child.get("role") == "tablist" for child in element):
+            return self._tabs(element, panels)
         if re.fullmatch(r"h[1-6]", tag):
             return self._heading(element)
         if any(_HINT.match(name) for name in _classes(element)) and tag in (
@@ -361,7 +445,7 @@ class _Maker:
         source, alt = self._source_of(element), _squeezed(element.get("alt") or "")
         if source is None:
             return [_text(alt)] if alt else []
-        return [_inline("inline-image", ref=_url(source), **_said(alt=alt))]
+        return [_inline("inline-image", ref=_url(source), **_said(alt=alt, width=_width_of(element)))]
 
     # Blocks
 
@@ -413,7 +497,12 @@ class _Maker:
             return []
         syntax = _language_of(element)
         nodes = [_block("code-line", [_text(line)]) for line in lines]
-        return [_block("code", nodes, **_said(syntax=syntax))]
+        above = element.getparent()
+        named = next(above.iterchildren("figcaption"), None) if above is not None else None
+        title = None
+        if named is not None and above.tag == "figure":
+            title = _squeezed(_plain({"nodes": self._inlines_in(named, ())}))
+        return [_block("code", nodes, **_said(syntax=syntax, title=title))]
 
     def _list(self, element: Any) -> list[Node]:
         items: list[Node] = []
@@ -475,7 +564,8 @@ class _Maker:
         source, alt = self._source_of(element), _squeezed(element.get("alt") or "")
         if source is None:
             return []
-        return [{**_block("image", ref=_url(source), **_said(alt=alt)), "fragments": []}]
+        data = _said(alt=alt, width=_width_of(element))
+        return [{**_block("image", ref=_url(source), **data), "fragments": []}]
 
     def _details(self, element: Any) -> list[Node]:
         summary = next((child for child in element if child.tag == "summary"), None)
@@ -585,6 +675,20 @@ def _harmless(href: str | None) -> str | None:
     except ValueError:
         return None
     return re.sub(r"[\x00-\x1f\x7f]", "", href).strip()
+
+
+_WIDTH = re.compile(r"\s*(\d{1,5})(?:\.\d*)?\s*(px|%)?\s*\Z")
+_STYLED_WIDTH = re.compile(r"(?:^|;)\s*width\s*:\s*([^;]*)", re.IGNORECASE)
+
+
+def _width_of(image: Any) -> int | dict[str, Any] | None:
+    """How wide an image is to be shown: pixels, or percent of the text."""
+    styled = _STYLED_WIDTH.search(image.get("style") or "")
+    for written in (styled[1] if styled else None, image.get("width")):
+        found = _WIDTH.match(written or "")
+        if found and int(found[1]):
+            return {"value": int(found[1]), "unit": "%"} if found[2] == "%" else int(found[1])
+    return None
 
 
 def _language_of(pre: Any) -> str | None:

@@ -210,7 +210,7 @@ def _folder_name(run: RunRow) -> str:
 
 
 def check_target(
-    tx: Transaction, actor: Actor, space_id: str, target: wire.Target
+    tx: Transaction, actor: Actor, space_id: str, target: wire.ImportTarget
 ) -> tuple[str | None, str | None]:
     """The ids of the change request and of the page a run goes into. Raises NotFound, Conflict, Forbidden."""
     space = space_access(tx, actor, Can.EDIT, space_id)

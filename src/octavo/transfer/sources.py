@@ -107,6 +107,21 @@ class Source:
             self._files[path] = (size, opening)
             self._folders.update(folders_of(path))
 
+    def within(self, folder: str) -> Source:
+        """What lies in a folder, named with a slash at its end, as a source of its own; of problems those of its own
+        files. The empty folder is all of it."""
+        part = Source(folder.strip("/").rpartition("/")[2] or self.name)
+        part.commit = self.commit
+        for path, (size, opening) in self._files.items():
+            if path.startswith(folder):
+                part.add(path[len(folder) :], size, opening)
+        part.problems += [
+            Problem(problem.path[len(folder) :], problem.line, problem.code, problem.message)
+            for problem in self.problems
+            if problem.path.startswith(folder)
+        ]
+        return part
+
     def descend(self, folder: str) -> None:
         """From here on the source is what lies in ``folder``."""
         prefix = folder.strip("/") + "/"

@@ -26,7 +26,7 @@ class FileSource(Struct, tag="file"):
 Source = WebsiteSource | FileSource
 
 
-class Target(Struct, rename="camel"):
+class ImportTarget(Struct, rename="camel"):
     """Without ``changeRequest`` the pages go into main; ``page`` is the one they go below."""
 
     space: str
@@ -36,7 +36,7 @@ class Target(Struct, rename="camel"):
 
 class StartImport(Struct):
     source: Source
-    target: Target
+    target: ImportTarget
 
 
 class ImportedPage(Struct):
@@ -63,7 +63,7 @@ class ImportRunDetails(ImportRun, rename="camel", kw_only=True):
     """``error``: why it failed. ``problems``: what was not understood or left out. ``revision``: what it made."""
 
     source: Raw
-    target: Target
+    target: ImportTarget
     progress: Progress
     problems: Raw
     created_at: str
@@ -85,7 +85,7 @@ def present_details(run: RunRow) -> ImportRunDetails:
     return ImportRunDetails(
         **msgspec.structs.asdict(present_run(run)),
         source=Raw(run.source.encode()),
-        target=Target(run.space_id, run.change_id or UNSET, run.page_id or UNSET),
+        target=ImportTarget(run.space_id, run.change_id or UNSET, run.page_id or UNSET),
         progress=Progress(run.done, run.total),
         problems=Raw(run.problems.encode()),
         created_at=iso(run.created_at),

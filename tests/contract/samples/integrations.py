@@ -14,6 +14,11 @@ def _render(place):
     return {"componentId": "note", "props": {"a": 1}, "context": context}
 
 
+def _park(world, place):
+    with world.context.db.write() as tx:
+        tx.run("UPDATE integration_events SET status = 'failed' WHERE id = :id", id=place["eventId"])
+
+
 SAMPLES = {
     "listIntegrations": Sample(),
     "getIntegrationByName": Sample(),
@@ -69,6 +74,7 @@ SAMPLES = {
     ),
     "listIntegrationEvents": Sample(),
     "getIntegrationEvent": Sample(),
+    "redeliverIntegrationEvent": Sample(before=_park),
     "queueIntegrationTask": Sample(body={"task": {"do": "it"}, "schedule": 60}),
     "setIntegrationDevelopmentMode": Sample(body={"tunnelUrl": "https://93.184.216.34/"}),
     "disableIntegrationDevelopmentMode": Sample(),

@@ -10,6 +10,12 @@ def _another_organization(world: World, place: Place) -> None:
     place.ids["otherOrganizationId"] = made["id"]
 
 
+def _shown_nowhere(world: World, place: Place) -> None:
+    """No site shows what lies in the collection, and there is another organization to give it to."""
+    _another_organization(world, place)
+    world.call(place.admin, "DELETE", place.path("/orgs/{organizationId}/sites/{siteId}"))
+
+
 def _movable(world: World, place: Place) -> None:
     _another_organization(world, place)
     path = place.path("/orgs/{organizationId}/spaces")
@@ -62,7 +68,7 @@ SAMPLES = {
         body=lambda place: {"position": {"after": {"type": "space", "space": place["spaceId"]}}}
     ),
     "transferCollection": Sample(
-        before=_another_organization,
+        before=_shown_nowhere,
         body=lambda place: {"organization": place["otherOrganizationId"]},
         **_GIVEN_AWAY,
     ),

@@ -96,7 +96,7 @@ def test_tabs_are_a_tablist_with_one_panel_shown():
         '{% tabs %}\n{% tab title="A" %}\none\n{% endtab %}\n{% tab title="B" %}\ntwo\n{% endtab %}\n{% endtabs %}'
     )
     assert body.count('role="tab"') == 2 and body.count('role="tabpanel"') == 2
-    assert body.count('aria-selected="true"') == 1 and body.count('tabindex="-1"') == 1
+    assert body.count('aria-selected="true"') == 1 and body.count('tabindex="-1"') == 2
     assert body.count('hidden="until-found"') == 1
     ids = Reader(body).ids
     for wanted in Reader(body).values("aria-controls") + Reader(body).values("aria-labelledby"):
@@ -154,6 +154,10 @@ def test_math_is_mathml_and_what_cannot_be_is_shown_as_it_is():
     assert '<div class="math" tabindex="0"><math display="block">' in drawn("$$\na^2\n$$")
     assert "&amp;" not in str(mathml(r"\begin{aligned} a &= b \\ c &= d \end{aligned}"))
     assert mathml(r"\nosuchcommand x") is None
+    assert "<munder><mo movablelimits" in drawn("$$\n\\lim_{x} y\n$$") and "<munder>" not in drawn(
+        "so $$\\lim_{x} y$$"
+    )
+    assert "<msub>" in drawn("$$\n\\max\\nolimits_{x} y\n$$")
     assert r"<code>\nosuchcommand x</code>" in block(
         paragraph(Inline("inline-math", {"formula": r"\nosuchcommand x"}))
     )

@@ -21,6 +21,11 @@ _ATTRIBUTES = frozenset(
     "linebreak linethickness lspace mathbackground mathcolor mathsize mathvariant maxsize minsize movablelimits "
     "notation rowalign rowlines rowspacing rspace scriptlevel separator stretchy symmetric voffset width".split()
 )
+# Operators that have their limits above and below them in a formula of its own, and beside them within a line.
+_WITH_LIMITS = frozenset(
+    "lim limsup liminf max min sup inf det gcd Pr argmax argmin ∑ ∏ ∐ ⋃ ⋂ ⋁ ⋀ ⨁ ⨂ ⨀ ⨄ ⨆".split()
+)
+_LIMITS = {"msub": "munder", "msup": "mover", "msubsup": "munderover"}
 _VALUE = re.compile(r"[\w#.,+% -]{0,64}", re.ASCII)
 # Environments the converter does not know, by one it knows that looks the same.
 _SAME = {"aligned": "align*", "alignedat": "align*", "gathered": "matrix", "gather": "matrix",
@@ -58,6 +63,16 @@ def _depth(formula: str) -> int:
     return deepest + formula.count("\\left") + formula.count("\\begin")
 
 
+def _move_limits(root: Element) -> None:
+    """The converter knows the sum and the product alone as operators with limits."""
+    for here in root.iter():
+        base = here[0] if here.tag in _LIMITS and len(here) else None
+        if base is not None and base.tag == "mo" and "".join((base.text or "").split()) in _WITH_LIMITS:
+            here.tag = _LIMITS[here.tag]
+            # Within a fraction, say, they go back beside it.
+            base.set("movablelimits", "true")
+
+
 def formula(written: str, block: bool = False) -> Element | None:
     """The MathML tree of a TeX formula, of known elements and attributes alone, or ``None`` where it cannot be
     converted."""
@@ -79,6 +94,8 @@ def formula(written: str, block: bool = False) -> Element | None:
         for name, value in list(here.items()):
             if name not in _ATTRIBUTES or not _VALUE.fullmatch(value):
                 del here.attrib[name]
+    if block and "\\nolimits" not in written:
+        _move_limits(root)
     return root
 
 

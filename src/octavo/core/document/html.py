@@ -685,8 +685,8 @@ class _Renderer:
             # Without JavaScript the strip is gone and every panel is shown under its own title.
             content = [*_wrap("p", label, class_="tab-title"), *item.nodes]
             panels += _wrap(
-                "div", content, role="tabpanel", id=panel, aria_labelledby=tab, tabindex="0",
-                hidden=None if first else "until-found",
+                "div", content, role="tabpanel", id=panel, aria_labelledby=tab,
+                tabindex="0" if first else "-1", hidden=None if first else "until-found",
             )  # fmt: skip
         strip = _wrap("div", buttons, role="tablist", aria_label=self.labels.tabs)
         wide = block.data.get("fullWidth") is True and "wide"
@@ -853,7 +853,8 @@ class _Renderer:
         out.append(_end("tbody"))
         wide = block.data.get("fullWidth") is True and "wide"
         return _wrap(
-            "div", _wrap("table", out, class_="sized" if widths else None), class_=_classes("table", wide),
+            "div", _wrap("table", out, class_="sized" if widths else None),
+            class_=_classes("table", len(shown) <= 2 and "pair", wide),
             role="region", tabindex="0", aria_label=self.labels.table,
         )  # fmt: skip
 

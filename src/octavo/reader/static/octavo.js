@@ -113,7 +113,7 @@
     for (const other of tab.parentElement.children) {
       const chosen = other === tab, panel = doc.getElementById(other.getAttribute("aria-controls"));
       other.setAttribute("aria-selected", chosen);
-      other.tabIndex = chosen ? 0 : -1;
+      other.tabIndex = panel.tabIndex = chosen ? 0 : -1;
       if (chosen) panel.removeAttribute("hidden");
       else panel.setAttribute("hidden", "until-found");
     }

@@ -1,0 +1,1 @@
+"""Answers to questions, out of what the asker may see, with where each is from."""

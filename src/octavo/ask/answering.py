@@ -1,0 +1,226 @@
+"""Answers: written by a model out of passages, or the passages themselves, quoted.
+
+What a model says is content like any: it becomes nodes, of which only text, lists, code and the like are kept.
+Its links lead to the passages alone, so that nothing it was tricked into saying can lead anybody away or carry
+anything out.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from ..core.document import Block, Document, Inline, Leaf, Mark, Text, plain_text, read
+from ..core.wording import shorten
+from ..errors import OctavoError
+from ..kit.deadlines import OutOfTime
+from ..models import Message, Model
+from .retrieving import ENOUGH, Passage
+
+MAX_FOLLOWUPS = 3
+_EVERY = 0.25
+"""Seconds between two states of an answer that is being written."""
+_QUOTED = 3
+_NOTHING = "NO ANSWER"
+_CITATION = re.compile(r"\[(\d{1,2})\]")
+_MAX_ANSWER = 20_000
+
+_BLOCKS = frozenset(
+    [
+        "paragraph", "heading-1", "heading-2", "heading-3", "list-ordered", "list-unordered", "list-item", "blockquote",
+        "code", "code-line", "divider",
+    ]
+)  # fmt: skip
+_TASK = (
+    "Answer the reader's question with what the numbered passages say, and with nothing else. Name each passage you use"
+    " by its number in brackets, like [2], behind what it says. Answer in the language of the question, in Markdown,"
+    f" briefly. If the passages do not answer the question, say exactly: {_NOTHING}"
+)
+
+
+class Answer(Struct, frozen=True):
+    """``cited``: the passages that it is made of. ``is_good``: whether the question was answered."""
+
+    document: Document
+    cited: tuple[Passage, ...]
+    followups: tuple[str, ...]
+    is_good: bool
+
+
+class Asked(Struct, frozen=True):
+    """A question, what was asked before it, and where the pages of spaces are shown."""
+
+    question: str
+    before: Sequence[str]
+    base: str
+
+    def url(self, passage: Passage) -> str:
+        anchor = f"#{passage.anchor}" if passage.anchor else ""
+        return f"{self.base}/s/{passage.space_id}/{passage.path}{anchor}"
+
+
+def answer(asked: Asked, passages: Sequence[Passage], model: Model | None) -> Iterator[Answer]:
+    """The answer as it grows; the last one is complete. Without a model, or when it fails, it is quoted."""
+    if model is None:
+        yield _quoted(asked, passages, "No language model is set here, so nothing is summed up.")
+        return
+    if not any(passage.covers > 0 for passage in passages):
+        yield _quoted(asked, [], "")
+        return
+    try:
+        yield from _written(asked, passages, model)
+    except (OctavoError, OutOfTime):
+        # Why, the log of calls says; a reader cannot do anything about it.
+        yield _quoted(asked, passages, "The language model did not answer, so nothing is summed up.")
+
+
+def _written(asked: Asked, passages: Sequence[Passage], model: Model) -> Iterator[Answer]:
+    said, shown = "", time.monotonic()
+    for piece in model.stream("ask", _messages(asked, passages)):
+        said += piece
+        if len(said) > _MAX_ANSWER:
+            break
+        if time.monotonic() - shown > _EVERY and not _NOTHING.startswith(said.strip()[: len(_NOTHING)]):
+            shown = time.monotonic()
+            yield _made_of(asked, passages, said)
+    if _NOTHING in said[:200] or not said.strip():
+        yield _quoted(asked, [], "")
+        return
+    yield _made_of(asked, passages, said)
+
+
+def _messages(asked: Asked, passages: Sequence[Passage]) -> list[Message]:
+    told = []
+    for number, passage in enumerate(passages, 1):
+        title = " › ".join(filter(None, [passage.title, passage.heading]))
+        told.append(f"[{number}] {_inert(title)}\n{_inert(passage.text)}")
+    before = "".join(f"Asked before: {_inert(question)}\n" for question in asked.before)
+    return [
+        Message("system", _TASK),
+        Message(
+            "user",
+            f"<data>\n{chr(10).join(told)}\n</data>\n\n<data>\n{before}The question: {_inert(asked.question)}\n</data>",
+        ),
+    ]
+
+
+def _inert(text: str) -> str:
+    """Material cannot end itself."""
+    return re.sub(r"</?\s*data\s*>", "", text, flags=re.I)
+
+
+def _made_of(asked: Asked, passages: Sequence[Passage], said: str) -> Answer:
+    numbers = [int(number) for number in _CITATION.findall(said)]
+    cited = tuple(dict.fromkeys(passages[number - 1] for number in numbers if 0 < number <= len(passages)))
+    links = {str(number): asked.url(passage) for number, passage in enumerate(passages, 1)}
+    document = harmless(read(said[:_MAX_ANSWER]), links)
+    return Answer(document, cited, _followups(passages, cited), True)
+
+
+def _quoted(asked: Asked, passages: Sequence[Passage], why: str) -> Answer:
+    """The passages that fit best, word for word."""
+    fitting = [passage for passage in passages if passage.covers >= ENOUGH] or [
+        passage for passage in passages if passage.covers >= ENOUGH / 2
+    ]
+    is_good = any(passage.covers >= ENOUGH for passage in fitting)
+    if not fitting:
+        nothing = "Nothing in the documentation that you can see answers this question."
+        return Answer(Document([_paragraph(nothing)], ["", ""]), (), _followups(passages, ()), False)
+    cited = tuple(fitting[:_QUOTED])
+    told = "These passages of the documentation fit the question best."
+    if not is_good:
+        told = "Nothing answers this question as it is put. These passages of the documentation come nearest."
+    nodes = [_paragraph(f"{why} {told}".strip())]
+    for passage in cited:
+        title = " › ".join(filter(None, [passage.title, passage.heading]))
+        nodes.append(Block("paragraph", {}, [_link(title, asked.url(passage))]))
+        if passage.excerpt:
+            nodes.append(Block("blockquote", {}, [_paragraph(passage.excerpt)]))
+    return Answer(Document(nodes), cited, _followups(passages, cited), is_good)
+
+
+def _followups(passages: Sequence[Passage], cited: Sequence[Passage]) -> tuple[str, ...]:
+    """What else the passages that were found speak of."""
+    told = [as_question(passage.heading or passage.title) for passage in passages if passage not in cited]
+    return tuple(dict.fromkeys(told))[:MAX_FOLLOWUPS]
+
+
+def as_question(title: str) -> str:
+    """A heading as somebody might ask for it.
+
+    >>> as_question("How to install")
+    'How do I install?'
+    >>> as_question("Backups")
+    'What is there to know about “Backups”?'
+    """
+    title = shorten(title, 120)
+    if title.endswith(("?", "？")):
+        return title
+    if (match := re.match(r"how to (.+)", title, re.I)) is not None:
+        return f"How do I {match[1].rstrip('.:')}?"
+    return f"What is there to know about “{title}”?"
+
+
+# --- nodes --------------------------------------------------------------------------------------------
+
+
+def _paragraph(text: str) -> Block:
+    return Block("paragraph", {}, [Text([Leaf(text)])])
+
+
+def _link(text: str, url: str) -> Inline:
+    return Inline("link", {"ref": {"kind": "url", "url": url}}, [Text([Leaf(text)])])
+
+
+def harmless(document: Document, citations: dict[str, str]) -> Document:
+    """Of a document that a model wrote, text and its structure; ``[1]`` becomes a link to ``citations["1"]``."""
+    return Document([_harmless_block(block, citations) for block in document.nodes])
+
+
+def _harmless_block(block: Block, citations: dict[str, str]) -> Block:
+    if block.type not in _BLOCKS:
+        said = " ".join(filter(None, (plain_text(part).strip() for part in (*block.nodes, *block.fragments))))
+        return Block("paragraph", {}, _cited(Text([Leaf(said)]), citations) if said else [])
+    data = {name: value for name, value in block.data.items() if name in ("syntax", "start")}
+    inside: list[Block | Inline | Text] = []
+    for node in block.nodes:
+        if isinstance(node, Block):
+            inside.append(_harmless_block(node, citations))
+        elif isinstance(node, Text):
+            inside += [node] if block.type == "code-line" else _cited(node, citations)
+        else:
+            inside += _cited(Text([Leaf(plain_text(node))]), citations)
+    return Block(block.type, data, _joined(inside))
+
+
+def _joined(nodes: list[Block | Inline | Text]) -> list[Block | Inline | Text]:
+    """Neighbouring texts as one, as a reader makes them."""
+    found: list[Block | Inline | Text] = []
+    for node in nodes:
+        if isinstance(node, Text) and found and isinstance(found[-1], Text):
+            found[-1] = Text([*found[-1].leaves, *node.leaves])
+        else:
+            found.append(node)
+    return found
+
+
+def _cited(text: Text, citations: dict[str, str]) -> list[Block | Inline | Text]:
+    found: list[Block | Inline | Text] = []
+    for leaf in text.leaves:
+        marks = [mark for mark in leaf.marks if mark.type in ("bold", "italic", "code", "strikethrough")]
+        if any(mark.type == "code" for mark in marks):
+            found.append(_text(leaf.text, marks))
+            continue
+        for at, part in enumerate(_CITATION.split(leaf.text)):
+            if at % 2 == 0:
+                found += [_text(part, marks)] if part else []
+            elif part in citations:
+                found.append(_link(f"[{part}]", citations[part]))
+    return found
+
+
+def _text(text: str, marks: list[Mark]) -> Text:
+    return Text([Leaf(text, marks)])

@@ -1,0 +1,250 @@
+"""Taking in what visitors did: events become rows without whoever it was, and are written many at once.
+
+Nothing that a browser says is believed more than it is worth: places must be of the site, claims must be signed,
+times lie within the last day. Programs are left out. Addresses and cookies are dropped here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import msgspec
+
+from ..errors import NotFound
+from ..kit import ids
+from ..kit.clock import now
+from ..kit.context import Context
+from ..kit.db import Database
+from ..kit.jobs import job, schedule
+from ..sites import (
+    SiteRow,
+    Structure,
+    admit_claims,
+    find_link_by_key,
+    get_site,
+    get_visitor_schema,
+    load_structure,
+    read_visitor_token,
+    signing_key,
+)
+from . import store
+from .agents import is_bot, read_agent
+from .store import EventRow
+from .wire import (
+    AdClick,
+    AdDisplay,
+    ApiClientOpen,
+    ApiClientRequest,
+    AskQuestion,
+    AskRateResponse,
+    Event,
+    LinkClick,
+    PagePostFeedback,
+    PagePostFeedbackComment,
+    SearchOpenResult,
+    SearchTypeQuery,
+    TrademarkClick,
+)
+
+_DAY = 86_400_000
+_CHUNK = 5000
+
+
+class _Batches:
+    """Rows of several requests in one transaction: who writes takes along what others brought meanwhile."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Sequence[EventRow]] = []
+        self._lock, self._writing = threading.Lock(), threading.Lock()
+
+    def write(self, database: Database, rows: Sequence[EventRow]) -> None:
+        """Returns when the rows are written. Raises what the transaction does; the rows of others wait on."""
+        with self._lock:
+            self._waiting.append(rows)
+        with self._writing:
+            with self._lock:
+                batch, self._waiting = self._waiting, []
+            if not batch:
+                return
+            try:
+                with database.write() as tx:
+                    store.insert_events(tx, [row for part in batch for row in part])
+            except BaseException:
+                with self._lock:
+                    self._waiting = [part for part in batch if part is not rows] + self._waiting
+                raise
+
+
+_batches = _Batches()
+
+
+def collect(context: Context, organization_id: str, site_id: str, events: Sequence[Event]) -> None:
+    """Keeps what visitors of a published site did. Raises NotFound for any other site."""
+    with context.db.read() as tx:
+        missing = NotFound(f"There is no published site {site_id!r}.")
+        try:
+            site = get_site(tx, site_id)
+        except NotFound:
+            raise missing from None
+        if not site.published or site.organization_id != organization_id:
+            raise missing
+        structure = load_structure(tx, site_id)
+        rows = []
+        for event in events:
+            if not is_bot(event.session.user_agent):
+                key = event.location.site_share_key
+                link = find_link_by_key(tx, site_id, key) if key else None
+                row = _row(site, structure, event, link.id if link else None)
+                token = event.session.visitor_auth_token
+                if token:
+                    signed = read_visitor_token(signing_key(context.signer, site), token)
+                    row.claims = _flat(admit_claims(get_visitor_schema(tx, site_id), signed or {}, {}))
+                rows.append(row)
+    if rows:
+        _batches.write(context.db, rows)
+
+
+def _row(site: SiteRow, structure: Structure, event: Event, share_link: str | None) -> EventRow:
+    session, location = event.session, event.location
+    at = _moment(event.timestamp if isinstance(event.timestamp, str) else None)
+    day = datetime.fromtimestamp(at / 1000, UTC)
+    agent = read_agent(session.user_agent)
+    shown = structure.site_spaces.get(location.site_space or "")
+    section = structure.sections.get((shown.section_id if shown else location.site_section) or "")
+    referrer = session.referrer
+    row = EventRow(
+        id=ids.new_id(),
+        site_id=site.id,
+        at=at,
+        month=day.year * 100 + day.month,
+        type=str(event.__struct_config__.tag),
+        visitor=_pseudonym(site, session.visitor_id),
+        session=_pseudonym(site, session.session_id),
+        url=_without_query(location.url),
+        display_context=location.display_context,
+        device=agent.device,
+        browser=agent.browser,
+        os=agent.os,
+        section_id=section.id if section else None,
+        site_space_id=shown.id if shown else None,
+        space_id=shown.space_id if shown else None,
+        page_id=location.page if shown else None,
+        share_link_id=share_link,
+        language=session.language,
+        referrer=_without_query(referrer) if referrer else None,
+        referrer_domain=_host(referrer) if referrer else None,
+    )
+    for name, value in {**_campaign(location.url), **_details(event)}.items():
+        setattr(row, name, value)
+    return row
+
+
+def _details(event: Event) -> dict[str, Any]:
+    """The columns that only some types of events have."""
+    match event:
+        case SearchTypeQuery() | SearchOpenResult() | AskQuestion():
+            return {"query": event.query}
+        case PagePostFeedback():
+            return {"page_rating": event.feedback.rating}
+        case PagePostFeedbackComment():
+            return {"page_rating": event.feedback.rating, "comment": event.feedback.comment}
+        case AskRateResponse():
+            return {"query": event.query, "rating": event.rating}
+        case LinkClick():
+            target = event.link.target
+            return {
+                "link_target": msgspec.json.encode(target).decode(),
+                "link_kind": target.kind,
+                "link_domain": _host(target.url) if isinstance(target.url, str) else None,
+                "link_position": event.link.position,
+            }
+        case ApiClientOpen() | ApiClientRequest():
+            return {"api_path": event.operation.path, "api_method": event.operation.method}
+        case TrademarkClick():
+            return {"placement": event.placement}
+        case AdClick() | AdDisplay():
+            return {"ad_domain": event.ad.domain, "placement": event.ad.placement}
+        case _:
+            return {}
+
+
+def _moment(timestamp: str | None) -> int:
+    """When it happened, if that is within the last day; else now."""
+    moment = now()
+    if timestamp is not None:
+        try:
+            given = datetime.fromisoformat(timestamp)
+            at = int((given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp() * 1000)
+        except (ValueError, OverflowError):
+            return moment
+        if moment - _DAY <= at <= moment:
+            return at
+    return moment
+
+
+def _pseudonym(site: SiteRow, given: str) -> str:
+    """The same for the same visitor of a site, another at every other site."""
+    return hashlib.blake2b(f"{site.id}\0{given}".encode(), digest_size=12).hexdigest()
+
+
+def _without_query(url: str) -> str:
+    """An address without what tokens, keys and names are put into."""
+    return url.partition("?")[0].partition("#")[0]
+
+
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
+_UTM = {
+    "utm_source": "utm_source",
+    "utm_medium": "utm_medium",
+    "utm_campaign": "utm_campaign",
+    "utm_term": "utm_term",
+    "utm_content": "utm_variant",
+}
+
+
+def _campaign(url: str) -> dict[str, str]:
+    try:
+        query = parse_qs(urlsplit(url).query, max_num_fields=200)
+    except ValueError:
+        return {}
+    return {column: query[name][0][:256] for name, column in _UTM.items() if name in query}
+
+
+def _flat(visitor: dict[str, Any]) -> str | None:
+    """Signed claims as JSON of texts, nested ones with dots in their names; None where there are none."""
+    found: dict[str, str] = {}
+
+    def walk(claims: dict[str, Any], above: str) -> None:
+        for name, value in claims.items():
+            if isinstance(value, dict):
+                walk(value, f"{above}{name}.")
+            elif isinstance(value, bool | str | int | float):
+                found[f"{above}{name}"] = str(value).lower() if isinstance(value, bool) else str(value)
+
+    walk({name: value for name, value in visitor["claims"].items() if name != "unsigned"}, "")
+    return msgspec.json.encode(found, order="sorted").decode() if found else None
+
+
+@job("forgetSiteEvents")
+def forget_events(context: Context) -> None:
+    """Deletes what is older than the setting says, a chunk at a time, so that others write in between."""
+    days = timedelta(days=context.settings.insight_days)
+    moment = now() - int(days.total_seconds() * 1000)
+    while True:
+        with context.db.write() as tx:
+            if store.delete_events_before(tx, moment, _CHUNK) < _CHUNK:
+                return
+
+
+schedule("forgetSiteEvents", 3600, "forgetSiteEvents")

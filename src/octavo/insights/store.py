@@ -1,0 +1,105 @@
+"""Events of sites: rows in, counted columns out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct, structs
+
+from ..kit.db import Row, Transaction
+
+
+class EventRow(Struct, kw_only=True):
+    id: str
+    site_id: str
+    at: int
+    month: int
+    type: str
+    visitor: str
+    session: str
+    url: str
+    display_context: str
+    device: str
+    browser: str
+    os: str
+    section_id: str | None = None
+    site_space_id: str | None = None
+    space_id: str | None = None
+    page_id: str | None = None
+    share_link_id: str | None = None
+    language: str | None = None
+    referrer: str | None = None
+    referrer_domain: str | None = None
+    utm_source: str | None = None
+    utm_medium: str | None = None
+    utm_campaign: str | None = None
+    utm_term: str | None = None
+    utm_variant: str | None = None
+    claims: str | None = None
+    query: str | None = None
+    rating: int | None = None
+    page_rating: str | None = None
+    comment: str | None = None
+    link_target: str | None = None
+    link_kind: str | None = None
+    link_domain: str | None = None
+    link_position: str | None = None
+    api_path: str | None = None
+    api_method: str | None = None
+    ad_domain: str | None = None
+    placement: str | None = None
+
+
+_NAMES = EventRow.__struct_fields__
+_INSERT = f"INSERT INTO site_events ({', '.join(_NAMES)}) VALUES ({', '.join(f':{name}' for name in _NAMES)})"
+
+
+def insert_events(tx: Transaction, rows: Iterable[EventRow]) -> None:
+    tx.run_many(_INSERT, [structs.asdict(row) for row in rows])
+
+
+def delete_events_before(tx: Transaction, moment: int, limit: int) -> int:
+    """Deletes at most ``limit`` events that are older; how many."""
+    return tx.run(
+        "DELETE FROM site_events WHERE id IN (SELECT id FROM site_events WHERE at < :moment LIMIT :limit)",
+        moment=moment,
+        limit=limit,
+    )
+
+
+def claim_expression(tx: Transaction, parameter: str) -> str:
+    """SQL: the value of the claim that a parameter names."""
+    if tx.engine == "sqlite":
+        return f"json_extract(e.claims, '$.\"' || :{parameter} || '\"')"
+    return f"(e.claims::jsonb ->> CAST(:{parameter} AS TEXT))"
+
+
+def aggregate(
+    tx: Transaction,
+    columns: list[str],
+    where: list[str],
+    group_by: list[str],
+    order: str,
+    limit: int,
+    parameters: dict[str, Any],
+) -> list[Row]:
+    """The rows of a question; all of it but the parameters is SQL of ours."""
+    grouped = f" GROUP BY {', '.join(group_by)}" if group_by else ""
+    return tx.all(
+        f"SELECT {', '.join(columns)} FROM site_events e WHERE {' AND '.join(where)}{grouped}{order} LIMIT :limit",
+        limit=limit,
+        **parameters,
+    )
+
+
+def list_segments(tx: Transaction, site_id: str, since: int, limit: int) -> list[Row]:
+    """(claims, events, visitors, sessions) of visitors with the same claims, the most active first."""
+    return tx.all(
+        """SELECT e.claims, count(*), count(DISTINCT e.visitor), count(DISTINCT e.session) FROM site_events e
+           WHERE e.site_id = :site AND e.at >= :since AND e.claims IS NOT NULL
+           GROUP BY e.claims ORDER BY count(*) DESC, e.claims LIMIT :limit""",
+        site=site_id,
+        since=since,
+        limit=limit,
+    )

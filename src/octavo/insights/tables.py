@@ -1,0 +1,22 @@
+"""What the tables of insights are."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from ..kit.tables import Table, declare
+from .wire import DisplayContext, EventType, PageRating
+
+declare(
+    Table(
+        name="site_events",
+        stays="counted where it happened, and forgotten in time",
+        values={
+            "type": get_args(EventType),
+            "display_context": get_args(DisplayContext),
+            "page_rating": get_args(PageRating),
+        },
+        json={"claims": dict[str, str], "link_target": dict},
+        long=("url", "referrer", "comment"),
+    ),
+)

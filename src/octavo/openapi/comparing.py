@@ -1,0 +1,281 @@
+"""What changed from one description of an API to another, and whether callers of the old one break. Pure.
+
+The rules are published in the manual (``content/api-references.md``): a change breaks when a request that was good may
+now be refused, or when an answer may lack or hold what a caller of the old description does not expect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from .description import Data, Description, Operation, list_of, object_of, text_of
+from .examples import Direction
+
+_DEPTH = 12
+MOST = 5_000
+"""Changes that are told."""
+
+Kind = Literal["added", "removed", "changed"]
+
+
+class Change(Struct, frozen=True):
+    """``operation``: such as ``GET /pets``. ``place``: what of it, empty for all of it."""
+
+    kind: Kind
+    breaking: bool
+    operation: str
+    place: str
+    message: str
+
+
+def compare(old: Description, new: Description) -> list[Change]:
+    """Breaking changes first, then in the order of the descriptions."""
+    found = list(_Comparing(old, new).run())
+    return sorted(found, key=lambda change: not change.breaking)[:MOST]
+
+
+class _Comparing:
+    def __init__(self, old: Description, new: Description) -> None:
+        self._old = old
+        self._new = new
+        self._within: set[tuple[str, str, str]] = set()
+
+    def run(self) -> Iterator[Change]:
+        for of_old, of_new in (
+            (self._old.operations, self._new.operations),
+            (self._old.webhooks, self._new.webhooks),
+        ):
+            for key, operation in of_old.items():
+                name = _name(operation)
+                if key not in of_new:
+                    yield Change("removed", True, name, "", "The operation is gone.")
+                else:
+                    yield from self._operation(name, operation, of_new[key])
+            for key in of_new:
+                if key not in of_old:
+                    yield Change("added", False, _name(of_new[key]), "", "The operation is new.")
+
+    def _operation(self, name: str, old: Operation, new: Operation) -> Iterator[Change]:
+        if new.data.get("deprecated") is True and old.data.get("deprecated") is not True:
+            yield Change("changed", False, name, "", "The operation is deprecated now.")
+        was, is_now = self._old.security(old), self._new.security(new)
+        if _schemes(was) != _schemes(is_now):
+            # It breaks unless every way that was good still is, or none is asked for any more.
+            breaking = not (_schemes(was) <= _schemes(is_now) and was) and bool(is_now) and {} not in is_now
+            yield Change("changed", breaking, name, "authentication", "Other authentication is asked for.")
+        yield from self._parameters(name, old, new)
+        yield from self._bodies(name, old, new)
+        yield from self._responses(name, old, new)
+
+    # --- requests -------------------------------------------------------------------------------------------
+
+    def _parameters(self, name: str, old: Operation, new: Operation) -> Iterator[Change]:
+        was = {(text_of(p.get("in")), text_of(p["name"])): p for p in self._old.parameters(old)}
+        now = {(text_of(p.get("in")), text_of(p["name"])): p for p in self._new.parameters(new)}
+        for key, parameter in was.items():
+            place = f"{key[0]} parameter {key[1]}"
+            if key not in now:
+                yield Change("removed", True, name, place, "The parameter is gone.")
+                continue
+            yield from _demands(name, place, "parameter", parameter, now[key])
+            yield from self._schemas(name, place, parameter.get("schema"), now[key].get("schema"), "request")
+        for key, parameter in now.items():
+            if key not in was:
+                required = parameter.get("required") is True
+                words = "A required parameter is new." if required else "The parameter is new."
+                yield Change("added", required, name, f"{key[0]} parameter {key[1]}", words)
+
+    def _bodies(self, name: str, old: Operation, new: Operation) -> Iterator[Change]:
+        was = self._old.follow(old.data.get("requestBody"))
+        now = self._new.follow(new.data.get("requestBody"))
+        yield from _demands(name, "body", "body", was, now)
+        yield from self._contents(name, "body", was, now, "request")
+
+    # --- responses ------------------------------------------------------------------------------------------
+
+    def _responses(self, name: str, old: Operation, new: Operation) -> Iterator[Change]:
+        was, now = object_of(old.data.get("responses")), object_of(new.data.get("responses"))
+        for code, response in was.items():
+            place = f"response {code}"
+            if code not in now:
+                yield Change("removed", code.startswith("2"), name, place, "The response is gone.")
+            else:
+                yield from self._contents(
+                    name, place, self._old.follow(response), self._new.follow(now[code]), "response"
+                )
+        for code in now:
+            if code not in was:
+                yield Change("added", False, name, f"response {code}", "The response is new.")
+
+    def _contents(
+        self, name: str, place: str, old: Data, new: Data, direction: Direction
+    ) -> Iterator[Change]:
+        was, now = object_of(old.get("content")), object_of(new.get("content"))
+        for kind, media in was.items():
+            if kind not in now:
+                yield Change("removed", True, name, place, f"{kind} is gone.")
+                continue
+            schema, other = object_of(media).get("schema"), object_of(now[kind]).get("schema")
+            yield from self._schemas(name, place, schema, other, direction)
+        for kind in now:
+            if kind not in was:
+                yield Change("added", False, name, place, f"{kind} is new.")
+
+    # --- schemas --------------------------------------------------------------------------------------------
+
+    def _schemas(
+        self, name: str, place: str, old: Any, new: Any, direction: Direction, depth: int = 0
+    ) -> Iterator[Change]:
+        """What changed between two schemas, which may refer to themselves."""
+        named = (Description.name_of(old), Description.name_of(new), direction)
+        if depth > _DEPTH or (named[0] and named in self._within):
+            return
+        self._within.add(named)
+        was, now = _merged(self._old, old), _merged(self._new, new)
+        yield from self._types(name, place, was, now, direction)
+        yield from self._limits(name, place, was, now, direction)
+        yield from self._properties(name, place, was, now, direction, depth)
+        if "items" in was and "items" in now:
+            yield from self._schemas(name, f"{place}, each", was["items"], now["items"], direction, depth + 1)
+        for key in ("oneOf", "anyOf"):
+            yield from self._variants(name, place, list_of(was.get(key)), list_of(now.get(key)), direction)
+        self._within.discard(named)
+
+    def _types(self, name: str, place: str, was: Data, now: Data, direction: Direction) -> Iterator[Change]:
+        before, after = _types(was), _types(now)
+        if before != after and (before or after):
+            words = f"{' or '.join(sorted(before)) or 'anything'} became {' or '.join(sorted(after)) or 'anything'}."
+            # A request may say what it could; an answer says nothing that it could not.
+            fits = _holds(after, before) if direction == "request" else _holds(before, after)
+            yield Change("changed", not fits, name, place, words)
+        values, others = _values(was), _values(now)
+        if values != others:
+            gone, fresh = sorted(values - others), sorted(others - values)
+            if not values or not others:
+                narrower = bool(others) if direction == "request" else bool(values)
+                yield Change("changed", narrower, name, place, "The possible values changed.")
+            else:
+                for value in gone:
+                    yield Change(
+                        "removed", direction == "request", name, place, f"The value {value} is gone."
+                    )
+                for value in fresh:
+                    yield Change("added", direction == "response", name, place, f"The value {value} is new.")
+
+    def _limits(self, name: str, place: str, was: Data, now: Data, direction: Direction) -> Iterator[Change]:
+        if direction == "response":
+            return
+        for key, sign in (("minimum", 1), ("minLength", 1), ("minItems", 1), ("maximum", -1), ("maxLength", -1), ("maxItems", -1)):  # fmt: skip
+            before, after = was.get(key), now.get(key)
+            if before == after:
+                continue
+            stricter = isinstance(after, (int, float)) and (
+                not isinstance(before, (int, float)) or (after - before) * sign > 0
+            )
+            yield Change(
+                "changed", stricter, name, place, f"{key} became {'none' if after is None else after}."
+            )
+        if was.get("pattern") != now.get("pattern"):
+            yield Change("changed", now.get("pattern") is not None, name, place, "The pattern changed.")
+
+    def _properties(
+        self, name: str, place: str, was: Data, now: Data, direction: Direction, depth: int
+    ) -> Iterator[Change]:
+        before, after = object_of(was.get("properties")), object_of(now.get("properties"))
+        needed_before, needed_after = _required(was), _required(now)
+        for key, schema in before.items():
+            where = f"{place}, {key}"
+            if key not in after:
+                yield Change("removed", direction == "response", name, where, "The property is gone.")
+                continue
+            if direction == "request" and key in needed_after - needed_before:
+                yield Change("changed", True, name, where, "The property is required now.")
+            if direction == "response" and key in needed_before - needed_after:
+                yield Change("changed", True, name, where, "The property may be missing now.")
+            yield from self._schemas(name, where, schema, after[key], direction, depth + 1)
+        for key in after:
+            if key not in before:
+                breaking = direction == "request" and key in needed_after
+                words = "A required property is new." if breaking else "The property is new."
+                yield Change("added", breaking, name, f"{place}, {key}", words)
+
+    def _variants(
+        self, name: str, place: str, was: list[Any], now: list[Any], direction: Direction
+    ) -> Iterator[Change]:
+        before = {_variant(self._old, each) for each in was}
+        after = {_variant(self._new, each) for each in now}
+        for each in sorted(before - after):
+            yield Change("removed", direction == "request", name, place, f"The variant {each} is gone.")
+        for each in sorted(after - before):
+            yield Change(
+                "added", direction == "response" and bool(before), name, place, f"The variant {each} is new."
+            )
+
+
+def _demands(name: str, place: str, what: str, was: Data, now: Data) -> Iterator[Change]:
+    before, after = was.get("required") is True, now.get("required") is True
+    if before != after:
+        words = "is required now" if after else "is no longer required"
+        yield Change("changed", after, name, place, f"The {what} {words}.")
+
+
+def _name(operation: Operation) -> str:
+    return f"{operation.method.upper()} {operation.path}"
+
+
+def _schemes(ways: Iterable[Data]) -> set[tuple[str, ...]]:
+    return {tuple(sorted(way)) for way in ways}
+
+
+def _types(schema: Data) -> set[str]:
+    given = schema.get("type")
+    found = {each for each in given if isinstance(each, str)} if isinstance(given, list) else set()
+    if isinstance(given, str):
+        found = {given}
+    if found and schema.get("nullable") is True:
+        found.add("null")
+    return found
+
+
+def _holds(wide: set[str], narrow: set[str]) -> bool:
+    """Whether every value of the narrow types is one of the wide ones; no types: anything."""
+    if not wide:
+        return True
+    return bool(narrow) and all(each in wide or (each == "integer" and "number" in wide) for each in narrow)
+
+
+def _values(schema: Data) -> set[str]:
+    values = [schema["const"]] if "const" in schema else list_of(schema.get("enum"))
+    return {str(value) for value in values}
+
+
+def _required(schema: Data) -> set[str]:
+    return {each for each in list_of(schema.get("required")) if isinstance(each, str)}
+
+
+def _variant(description: Description, schema: Any) -> str:
+    found = description.follow(schema)
+    types = "/".join(sorted(_types(found))) or "schema"
+    return description.name_of(schema) or text_of(found.get("title")) or types
+
+
+def _merged(description: Description, value: Any, depth: int = 0) -> Data:
+    """A schema together with what its ``allOf`` adds."""
+    schema = description.follow(value)
+    parts = list_of(schema.get("allOf"))
+    if not parts or depth > _DEPTH:
+        return schema
+    merged = {key: inner for key, inner in schema.items() if key != "allOf"}
+    for part in parts:
+        found = _merged(description, part, depth + 1)
+        properties = {**object_of(found.get("properties")), **object_of(merged.get("properties"))}
+        required = [*list_of(found.get("required")), *list_of(merged.get("required"))]
+        merged = {**found, **merged}
+        if properties:
+            merged["properties"] = properties
+        if required:
+            merged["required"] = required
+    return merged

@@ -1,0 +1,74 @@
+"""Reading, checking and bundling a description, as a process of its own: ``python -m octavo.openapi.compiling FOLDER``.
+
+A description may come from anywhere, and parsers in C read it. So this runs apart, with limits on memory and time, and
+nothing of the service's but this code. It reads ``source`` and leaves ``result.json``.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from .bundling import bundle
+from .complaints import Complaint, SpecError
+from .converting import from_swagger
+from .reading import read_files
+from .validating import validate, version_of
+
+MEMORY = 1536 * 1024**2
+SECONDS = 60
+_FILE = 256 * 1024**2
+_COMPLAIN_ABOUT = "The description could not be read: it is too large, or nested too deeply."
+
+
+class Compiled(Struct):
+    """``document``: the description as OpenAPI 3, bundled, as JSON. ``files``: the texts it was made of, by path,
+    the description itself first. With ``errors`` there is neither."""
+
+    errors: list[Complaint] = []
+    document: str = ""
+    files: dict[str, str] = {}
+
+
+def compile_description(data: bytes) -> Compiled:
+    """Never raises for what is wrong with the description."""
+    try:
+        files = read_files(data)
+        entry = files.files[files.entry]
+        version = version_of(entry.value)
+        validate(entry, version)
+        document: dict[str, Any] = bundle(files)
+        if version == "2.0":
+            document = from_swagger(document)
+        others = {path: file.text for path, file in files.files.items() if path != files.entry}
+        return Compiled([], msgspec.json.encode(document).decode(), {files.entry: entry.text, **others})
+    except SpecError as error:
+        return Compiled(error.complaints)
+    except (RecursionError, MemoryError):
+        return Compiled([Complaint(_COMPLAIN_ABOUT, "TOO_LARGE")])
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE, _FILE))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def main(arguments: Sequence[str]) -> None:
+    _limit()
+    folder = Path(arguments[0])
+    compiled = compile_description((folder / "source").read_bytes())
+    (folder / "result.json").write_bytes(msgspec.json.encode(compiled))
+
+
+if __name__ == "__main__":
+    os.umask(0o077)
+    main(sys.argv[1:])

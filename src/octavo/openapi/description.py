@@ -1,0 +1,197 @@
+"""A description as a reference shows it: operations by tag, references followed, what is internal left out. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from .bundling import resolve, steps
+from .validating import METHODS
+
+Data = dict[str, Any]
+
+UNTAGGED = ""
+"""The tag of operations that name none."""
+
+
+def object_of(value: Any) -> Data:
+    return value if isinstance(value, dict) else {}
+
+
+def list_of(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def text_of(value: Any) -> str:
+    """A text, or a number as text; anything else is empty."""
+    return value if isinstance(value, str) else str(value) if type(value) in (int, float) else ""
+
+
+class Operation(Struct, frozen=True):
+    """``path``: of the API, or the name of a webhook. ``item``: the path item that holds ``data``."""
+
+    path: str
+    method: str
+    item: Data
+    data: Data
+    webhook: bool = False
+
+    @property
+    def title(self) -> str:
+        return " ".join(text_of(self.data.get("summary")).split()) or f"{self.method.upper()} {self.path}"
+
+    @property
+    def key(self) -> str:
+        """Names it within its description."""
+        return f"{self.method} {self.path}"
+
+
+class Tag(Struct, frozen=True):
+    name: str
+    title: str
+    description: str = ""
+    page_description: str = ""
+    icon: str = ""
+    parent: str = ""
+
+
+class Description:
+    """``data``: a compiled description. What people wrote wrongly in places that nothing checks shows as nothing."""
+
+    def __init__(self, data: Data) -> None:
+        self.data = data
+        self.info = object_of(data.get("info"))
+        components = object_of(data.get("components"))
+        self.schemas = object_of(components.get("schemas"))
+        self.security_schemes = object_of(components.get("securitySchemes"))
+        self.operations = {each.key: each for each in self._operations("paths")}
+        self.webhooks = {each.key: each for each in self._operations("webhooks")}
+
+    @property
+    def title(self) -> str:
+        return " ".join(text_of(self.info.get("title")).split()) or "API"
+
+    def _operations(self, where: str) -> Iterator[Operation]:
+        for path, item in object_of(self.data.get(where)).items():
+            item = self.follow(item)
+            for method in METHODS:
+                data = item.get(method)
+                if isinstance(data, dict) and not (data.get("x-internal") or data.get("x-gitbook-ignore")):
+                    yield Operation(path, method, item, data, where == "webhooks")
+
+    # --- references ---------------------------------------------------------------------------------------
+
+    def follow(self, value: Any) -> Data:
+        """The object that a value is or refers to; empty for anything else. What stands beside a reference (a
+        description) goes before what is there."""
+        beside: Data = {}
+        for _ in range(20):
+            if not isinstance(value, dict):
+                return {}
+            reference = value.get("$ref")
+            if not isinstance(reference, str):
+                return {**value, **beside} if beside else value
+            beside = {**{k: v for k, v in value.items() if k != "$ref"}, **beside}
+            try:
+                value = resolve(self.data, reference)
+            except LookupError:
+                return beside
+        return {}
+
+    @staticmethod
+    def name_of(value: Any) -> str:
+        """What a reference calls the schema; empty for a schema that has no name."""
+        reference = value.get("$ref") if isinstance(value, dict) else None
+        return (list(steps(reference)) or [""])[-1] if isinstance(reference, str) else ""
+
+    # --- what an operation takes ----------------------------------------------------------------------------
+
+    def parameters(self, operation: Operation) -> list[Data]:
+        """Those of the path and of the operation, which goes before, in order."""
+        found: dict[tuple[str, str], Data] = {}
+        for value in [*list_of(operation.item.get("parameters")), *list_of(operation.data.get("parameters"))]:
+            each = self.follow(value)
+            if text_of(each.get("name")):
+                found[text_of(each.get("in")), text_of(each["name"])] = each
+        return list(found.values())
+
+    def servers(self, operation: Operation | None = None) -> list[Data]:
+        places = [operation.data, operation.item] if operation else []
+        for place in [*places, self.data]:
+            servers = [each for each in list_of(place.get("servers")) if isinstance(each, dict)]
+            if servers:
+                return servers
+        return []
+
+    def server_url(self, operation: Operation | None = None) -> str:
+        """The first server's, with the defaults of its variables."""
+        servers = self.servers(operation)
+        if not servers:
+            return ""
+        url = text_of(servers[0].get("url"))
+        for name, variable in object_of(servers[0].get("variables")).items():
+            url = url.replace("{" + name + "}", text_of(object_of(variable).get("default")) or name)
+        return url.rstrip("/")
+
+    def security(self, operation: Operation) -> list[dict[str, list[Any]]]:
+        """Ways of authentication, any of which will do; each the schemes that it takes together."""
+        wanted = operation.data.get("security", self.data.get("security"))
+        return [each for each in list_of(wanted) if isinstance(each, dict)]
+
+    def setting(self, operation: Operation, name: str) -> bool:
+        """An extension that may stand at an operation or, for all of them, at the top."""
+        value = operation.data.get(name, self.data.get(name))
+        return value is True
+
+    # --- tags ---------------------------------------------------------------------------------------------
+
+    def tags(self) -> list[Tag]:
+        """Those that have operations or are above one that has, in the order of the description."""
+        declared: dict[str, Data] = {}
+        for each in list_of(self.data.get("tags")):
+            name = text_of(object_of(each).get("name"))
+            if name:
+                declared.setdefault(name, each)
+        hidden = {n for n, each in declared.items() if each.get("x-internal") or each.get("x-gitbook-ignore")}
+        used = dict.fromkeys(n for each in self.operations.values() for n in tags_of(each) if n not in hidden)
+        wanted = set(used)
+        for name in used:
+            seen: set[str] = set()
+            while name and name not in seen:
+                seen.add(name)
+                wanted.add(name)
+                name = _parent(declared.get(name, {}))
+        names = [name for name in [*declared, *(n for n in used if n not in declared)] if name in wanted]
+        return [self._tag(name, declared, wanted) for name in names]
+
+    def _tag(self, name: str, declared: dict[str, Data], wanted: set[str]) -> Tag:
+        data = declared.get(name, {})
+        title = (
+            text_of(data.get("x-page-title"))
+            or text_of(data.get("x-displayName"))
+            or text_of(data.get("summary"))
+        )
+        parent = _parent(data)
+        return Tag(
+            name,
+            " ".join(title.split()) or name or "Other",
+            text_of(data.get("description")),
+            " ".join(text_of(data.get("x-page-description")).split()),
+            text_of(data.get("x-page-icon")),
+            parent if parent in wanted and parent != name else "",
+        )
+
+    def with_tag(self, name: str) -> list[Operation]:
+        return [each for each in self.operations.values() if name in tags_of(each)]
+
+
+def tags_of(operation: Operation) -> list[str]:
+    """The tag that an operation stands under: the first it names."""
+    names = [name for name in list_of(operation.data.get("tags")) if isinstance(name, str) and name]
+    return names[:1] or [UNTAGGED]
+
+
+def _parent(tag: Data) -> str:
+    return text_of(tag.get("parent")) or text_of(tag.get("x-parent"))

@@ -1,0 +1,525 @@
+"""Operations, webhooks and schemas as the blocks that everything which shows a document shows. Pure.
+
+Folded, as on a page that people read: what is inside a property is folded up, and the samples stand beside the text.
+Otherwise, for Markdown, search and prints, everything stands below each other and the text is shorter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..core.document import Block, Fragment, Inline, Leaf, Mark, Text, read, slug
+from .code_samples import body_text, example_request, own_samples, samples
+from .description import Data, Description, Operation, list_of, object_of, text_of
+from .examples import media_example
+
+_DEPTH = 12
+_PROPERTIES = 500
+_FEW_PROPERTIES = 60
+"""Properties drawn for one operation or schema, the second on a page with many; what is beyond is only counted."""
+_EXAMPLE = 20_000
+"""Characters of an example."""
+MANY = 12
+"""Operations of one page beyond which each is shown shorter: with three languages instead of ten, and less deep."""
+
+Nodes = list[Text | Inline]
+
+
+# --- nodes ----------------------------------------------------------------------------------------------------
+
+
+def _text(words: str, *marks: str) -> Text:
+    return Text([Leaf(words, [Mark(mark) for mark in marks])])
+
+
+def _paragraph(*nodes: Text | Inline) -> Block:
+    return Block("paragraph", {}, [node for node in nodes])
+
+
+def _lead(words: str) -> Block:
+    return _paragraph(_text(words, "bold"))
+
+
+def _markdown(value: Any) -> list[Block]:
+    """What people wrote as Markdown, by the reader that reads all other pages; its headings become bold lines."""
+    text = text_of(value)
+    if not text.strip():
+        return []
+    blocks = read(text).nodes
+    for block in blocks:
+        block.source = None
+        if block.type.startswith("heading-"):
+            block.type, block.data = "paragraph", {}
+            for node in block.nodes:
+                if isinstance(node, Text):
+                    node.leaves = [Leaf(leaf.text, [Mark("bold")]) for leaf in node.leaves]
+    return blocks
+
+
+def _code(source: str, syntax: str, title: str | None = None) -> Block:
+    lines = [Block("code-line", {}, [_text(line)]) for line in source.split("\n")]
+    return Block("code", {"syntax": syntax, **({"title": title} if title else {})}, [*lines])
+
+
+def _tabs(entries: Iterable[tuple[str, list[Block]]]) -> Block:
+    return Block("tabs", {}, [Block("tabs-item", {"title": title}, [*blocks]) for title, blocks in entries])
+
+
+def _expandable(title: Sequence[Text | Inline], blocks: list[Block], *, is_open: bool = False) -> Block:
+    return Block(
+        "expandable",
+        {"open": True} if is_open else {},
+        fragments=[
+            Fragment("expandable-title", [_paragraph(*title)]),
+            Fragment("expandable-body", blocks),
+        ],
+    )
+
+
+def _items(items: Iterable[list[Block]]) -> list[Block]:
+    nodes = [Block("list-item", {}, [*blocks]) for blocks in items]
+    return [Block("list-unordered", {}, [*nodes])] if nodes else []
+
+
+def _hint(style: str, words: str) -> Block:
+    return Block("hint", {"style": style}, [_paragraph(_text(words))])
+
+
+def _column(percent: int, blocks: list[Block]) -> Block:
+    return Block("column", {"width": {"value": percent, "unit": "%"}}, [*blocks])
+
+
+# --- schemas --------------------------------------------------------------------------------------------------
+
+
+class Drawer:
+    """Draws one description. ``many``: the page holds many operations, so each is shown shorter. ``linked``: schemas
+    that stand on the same page, each under a heading of its own."""
+
+    def __init__(
+        self, description: Description, *, folded: bool, many: bool = False, linked: Iterable[str] = ()
+    ) -> None:
+        self._description = description
+        self._folded = folded
+        self._languages = 3 if many else 10
+        self._depth = 4 if many else _DEPTH
+        self._most = _FEW_PROPERTIES if many else _PROPERTIES
+        self._told: set[str] = set()
+        self._linked = {name: slug(name) or "section" for name in linked}
+        self._left = self._most
+
+    def _begin(self) -> None:
+        """A new operation or schema: nothing is told of it yet."""
+        self._left = self._most
+        self._told = set()
+
+    def _type(self, value: Any) -> Nodes:
+        """What a schema is, in a few words."""
+        name = self._description.name_of(value)
+        if name and name in self._linked:
+            ref = {"kind": "anchor", "anchor": self._linked[name]}
+            return [Inline("link", {"ref": ref}, [_text(name)])]
+        schema = self._description.follow(value)
+        return [_text(name or self._words(schema))]
+
+    def _words(self, schema: Data) -> str:
+        types = schema.get("type")
+        kinds = [text_of(t) for t in types] if isinstance(types, list) else [text_of(types)] if types else []
+        if not kinds:
+            kinds = ["object"] if "properties" in schema else ["array"] if "items" in schema else []
+        for key, words in (("oneOf", "one of"), ("anyOf", "any of"), ("allOf", "object")):
+            if list_of(schema.get(key)) and not kinds:
+                kinds = [words]
+        if "array" in kinds:
+            inner = schema.get("items")
+            of = self._description.name_of(inner) or self._words(self._description.follow(inner))
+            kinds[kinds.index("array")] = f"array of {of}" if of else "array"
+        if schema.get("nullable") is True:
+            kinds.append("null")
+        words = " or ".join(kind for kind in kinds if kind)
+        form = text_of(schema.get("format"))
+        return f"{words} ({form})" if form and words else words or form
+
+    def _limits(self, schema: Data) -> list[Block]:
+        """What a value has to be besides its type."""
+        found: list[Block] = []
+        parts: Nodes = []
+
+        def say(words: str, value: Any) -> None:
+            shown = value if isinstance(value, str) else body_text("application/json", value)
+            parts.extend([_text(("; " if parts else "") + words + " "), _text(shown[:200], "code")])
+
+        names = (("default", "Default"), ("const", "Always"), ("minimum", "At least"), ("maximum", "At most"),
+                 ("exclusiveMinimum", "More than"), ("exclusiveMaximum", "Less than"), ("multipleOf", "Multiple of"),
+                 ("minLength", "Characters at least"), ("maxLength", "Characters at most"), ("minItems", "Items at least"),
+                 ("maxItems", "Items at most"), ("pattern", "Pattern"))  # fmt: skip
+        for key, words in names:
+            if key in schema and not isinstance(schema[key], bool | None):
+                say(words, schema[key])
+        if schema.get("default") is True or schema.get("default") is False:
+            say("Default", schema["default"])
+        given = (
+            schema["example"] if "example" in schema else next(iter(list_of(schema.get("examples"))), None)
+        )
+        if isinstance(given, (str, int, float)):
+            say("Example", given)
+        if parts:
+            found.append(_paragraph(*parts))
+        values = list_of(schema.get("enum"))
+        about = object_of(schema.get("x-enumDescriptions"))
+        if about:
+            found.append(_paragraph(_text("Possible values:")))
+            found += _items(
+                [
+                    _paragraph(
+                        _text(str(v), "code"),
+                        _text(f": {text_of(about.get(str(v)))}" if about.get(str(v)) else ""),
+                    )
+                ]
+                for v in values[:200]
+            )
+        elif values:
+            listed: Nodes = [_text("Possible values: ")]
+            for number, value in enumerate(values[:200]):
+                shown = value if isinstance(value, str) else body_text("application/json", value)
+                listed += [*([_text(", ")] if number else []), _text(shown[:200], "code")]
+            found.append(_paragraph(*listed))
+        return found
+
+    def _merged(self, schema: Data) -> Data:
+        """A schema with what its ``allOf`` adds, the way readers think of it."""
+        parts = list_of(schema.get("allOf"))
+        if not parts:
+            return schema
+        properties: Data = {}
+        required: list[Any] = []
+        merged: Data = {}
+        for part in [*parts, {k: v for k, v in schema.items() if k != "allOf"}]:
+            found = self._description.follow(part)
+            found = self._merged(found) if found is not schema and "allOf" in found and len(properties) < _PROPERTIES else found  # fmt: skip
+            properties |= object_of(found.get("properties"))
+            required += list_of(found.get("required"))
+            merged |= {k: v for k, v in found.items() if k not in ("properties", "required", "allOf", "$ref")}
+        return {**merged, **({"properties": properties} if properties else {}), "required": required}
+
+    def schema(self, value: Any, above: tuple[str, ...] = ()) -> list[Block]:
+        """What is inside a schema: its description is left to whoever asks."""
+        name = self._description.name_of(value)
+        if name and name in above:
+            return [_paragraph(_text("The same as "), _text(name, "code"), _text(" above."))]
+        if len(above) >= self._depth:
+            return []
+        if name and not self._folded:
+            # In a text that is read from the top, once is enough.
+            if name in self._told:
+                return [_paragraph(_text("As described above."))]
+            self._told.add(name)
+        within = (*above, name)
+        schema = self._merged(self._description.follow(value))
+        blocks: list[Block] = []
+        properties = object_of(schema.get("properties"))
+        required = {each for each in list_of(schema.get("required")) if isinstance(each, str)}
+        items: list[list[Block]] = []
+        for key, inner in properties.items():
+            if self._left <= 0:
+                items.append([_paragraph(_text(f"and {len(properties) - len(items)} more"))])
+                break
+            self._left -= 1
+            items.append(self.value(key, inner, within, required=key in required))
+        blocks += _items(items)
+        extra = schema.get("additionalProperties")
+        if isinstance(extra, dict) and extra:
+            blocks += _items([self.value("any other key", extra, within)])
+        for key, words in (("oneOf", "One of"), ("anyOf", "Any of")):
+            variants = [
+                v for v in list_of(schema.get(key)) if self._description.follow(v).get("type") != "null"
+            ]
+            if variants:
+                blocks += [_paragraph(_text(f"{words}:")), *self._variants(variants, within)]
+        if "items" in schema and not properties:
+            blocks += self.schema(schema["items"], within)
+        return blocks
+
+    def _variants(self, variants: list[Any], above: tuple[str, ...]) -> list[Block]:
+        made = []
+        for number, variant in enumerate(variants[:50]):
+            schema = self._description.follow(variant)
+            title = self._description.name_of(variant) or text_of(schema.get("title"))
+            title = title or self._words(schema) or f"Variant {number + 1}"
+            inside = [*_markdown(schema.get("description")), *self._limits(schema)]
+            inside += self.schema(variant, above)
+            made.append((title, inside))
+        if self._folded and any(inside for _, inside in made):
+            return [
+                _expandable([_text(title)], inside or [_paragraph(_text("Nothing more to say."))])
+                for title, inside in made
+            ]
+        return _items([[_paragraph(_text(title, "code")), *inside] for title, inside in made])
+
+    def value(
+        self, name: str, value: Any, above: tuple[str, ...] = (), *, required: bool = False, about: Any = None
+    ) -> list[Block]:
+        """A property or parameter: its name, what it is, what it is for, and what is inside."""
+        schema = self._description.follow(value)
+        head: Nodes = [_text(name, "code"), _text(" ")]
+        for node in self._type(value):
+            head.append(node)
+        if required:
+            head += [_text(" "), _text("required", "bold")]
+        for key, words in (
+            ("readOnly", "read only"),
+            ("writeOnly", "write only"),
+            ("deprecated", "deprecated"),
+        ):
+            if schema.get(key) is True:
+                head += [_text(" "), _text(words, "italic")]
+        blocks = [_paragraph(*head), *_markdown(about if about is not None else schema.get("description"))]
+        items = schema.get("items")
+        blocks += self._limits(schema)
+        if isinstance(items, dict):
+            blocks += self._limits(self._description.follow(items))
+        if self._description.name_of(value) in self._linked and above:
+            return blocks
+        inside = self.schema(value, above)
+        if inside and self._folded:
+            blocks.append(_expandable([_text(f"What is in {name}")], inside))
+        elif len(above) < 4:
+            blocks += inside
+        return blocks
+
+    # --- operations -----------------------------------------------------------------------------------------
+
+    def operation(self, operation: Operation, title: str = "", *, level: int = 1) -> list[Block]:
+        """An operation or webhook with all that a caller has to know. ``title``: what stands above it already."""
+        self._begin()
+        data = operation.data
+        name = text_of(data.get("operationId")) or operation.key
+        blocks: list[Block] = []
+        if operation.title != title:
+            data_of = {"id": slug(name)} if slug(name) else {}
+            blocks.append(Block(f"heading-{level}", data_of, [_text(operation.title)]))
+        where = (
+            operation.path if operation.webhook else self._description.server_url(operation) + operation.path
+        )
+        blocks.append(_paragraph(_text(operation.method.upper(), "bold"), _text(" "), _text(where, "code")))
+        left = self._notes(operation) + _markdown(data.get("description"))
+        left += self._authentication(operation)
+        left += self._parameters(operation)
+        left += self._body(operation)
+        left += self._responses(operation)
+        right = self._samples(operation)
+        if self._folded and right:
+            return [*blocks, Block("columns", {}, [_column(58, left), _column(42, right)])]
+        return [*blocks, *left, *right]
+
+    def _notes(self, operation: Operation) -> list[Block]:
+        data = operation.data
+        notes = []
+        if data.get("deprecated") is True:
+            day = text_of(data.get("x-deprecated-sunset"))
+            end = f" It goes away on {day}." if day else ""
+            notes.append(_hint("warning", f"This operation is deprecated.{end}"))
+        stability = text_of(data.get("x-stability"))
+        if stability:
+            notes.append(_hint("info", f"Stability: {stability}. It may change."))
+        return notes
+
+    def _authentication(self, operation: Operation) -> list[Block]:
+        ways = self._description.security(operation)
+        if not ways:
+            return []
+        items = []
+        for way in ways:
+            if not way:
+                items.append([_paragraph(_text("none"))])
+            for name, scopes in way.items():
+                scheme = self._description.follow(self._description.security_schemes.get(name))
+                words = _scheme_words(name, scheme)
+                listed = ", ".join(scope for scope in list_of(scopes) if isinstance(scope, str))
+                line = _paragraph(_text(words), _text(f" ({listed})" if listed else ""))
+                items.append([line, *_markdown(scheme.get("description"))])
+        return [_lead("Authentication"), *_items(items)]
+
+    def _parameters(self, operation: Operation) -> list[Block]:
+        blocks: list[Block] = []
+        parameters = self._description.parameters(operation)
+        for place, words in (
+            ("path", "Path"),
+            ("query", "Query"),
+            ("header", "Headers"),
+            ("cookie", "Cookies"),
+        ):
+            given = [each for each in parameters if each.get("in") == place]
+            if given:
+                blocks += [_lead(words), *_items([self._parameter(each) for each in given])]
+        return blocks
+
+    def _parameter(self, parameter: Data) -> list[Block]:
+        schema = parameter.get("schema")
+        if schema is None:
+            content = list(object_of(parameter.get("content")).values())
+            schema = object_of(content[0]).get("schema") if content else {}
+        about = parameter.get("description", object_of(schema).get("description"))
+        found = self.value(
+            text_of(parameter["name"]), schema, required=parameter.get("required") is True, about=about or ""
+        )
+        if parameter.get("deprecated") is True:
+            found[0].nodes += [_text(" "), _text("deprecated", "italic")]
+        return found
+
+    def _body(self, operation: Operation) -> list[Block]:
+        body = self._description.follow(operation.data.get("requestBody"))
+        content = object_of(body.get("content"))
+        if not content:
+            return []
+        required = [_text(" "), _text("required", "bold")] if body.get("required") is True else []
+        kinds = ", ".join(content)
+        head = _paragraph(_text("Body", "bold"), _text(" "), _text(kinds, "code"), *required)
+        return [head, *_markdown(body.get("description")), *self._contents(content)]
+
+    def _contents(self, content: Data) -> list[Block]:
+        """The schemas of media types; those that have the same one say it once."""
+        told: list[tuple[str, Any]] = []
+        for kind, media in content.items():
+            schema = object_of(media).get("schema")
+            if schema is not None and not any(schema == known for _, known in told):
+                told.append((kind, schema))
+        blocks: list[Block] = []
+        for kind, schema in told:
+            if len(told) > 1:
+                blocks.append(_paragraph(_text(kind, "code")))
+            found = self._description.follow(schema)
+            inside = [*_markdown(found.get("description")), *self._limits(found), *self.schema(schema)]
+            blocks += [_paragraph(*self._type(schema)), *inside]
+        return blocks
+
+    def _responses(self, operation: Operation) -> list[Block]:
+        responses = object_of(operation.data.get("responses"))
+        all_open = self._description.setting(operation, "x-expandAllResponses")
+        blocks: list[Block] = []
+        for number, (code, value) in enumerate(responses.items()):
+            if code.startswith("x-"):
+                continue
+            response = self._description.follow(value)
+            about = text_of(response.get("description"))
+            first = about.strip().split("\n")[0][:200]
+            title: Nodes = [_text(code, "code"), _text(f" {first}" if first else "")]
+            inside = _markdown(about) if about.strip() != first else []
+            headers = object_of(response.get("headers"))
+            if headers:
+                inside += [_lead("Headers"), *_items(
+                    self._parameter({**self._description.follow(header), "name": name}) for name, header in headers.items()
+                )]  # fmt: skip
+            inside += self._contents(object_of(response.get("content")))
+            if self._folded and inside:
+                blocks.append(_expandable(title, inside, is_open=all_open or number == 0))
+            else:
+                blocks += [_paragraph(*title), *inside]
+        return [_lead("Responses"), *blocks] if blocks else []
+
+    def _samples(self, operation: Operation) -> list[Block]:
+        blocks: list[Block] = []
+        if not operation.webhook:
+            own = operation.data.get("x-codeSamples", operation.data.get("x-code-samples"))
+            found = own_samples(operation.data)
+            if not found and own is not False:
+                found = samples(
+                    example_request(self._description, operation), self._languages if self._folded else 1
+                )
+            if found:
+                shown = [(each.label, [_code(each.source, each.syntax)]) for each in found]
+                blocks.append(_tabs(shown) if self._folded else shown[0][1][0])
+        else:
+            content = object_of(self._description.follow(operation.data.get("requestBody")).get("content"))
+            blocks += [
+                block for kind, media in content.items() for block in self._example(kind, media, "Body")
+            ][:1]
+        answers = []
+        for code, value in object_of(operation.data.get("responses")).items():
+            response = self._description.follow(value)
+            if code.startswith("x-") or response.get("x-hideSample") is True:
+                continue
+            for kind, media in list(object_of(response.get("content")).items())[:1]:
+                answers += [(code, self._example(kind, media, "" if self._folded else f"Response {code}"))]
+        answers = [(code, example) for code, example in answers if example]
+        if answers and self._folded:
+            blocks.append(_tabs(answers))
+        else:
+            blocks += [block for _, example in answers[:1] for block in example]
+        return blocks
+
+    def _example(self, kind: str, media: Any, title: str) -> list[Block]:
+        value = media_example(self._description, object_of(media), "response")
+        if value is None:
+            return []
+        text = body_text(kind, value)
+        syntax = "json" if "json" in kind else "xml" if "xml" in kind else "text"
+        return [_code(text if len(text) <= _EXAMPLE else f"{text[:_EXAMPLE]}\n…", syntax, title or None)]
+
+    # --- schemas and the whole --------------------------------------------------------------------------------
+
+    def schemas(self, names: Iterable[str]) -> list[Block]:
+        """Schemas by name, each under a heading; those that are not there are left out."""
+        blocks: list[Block] = []
+        for name in names:
+            schema = self._description.schemas.get(name)
+            if schema is None:
+                continue
+            self._begin()
+            found = self._description.follow(schema)
+            anchor = {"id": slug(name)} if slug(name) else {}
+            blocks.append(Block("heading-1", anchor, [_text(name)]))
+            blocks += _markdown(found.get("description"))
+            words = self._words(found)
+            blocks += [_paragraph(_text(words))] if words else []
+            blocks += [*self._limits(found), *self.schema(schema)]
+        return blocks
+
+    def information(self) -> list[Block]:
+        """What a description says of itself: its servers, and how to authenticate."""
+        description = self._description
+        blocks = _markdown(description.info.get("description"))
+        version = text_of(description.info.get("version"))
+        if version:
+            blocks.append(_paragraph(_text("Version "), _text(version, "code")))
+        servers = description.servers()
+        if servers:
+            items = []
+            for server in servers:
+                item = [
+                    _paragraph(_text(text_of(server.get("url")), "code")),
+                    *_markdown(server.get("description")),
+                ]
+                variables = object_of(server.get("variables"))
+                item += _items(
+                    self.value(name, {"type": "string", **object_of(v)}) for name, v in variables.items()
+                )
+                items.append(item)
+            blocks += [Block("heading-1", {}, [_text("Servers")]), *_items(items)]
+        schemes = description.security_schemes
+        if schemes:
+            items = []
+            for name, value in schemes.items():
+                scheme = description.follow(value)
+                items.append(
+                    [_paragraph(_text(_scheme_words(name, scheme))), *_markdown(scheme.get("description"))]
+                )
+            blocks += [Block("heading-1", {}, [_text("Authentication")]), *_items(items)]
+        return blocks
+
+
+def _scheme_words(name: str, scheme: Data) -> str:
+    kind = scheme.get("type")
+    if kind == "http":
+        way = text_of(scheme.get("scheme")).lower()
+        return {
+            "bearer": f"{name}: a token in the header Authorization: Bearer",
+            "basic": f"{name}: user name and password in the header Authorization: Basic",
+        }.get(way, f"{name}: the header Authorization: {way}")
+    if kind == "apiKey":
+        places = {"header": "the header", "query": "the query parameter", "cookie": "the cookie"}
+        return f"{name}: a key in {places.get(text_of(scheme.get('in')), '')} {text_of(scheme.get('name'))}"
+    return {"oauth2": f"{name}: OAuth 2.0", "openIdConnect": f"{name}: OpenID Connect"}.get(
+        text_of(kind), name
+    )

@@ -1,0 +1,40 @@
+"""Whoever may see an organization's specifications: its members with a role. Guests see what is drawn of them in the
+content that they may read, and not the specifications themselves."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ..access import Can, at_least, enter_organization
+from ..access import OrgAccess as Organization
+from ..errors import Forbidden, NotFound
+from ..kit.operation import Call, enters
+
+OPENAPI: dict[Can, str] = {Can.VIEW: "read", Can.EDIT: "create"}
+"""The least role in the organization for each ability."""
+
+
+class SpecsAccess(Struct, frozen=True):
+    """The caller at the specifications of an organization."""
+
+    organization: Organization
+
+    @property
+    def organization_id(self) -> str:
+        return self.organization.organization_id
+
+    @property
+    def may_edit(self) -> bool:
+        return at_least(self.organization.role, OPENAPI[Can.EDIT])
+
+
+@enters(SpecsAccess, "organizationId")
+def enter_specs(call: Call, needs: Can, organization_id: str) -> SpecsAccess:
+    org = enter_organization(call, Can.VIEW, organization_id)
+    if not at_least(org.role, OPENAPI[Can.VIEW]):
+        raise NotFound(f"There is no organization {organization_id!r} whose specifications you may see.")
+    if not at_least(org.role, OPENAPI[needs]):
+        raise Forbidden(
+            f"This needs the role `{OPENAPI[needs]}` or a higher one here; you have `{org.role}`."
+        )
+    return SpecsAccess(org)

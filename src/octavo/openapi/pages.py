@@ -1,0 +1,286 @@
+"""Pages made of a specification (``builtin:openapi``), and the blocks of pages that show parts of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from ..access import role_of_member
+from ..content import (
+    Asked,
+    Asker,
+    Computed,
+    Computer,
+    Drawing,
+    Item,
+    compute_with,
+    draw_with,
+    get_body,
+    resolve_with,
+)
+from ..core.document import Block, Document, read
+from ..core.free_names import free_name
+from ..core.pages import Layout, Page, slugify
+from ..errors import BadRequest
+from ..kit.cache import ByteCache
+from ..kit.db import Transaction
+from . import store
+from .comparing import Change, compare
+from .description import UNTAGGED, Description, Operation, Tag
+from .drawing import MANY, Drawer
+
+TYPE = "builtin:openapi"
+BLOCKS = ("swagger", "openapi-operation", "openapi-schemas", "openapi-webhook")
+_CACHE_BYTES = 128 * 1024 * 1024
+_IN_MEMORY = 8
+"""How many times as large as its text a description is in memory, about."""
+_WIDE = Layout(width="wide", outline=True)
+
+_descriptions: ByteCache[Description] = ByteCache(_CACHE_BYTES)
+
+
+def load(tx: Transaction, version: store.VersionRow) -> Description:
+    """The description of a version, kept in memory by its content."""
+    found = _descriptions.get(version.document)
+    if found is None:
+        text = get_body(tx, version.document)
+        found = Description(msgspec.json.decode(text))
+        _descriptions.put(version.document, found, _IN_MEMORY * len(text))
+    return found
+
+
+def compare_versions(
+    tx: Transaction, version: store.VersionRow, since: store.VersionRow | None
+) -> list[Change]:
+    """What changed from one version to another; nothing from none."""
+    return compare(load(tx, since), load(tx, version)) if since is not None else []
+
+
+# --- computed pages -------------------------------------------------------------------------------------------
+
+
+def _resolve(tx: Transaction, asker: Asker, ref: Mapping[str, Any]) -> Any:
+    """The specification with its newest version. Visitors see what is published; others, what they may see."""
+    slug = ref.get("spec")
+    spec = store.find_spec(tx, asker.organization_id, slug) if isinstance(slug, str) else None
+    if spec is None:
+        return None
+    if asker.actor is not None:
+        is_member, role = role_of_member(tx, asker.organization_id, asker.actor.user_id)
+        if not is_member or role is None:
+            return None
+    last = {"lastVersion": spec.version_id} if spec.version_id else {}
+    return {"object": "openapi-spec", "id": spec.id, "slug": spec.slug, **last}
+
+
+def _version(tx: Transaction, asked: Asked) -> store.VersionRow:
+    value = asked.values.get("spec")
+    if not isinstance(value, dict) or value.get("object") != "openapi-spec":
+        raise BadRequest("source.dependencies.spec: there is no such API specification.")
+    version = store.find_version(tx, value["id"], value.get("lastVersion") or "")
+    if version is None:
+        raise BadRequest("source.dependencies.spec: the API specification has no good version yet.")
+    return version
+
+
+class _Pages:
+    """The pages of one specification, parents before children."""
+
+    def __init__(self, asked: Asked, description: Description) -> None:
+        self._asked = asked
+        self._description = description
+        self._slugs: dict[str | None, set[str]] = {}
+        self.pages: list[Page] = []
+
+    def add(
+        self,
+        key: str,
+        title: str,
+        parent: str | None = None,
+        *,
+        props: Mapping[str, Any] | None,
+        **fields: Any,
+    ) -> str:
+        """``props``: of the page's document; None: it has none of its own."""
+        taken = self._slugs.setdefault(parent, set())
+        slug = free_name(slugify(fields.pop("slug", title)), taken.__contains__)
+        taken.add(slug)
+        computed = None
+        if props is not None:
+            source = msgspec.to_builtins(self._asked.source)
+            computed = {**source, "props": dict(props)}
+        page = Page(
+            id=self._asked.id(key),
+            parent=parent,
+            slug=slug,
+            title=title,
+            computed=computed,
+            layout=_WIDE,
+            **fields,
+        )
+        self.pages.append(page)
+        return page.id
+
+    def add_tags(self, tags: list[Tag], *, each_operation: bool) -> None:
+        known = {tag.name: tag for tag in tags}
+        made: dict[str, str] = {}
+
+        def place(tag: Tag, above: tuple[str, ...] = ()) -> str:
+            if tag.name in made:
+                return made[tag.name]
+            parent = known.get(tag.parent) if tag.parent not in (*above, tag.name) else None
+            parent_id = place(parent, (*above, tag.name)) if parent is not None and tag.parent else None
+            made[tag.name] = self.add(
+                f"tag {tag.name}",
+                tag.title,
+                parent_id,
+                props={
+                    "doc": "operations",
+                    "page": tag.name or "-",
+                    **({"grouping": "by-operation"} if each_operation else {}),
+                },
+                description=tag.page_description or None,
+                icon=tag.icon or None,
+            )
+            return made[tag.name]
+
+        for tag in tags:
+            above = place(tag)
+            for operation in self._description.with_tag(tag.name) if each_operation else ():
+                self.add(
+                    operation.key,
+                    operation.title,
+                    above,
+                    props={"doc": "operations", "page": tag.name or "-", "operation": operation.key},
+                )
+
+
+def _revision(tx: Transaction, asked: Asked) -> Computed:
+    version = _version(tx, asked)
+    description = load(tx, version)
+    props = asked.source.props
+    by_operation = props.get("grouping") == "by-operation"
+    pages = _Pages(asked, description)
+    if description.info.get("description") or description.security_schemes:
+        pages.add("info", description.title, slug="overview", props={"doc": "info", "page": "info"})
+    pages.add_tags(description.tags(), each_operation=by_operation)
+    if props.get("models") and description.schemas:
+        pages.add("models", "Models", props={"doc": "models"})
+    items = []
+    if props.get("downloadLink"):
+        file = Item(
+            id=asked.id("file"),
+            kind="file",
+            name=f"{asked.values['spec']['slug']}.json",
+            content=version.file,
+            content_type="application/json",
+            size=version.size,
+        )
+        items.append(file)
+        pages.add(
+            "download",
+            "Download the specification",
+            props=None,
+            kind="link",
+            target={"kind": "file", "file": file.id},
+        )
+    return Computed(pages.pages, items)
+
+
+def _document(tx: Transaction, asked: Asked) -> Document:
+    description = load(tx, _version(tx, asked))
+    props = asked.source.props
+    ref = asked.source.dependencies["spec"].ref
+    doc, page = props.get("doc"), props.get("page")
+    if doc == "models":
+        return _of(
+            Block("openapi-schemas", {"ref": ref, "schemas": list(description.schemas), "grouped": True})
+        )
+    if doc == "info":
+        return _of(*Drawer(description, folded=False).information())
+    if doc != "operations" or not isinstance(page, str):
+        raise BadRequest("source.props.doc: expected `operations` or `info` with a `page`, or `models`.")
+    if "operation" in props:
+        operation = description.operations.get(str(props["operation"]))
+        if operation is None:
+            raise BadRequest("source.props.operation: the API specification has no such operation.")
+        return _of(_operation_block(ref, operation))
+    name = UNTAGGED if page == "-" else page
+    tag = next((tag for tag in description.tags() if tag.name == name), None)
+    if tag is None:
+        raise BadRequest("source.props.page: the API specification has no such tag.")
+    above = read(tag.description).nodes if tag.description.strip() else []
+    for block in above:
+        block.source = None
+    # Operations with pages of their own are below this one.
+    has_pages = props.get("grouping") == "by-operation"
+    operations = [] if has_pages else description.with_tag(tag.name)
+    return _of(*above, *(_operation_block(ref, each) for each in operations))
+
+
+def _operation_block(ref: dict[str, Any], operation: Operation) -> Block:
+    return Block("openapi-operation", {"ref": ref, "path": operation.path, "method": operation.method})
+
+
+def _of(*blocks: Block) -> Document:
+    return Document(nodes=list(blocks))
+
+
+# --- blocks ---------------------------------------------------------------------------------------------------
+
+
+def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[Block] | None]:
+    operations = sum(block.type != "openapi-schemas" for block in blocks)
+    # One page may show schemas by several blocks: all of them are there to link to.
+    shown = {name for block in blocks if block.type == "openapi-schemas" for name in _names(block)}
+    drawers: dict[str, tuple[Description, Drawer] | None] = {}
+    made: list[list[Block] | None] = []
+    for block in blocks:
+        ref = block.data.get("ref")
+        key = msgspec.json.encode(ref, order="sorted").decode()
+        if key not in drawers:
+            description = _find(tx, drawing.asker, ref)
+            drawers[key] = None
+            if description is not None:
+                drawer = Drawer(description, folded=drawing.folded, many=operations > MANY, linked=shown)
+                drawers[key] = description, drawer
+        found = drawers[key]
+        made.append(_draw_block(*found, block, drawing.title) if found is not None else None)
+    return made
+
+
+def _names(block: Block) -> Iterable[str]:
+    names = block.data.get("schemas")
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+
+
+def _find(tx: Transaction, asker: Asker, ref: Any) -> Description | None:
+    """What a block refers to: a specification by its slug, or by the URL that it comes from."""
+    if not isinstance(ref, dict):
+        return None
+    slug = ref.get("spec")
+    if ref.get("kind") == "url" and isinstance(ref.get("url"), str):
+        by_url = store.find_spec_by_url(tx, asker.organization_id, ref["url"])
+        slug = by_url.slug if by_url is not None else None
+    value = _resolve(tx, asker, {"spec": slug}) if isinstance(slug, str) else None
+    version = store.find_version(tx, value["id"], value.get("lastVersion") or "") if value else None
+    return load(tx, version) if version is not None else None
+
+
+def _draw_block(description: Description, drawer: Drawer, block: Block, title: str) -> list[Block] | None:
+    data = block.data
+    method = str(data.get("method", "")).lower()
+    if block.type == "openapi-schemas":
+        return drawer.schemas(_names(block)) or None
+    if block.type == "openapi-webhook":
+        operation = description.webhooks.get(f"{method} {data.get('name', '')}")
+    else:
+        operation = description.operations.get(f"{method} {data.get('path', '')}")
+    return drawer.operation(operation, title) if operation is not None else None
+
+
+resolve_with("openapi", _resolve)
+compute_with(TYPE, Computer(document=_document, revision=_revision))
+draw_with(BLOCKS, _draw)

@@ -1,0 +1,30 @@
+"""What the tables of specifications are."""
+
+from __future__ import annotations
+
+from ..kit.tables import Table, declare, file, row, text
+from .complaints import Complaint
+from .store import ERROR_CODES, STATES, VISIBILITIES
+
+_SPECS = "(SELECT id FROM openapi_specs WHERE organization_id = :org)"
+
+declare(
+    Table(
+        name="openapi_specs",
+        of_organization="organization_id = :org",
+        columns=(text("pending"), row("version_id", "openapi_versions")),
+        values={"state": STATES, "visibility": VISIBILITIES, "error_code": ERROR_CODES},
+        json={"errors": list[Complaint]},
+        long=("errors",),
+    ),
+    Table(
+        name="openapi_versions",
+        of_organization=f"spec_id IN {_SPECS}",
+        columns=(text("document"), file("file")),
+    ),
+    Table(
+        name="openapi_files",
+        of_organization=f"version_id IN (SELECT id FROM openapi_versions WHERE spec_id IN {_SPECS})",
+        columns=(text("body"),),
+    ),
+)

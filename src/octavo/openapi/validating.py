@@ -1,0 +1,124 @@
+"""Whether a description is one: by the official schemas of each version, and by what those cannot say."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import jsonschema_rs
+import msgspec
+
+from .complaints import MOST, Complaint, SpecError, Way, pointer
+from .reading import SourceFile
+
+Version = Literal["2.0", "3.0", "3.1", "3.2"]
+
+MAX_OPERATIONS = 5_000
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
+
+
+def version_of(document: Any) -> Version:
+    """Raises SpecError for what is no description, or one of a version that is not known."""
+    if not isinstance(document, dict):
+        raise SpecError([Complaint("The description is no object with keys.", "NO_VERSION")])
+    swagger, openapi = document.get("swagger"), document.get("openapi")
+    if str(swagger) == "2.0":
+        return "2.0"
+    for version in ("3.0", "3.1", "3.2"):
+        if isinstance(openapi, str) and (openapi == version or openapi.startswith(f"{version}.")):
+            return version
+    if swagger is None and openapi is None:
+        raise SpecError([Complaint("The keys `openapi` and `swagger` are both missing.", "NO_VERSION")])
+    raise SpecError(
+        [Complaint("Versions that are read: Swagger 2.0 and OpenAPI 3.0, 3.1 and 3.2.", "UNKNOWN_VERSION",
+                   pointer(("openapi" if openapi is not None else "swagger",)))]
+    )  # fmt: skip
+
+
+def validate(file: SourceFile, version: Version) -> None:
+    """Raises SpecError with what is wrong, each with its place."""
+    document = file.value
+    # A number is what YAML makes of an unquoted version.
+    if version == "2.0":
+        document = {**document, "swagger": "2.0"}
+    info = document.get("info")
+    if isinstance(info, dict) and isinstance(info.get("version"), (int, float)):
+        document = {**document, "info": {**info, "version": str(info["version"])}}
+    errors = itertools.islice(_validator(version).iter_errors(document), MOST)
+    complaints = [_complaint(file, error) for error in errors]
+    complaints += itertools.islice(_own_rules(file), MOST)
+    if complaints:
+        raise SpecError(complaints)
+
+
+def _validator(version: Version) -> Any:
+    # The schemas are data of the package; none of its code is run, because it opens what references name.
+    found = importlib.util.find_spec("openapi_spec_validator")
+    assert found is not None and found.submodule_search_locations
+    folder = Path(found.submodule_search_locations[0]) / "resources" / "schemas" / f"v{version}"
+    schema = msgspec.json.decode((folder / "schema.json").read_bytes())
+    kind = jsonschema_rs.Draft4Validator if version in ("2.0", "3.0") else jsonschema_rs.Draft202012Validator
+    return kind(schema, retriever=_refuse)
+
+
+def _refuse(uri: str) -> Any:
+    raise ValueError(f"{uri}: nothing is fetched")
+
+
+def _complaint(file: SourceFile, error: Any) -> Complaint:
+    error = _nearest(error)
+    way = tuple(error.instance_path)
+    return Complaint(_shortened(error.message), "INVALID_DESCRIPTION", pointer(way), file.line(way))
+
+
+def _nearest(error: Any) -> Any:
+    """Of several variants that do not fit, what is wrong with the one that fits best."""
+    kinds = jsonschema_rs.ValidationErrorKind
+    for _ in range(20):
+        kind = error.kind
+        if not isinstance(kind, (kinds.AnyOf, kinds.OneOfNotValid)):
+            break
+        branches = [branch for branch in kind.context if branch]
+        if not branches:
+            break
+        # A description seldom means a reference where it has none.
+        meant = [b for b in branches if not any("$ref" in e.message for e in b)] or branches
+        error = max((min(branch, key=_depth) for branch in meant), key=_depth)
+    return error
+
+
+def _depth(error: Any) -> int:
+    return len(error.instance_path)
+
+
+def _shortened(message: str) -> str:
+    """The end of a message says what was expected; what it begins with may be the whole value."""
+    return message if len(message) <= 300 else f"{message[:120]} … {message[-170:]}"
+
+
+def _own_rules(file: SourceFile) -> Iterator[Complaint]:
+    seen: dict[str, str] = {}
+    count = 0
+    for way, operation in _operations(file.value):
+        count += 1
+        name = operation.get("operationId")
+        if isinstance(name, str):
+            if name in seen:
+                message = f"The operationId {name[:200]!r} is that of {seen[name]} as well."
+                yield Complaint(
+                    message, "DUPLICATE_OPERATION", pointer(way), file.line((*way, "operationId"))
+                )
+            seen.setdefault(name, pointer(way))
+    if count > MAX_OPERATIONS:
+        yield Complaint(f"The description has more than {MAX_OPERATIONS} operations.", "TOO_LARGE")
+
+
+def _operations(document: dict[str, Any]) -> Iterator[tuple[Way, dict[str, Any]]]:
+    paths = document.get("paths")
+    for path, item in paths.items() if isinstance(paths, dict) else ():
+        for method in METHODS:
+            if isinstance(item, dict) and isinstance(item.get(method), dict):
+                yield ("paths", path, method), item[method]

@@ -1,0 +1,177 @@
+"""Specifications on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from ..content import get_body, signed_url
+from ..kit.clock import iso
+from ..kit.db import Transaction
+from ..kit.files import FileGrant
+from ..kit.operation import Call
+from . import store
+from .comparing import Change
+from .entering import SpecsAccess
+from .reading import read_file
+from .store import ErrorCode, SpecRow, State, VersionRow, Visibility
+
+SLUG = r"^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$"
+Slug = Annotated[str, Meta(min_length=1, max_length=100, pattern=SLUG)]
+Url = Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^https?://[^\s]+$")]
+
+
+class SpecSource(Struct, forbid_unknown_fields=True):
+    """Exactly one of ``url``, which is fetched again every six hours, and ``text``."""
+
+    url: Url | UnsetType = UNSET
+    text: Annotated[str, Meta(min_length=1)] | UnsetType = UNSET
+
+
+class CreateSpec(Struct):
+    slug: Slug
+    source: SpecSource
+
+
+class PutSpec(Struct):
+    source: SpecSource
+
+
+class UpdateSpec(Struct):
+    visibility: Visibility
+
+
+class SpecProblem(Struct, omit_defaults=True):
+    """``pointer`` and ``line`` say where; ``file`` in which of several files."""
+
+    message: str
+    code: str
+    pointer: str
+    line: int | UnsetType = UNSET
+    file: str | UnsetType = UNSET
+
+
+class SpecPermissions(Struct):
+    view: bool
+    edit: bool
+
+
+class SpecUrls(Struct):
+    location: str
+    app: str
+    published: str | UnsetType = UNSET
+
+
+class Spec(Struct, rename="camel"):
+    id: str
+    slug: str
+    created_at: str
+    updated_at: str
+    processing_state: State
+    visibility: Visibility
+    permissions: SpecPermissions
+    urls: SpecUrls
+    source_url: str | UnsetType = msgspec.field(default=UNSET, name="sourceURL")
+    last_version: str | UnsetType = UNSET
+    last_processed_at: str | UnsetType = UNSET
+    last_process_error_code: ErrorCode | UnsetType = UNSET
+    last_processed_errors: list[SpecProblem] | UnsetType = UNSET
+    object: Literal["openapi-spec"] = "openapi-spec"
+
+
+class VersionUrls(Struct):
+    location: str
+
+
+class SpecVersion(Struct, rename="camel"):
+    id: str
+    created_at: str
+    url: str
+    urls: VersionUrls
+    object: Literal["openapi-spec-version"] = "openapi-spec-version"
+
+
+class SpecContent(Struct):
+    """``filesystem``: the files that the version was made of as values, by path. ``url``: all of it in one file, as
+    OpenAPI 3 in JSON."""
+
+    filesystem: dict[str, Any]
+    url: str
+
+
+class CompareQuery(Struct):
+    """``since``: the id of another version; without, the one before."""
+
+    since: str | None = None
+
+
+class SpecChange(Struct):
+    """``place``: what of the operation, empty for all of it."""
+
+    kind: Literal["added", "removed", "changed"]
+    breaking: bool
+    operation: str
+    place: str
+    message: str
+
+
+class SpecChanges(Struct):
+    """``since``: the version that is compared with; absent for the first one, which changes nothing. ``breaking``:
+    whether any of them is. Breaking ones come first."""
+
+    version: str
+    breaking: bool
+    changes: list[SpecChange]
+    since: str | UnsetType = UNSET
+
+
+def present_changes(version: VersionRow, since: VersionRow | None, changes: list[Change]) -> SpecChanges:
+    found = [SpecChange(c.kind, c.breaking, c.operation, c.place, c.message) for c in changes]
+    breaking = any(change.breaking for change in changes)
+    return SpecChanges(version.id, breaking, found, since.id if since is not None else UNSET)
+
+
+def _location(call: Call, organization_id: str, slug: str) -> str:
+    return call.url(f"/orgs/{organization_id}/openapi/{slug}")
+
+
+def present_spec(call: Call, access: SpecsAccess, row: SpecRow) -> Spec:
+    location = _location(call, row.organization_id, row.slug)
+    published = call.url(f"/openapi/{row.id}") if row.visibility == "public" else UNSET
+    problems = [
+        SpecProblem(each.message, each.code, each.pointer, each.line or UNSET, each.file or UNSET)
+        for each in row.complaints
+    ]
+    return Spec(
+        id=row.id,
+        slug=row.slug,
+        created_at=iso(row.created_at),
+        updated_at=iso(row.updated_at),
+        processing_state=row.state,
+        visibility=row.visibility,
+        permissions=SpecPermissions(view=True, edit=access.may_edit),
+        urls=SpecUrls(location, f"{call.settings.url}/o/{row.organization_id}/openapi/{row.slug}", published),
+        source_url=row.source_url or UNSET,
+        last_version=row.version_id or UNSET,
+        last_processed_at=iso(row.processed_at) if row.processed_at is not None else UNSET,
+        last_process_error_code=row.error_code or UNSET,
+        last_processed_errors=problems or UNSET,
+    )
+
+
+def _file_url(call: Call, slug: str, row: VersionRow) -> str:
+    return signed_url(call, FileGrant(row.file, f"{slug}.json", "application/json"))
+
+
+def present_version(call: Call, organization_id: str, slug: str, row: VersionRow) -> SpecVersion:
+    location = f"{_location(call, organization_id, slug)}/versions/{row.id}"
+    return SpecVersion(row.id, iso(row.created_at), _file_url(call, slug, row), VersionUrls(location))
+
+
+def present_content(call: Call, tx: Transaction, slug: str, row: VersionRow) -> SpecContent:
+    files = {
+        path: read_file(get_body(tx, body).encode()).value for path, body in store.list_files(tx, row.id)
+    }
+    return SpecContent(files, _file_url(call, slug, row))

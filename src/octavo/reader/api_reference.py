@@ -1,0 +1,124 @@
+"""The reference of Octavo's own API, drawn from its description as every other API's is, in the frame of a site.
+
+Its pages need no site and no database: they are made of the table of operations, once each.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote
+
+from ..core.colour import theme
+from ..core.document import Block, Document
+from ..core.document.html import Context, render
+from ..core.pages import slugify
+from ..errors import NotFound
+from ..kit.asgi import Action, Answer, Request, Route, etag_of
+from ..kit.highlighting import Highlighter
+from ..openapi import MANY, Description, Drawer
+from .app import ASSET_ROUTE
+from .drawing import content_security_policy, draw_page
+from .sites import ASSETS_PATH
+from .views import Crumb, Layout, Link, NavItem, PageView, SiteView
+
+PATH = "/docs"
+_MODELS = "models"
+_HTML = "text/html; charset=utf-8"
+
+
+def reference_routes(describe: Callable[[], dict[str, Any]], home: str, machine_readable: str) -> list[Route]:
+    """The pages below ``/docs``, and the static files they show. ``describe`` is asked once. ``home`` is where the
+    title leads to, ``machine_readable`` the address of the description itself."""
+    pages = _Pages(describe, home, machine_readable)
+
+    def answer(request: Request) -> Answer:
+        return pages.answer(request.parameters.get("name", ""))
+
+    return [
+        Route(PATH, {"GET": Action("reference", answer)}),
+        Route(f"{PATH}/{{name}}", {"GET": Action("reference", answer)}),
+        ASSET_ROUTE,
+    ]
+
+
+class _Pages:
+    def __init__(self, describe: Callable[[], dict[str, Any]], home: str, machine_readable: str) -> None:
+        self._describe = describe
+        self._links = (Link(title="OpenAPI", href=machine_readable),)
+        self._home = home
+        self._made: dict[str, Answer] = {}
+        self._lock = threading.Lock()
+        self._highlighter = Highlighter()
+
+    @cached_property
+    def _description(self) -> Description:
+        return Description(self._describe())
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        """The pages by their addresses: the overview, one for each tag, the models."""
+        tags = {slugify(tag.name): tag.name for tag in self._description.tags()}
+        return {"": "", **tags, _MODELS: _MODELS}
+
+    def answer(self, name: str) -> Answer:
+        """A page by the last part of its address, empty for the overview. Raises NotFound."""
+        with self._lock:
+            if name not in self._names:
+                raise NotFound("There is nothing at this address.")
+            if name not in self._made:
+                self._made[name] = self._make(name)
+            return self._made[name]
+
+    def _make(self, name: str) -> Answer:
+        site = SiteView(
+            title=self._description.title,
+            home=self._home,
+            base=f"{PATH}/",
+            assets=ASSETS_PATH,
+            theme_css=theme().css(),
+            links=self._links,
+            no_index=True,
+        )
+        drawn = render(Document(nodes=self._blocks(name)), Context(highlight=self._highlighter.for_page()))
+        page = PageView(
+            title=self._title(name),
+            body=drawn.body,
+            outline=drawn.outline,
+            nav=self._nav(name),
+            crumbs=(Crumb(title=self._description.title, href=PATH),) if name else (),
+            layout=Layout(width="wide", pagination=False, updated=False),
+        )
+        body = draw_page(site, page).encode()
+        headers = {
+            "cache-control": "no-cache",
+            "content-security-policy": content_security_policy(site.theme_css),
+            "referrer-policy": "no-referrer",
+        }
+        return Answer(200, body, _HTML, headers, etag_of(body), again=True)
+
+    def _title(self, name: str) -> str:
+        return self._names[name].capitalize() if name else self._description.title
+
+    def _blocks(self, name: str) -> list[Block]:
+        description = self._description
+        if name == _MODELS:
+            names = sorted(description.schemas)
+            return Drawer(description, folded=True, many=True, linked=names).schemas(names)
+        if not name:
+            return Drawer(description, folded=True).information()
+        operations = description.with_tag(self._names[name])
+        drawer = Drawer(description, folded=True, many=len(operations) > MANY)
+        return [block for operation in operations for block in drawer.operation(operation)]
+
+    def _nav(self, current: str) -> tuple[NavItem, ...]:
+        def item(name: str) -> NavItem:
+            return NavItem(
+                title="Overview" if not name else self._title(name),
+                href=f"{PATH}/{quote(name)}" if name else PATH,
+                current=name == current,
+            )
+
+        return tuple(item(name) for name in self._names)

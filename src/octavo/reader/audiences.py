@@ -1,0 +1,208 @@
+"""Who comes to a site: whether they may see it, and what is known of them.
+
+Visitors of a site for signed visitors bring a token, in the address or in a cookie that we set once the address had
+one. Members who preview a site bring a token of ours, likewise. A share link's key is part of the path. What was
+proved, and what visitors say of themselves, becomes the ``visitor`` that conditions ask, as far as the schema of the
+site knows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+
+import msgspec
+from msgspec import Struct, field
+
+from ..core.expressions import NOBODY
+from ..errors import NotFound, Unauthorized
+from ..kit.context import Context
+from ..kit.db import Transaction
+from ..sites import (
+    MAX_TOKEN,
+    PREVIEW,
+    SiteRow,
+    admit_claims,
+    find_link_by_key,
+    get_visitor_schema,
+    read_preview,
+    read_visitor_token,
+    signing_key,
+)
+
+TOKEN_COOKIE = "octavo-visitor"  # noqa: S105
+PREVIEW_COOKIE = "octavo-preview"
+CLAIMS_COOKIE = "octavo-visitor-public"
+_THIRD_TOKEN, _THIRD_CLAIMS = "gitbook-visitor-token", "gitbook-visitor-public"
+"""Cookies that servers of the owner set for a whole domain: the token as it is, and JSON of unsigned claims."""
+_TOKEN, _CLAIM = "jwt_token", "visitor."
+_WEEK = 7 * 86_400
+
+
+class Coming(Struct, frozen=True):
+    """What a request says of its sender. ``query`` in the order of the address; ``secure``: it came by https."""
+
+    query: list[tuple[str, str]]
+    cookies: Mapping[str, str]
+    secure: bool
+
+
+class SendOn(Exception):  # noqa: N818
+    """Whoever comes is to go elsewhere first; ``cookies`` are set or removed on the way."""
+
+    def __init__(self, location: str, cookies: tuple[str, ...] = ()) -> None:
+        super().__init__(location)
+        self.location = location
+        self.cookies = cookies
+
+
+class Admission(Struct, frozen=True):
+    """Somebody who may see a site. ``key``: the share link's, part of the path. ``claims``: the ``visitor`` of
+    conditions. ``personal``: what they see depends on more than the path, and is for them alone."""
+
+    key: str = ""
+    claims: dict[str, Any] = field(default_factory=lambda: NOBODY)
+    personal: bool = False
+    preview: bool = False
+
+    @property
+    def audience(self) -> str:
+        """What tells apart those who see different things; part of the key of whatever is kept."""
+        return (
+            f"{self.key} {msgspec.json.encode(self.claims, order='sorted').decode()}"
+            if self.personal
+            else self.key
+        )
+
+
+def read_coming(query_string: bytes, cookie: str, secure: bool) -> Coming:
+    query = parse_qsl(query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=1000)
+    # By hand: other servers of the domain set what they like, and one odd cookie must not hide the others.
+    pairs = (part.strip().partition("=") for part in cookie.split(";"))
+    return Coming(query, {name: value for name, _, value in pairs}, secure)
+
+
+def admit(
+    tx: Transaction, context: Context, site: SiteRow, coming: Coming, base: str, rest: str
+) -> tuple[Admission, str, str]:
+    """The visitor, the base of the site for them, and what follows it. Raises NotFound where nobody is to know that
+    there is a site, Unauthorized for a bad token, SendOn."""
+    preview = _preview(context, site, coming, base, rest)
+    if preview is not None:
+        return preview, base, rest
+    if not site.published:
+        raise NotFound("There is no published site at this address.")
+    if site.visibility == "share-link":
+        key, _, below = rest.partition("/")
+        if not key or find_link_by_key(tx, site.id, key) is None:
+            raise NotFound("There is no published site at this address.")
+        return _known(tx, site, coming, {}, key), f"{base}{key}/", below
+    signed: dict[str, Any] = {}
+    if site.visibility == "visitor-auth":
+        signed = _require_token(context, site, coming, base, rest)
+    elif site.settings.adaptive:
+        signed = _find_token(context, site, coming) or {}
+    return _known(tx, site, coming, signed, ""), base, rest
+
+
+def _known(tx: Transaction, site: SiteRow, coming: Coming, signed: Mapping[str, Any], key: str) -> Admission:
+    if not site.settings.adaptive:
+        return Admission(key, personal=site.visibility == "visitor-auth")
+    claims = admit_claims(get_visitor_schema(tx, site.id), signed, _unsigned(coming))
+    return Admission(key, claims, personal=True)
+
+
+# --- tokens -------------------------------------------------------------------------------------------
+
+
+def _require_token(context: Context, site: SiteRow, coming: Coming, base: str, rest: str) -> dict[str, Any]:
+    given = next((value for name, value in coming.query if name == _TOKEN), None)
+    here = f"{base}{quote(rest)}"
+    if rest in ("~gitbook/auth/logout", "~logout"):
+        gone = (_cookie(TOKEN_COOKIE, "", base, coming, 0), _cookie(CLAIMS_COOKIE, "", base, coming, 0))
+        raise SendOn(site.settings.visitor_auth.login_url or base, gone)
+    if given is not None:
+        if read_visitor_token(signing_key(context.signer, site), given) is None:
+            raise Unauthorized("jwt_token: this token is not signed for this site, or has expired.")
+        raise SendOn(_without(here, coming, _TOKEN), (_cookie(TOKEN_COOKIE, given, base, coming, _WEEK),))
+    if rest in ("~gitbook/auth/login", "~login"):
+        wanted = next((value for name, value in coming.query if name == "location"), "/")
+        raise _sign_in(site, wanted)
+    claims = _find_token(context, site, coming)
+    if claims is None:
+        raise _sign_in(site, f"/{rest}")
+    return claims
+
+
+def _find_token(context: Context, site: SiteRow, coming: Coming) -> dict[str, Any] | None:
+    """The claims of a good token in a cookie."""
+    key = signing_key(context.signer, site)
+    for name in (TOKEN_COOKIE, _THIRD_TOKEN):
+        if name in coming.cookies and (claims := read_visitor_token(key, coming.cookies[name])) is not None:
+            return claims
+    return None
+
+
+def _sign_in(site: SiteRow, location: str) -> Exception:
+    login = site.settings.visitor_auth.login_url
+    if login is None:
+        return NotFound("There is no published site at this address.")
+    # A path of this site and nothing else: who signs people in may send them there as it stands.
+    if not location.startswith("/") or location.startswith(("//", "/\\")):
+        location = "/"
+    joint = "&" if urlsplit(login).query else "?"
+    return SendOn(f"{login}{joint}{urlencode({'location': location})}")
+
+
+def _preview(context: Context, site: SiteRow, coming: Coming, base: str, rest: str) -> Admission | None:
+    given = next((value for name, value in coming.query if name == PREVIEW), None)
+    if given is not None:
+        if read_preview(context.signer, site.id, given) is None:
+            raise NotFound("There is no published site at this address.")
+        cookie = _cookie(PREVIEW_COOKIE, given, base, coming, 3600)
+        raise SendOn(_without(f"{base}{quote(rest)}", coming, PREVIEW), (cookie,))
+    kept = coming.cookies.get(PREVIEW_COOKIE)
+    claims = read_preview(context.signer, site.id, kept) if kept is not None else None
+    return None if claims is None else Admission("", claims, personal=True, preview=True)
+
+
+# --- what visitors say of themselves ----------------------------------------------------------------------
+
+
+def _unsigned(coming: Coming) -> dict[str, Any]:
+    """Unsigned claims: of the cookies, and over them those of the address (`visitor.beta=true`)."""
+    claims: dict[str, Any] = {}
+    for name in (_THIRD_CLAIMS, CLAIMS_COOKIE):
+        try:
+            text = unquote(coming.cookies.get(name, "{}"))[:MAX_TOKEN]
+            found = msgspec.json.decode(text, type=dict[str, Any])
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            continue
+        claims |= found
+    for name, value in coming.query:
+        if name.startswith(_CLAIM) and len(value) <= MAX_TOKEN:
+            claims[name.removeprefix(_CLAIM)] = _typed(value)
+    return claims
+
+
+def _typed(text: str) -> Any:
+    """A claim of an address: what reads as a boolean or a number is one."""
+    try:
+        return msgspec.json.decode(text, type=bool | float)
+    except msgspec.MsgspecError:
+        return text
+
+
+# --- addresses and cookies ----------------------------------------------------------------------------
+
+
+def _without(here: str, coming: Coming, name: str) -> str:
+    """The address without one parameter: a token must not stay where it is bookmarked and logged."""
+    rest = urlencode([(key, value) for key, value in coming.query if key != name])
+    return f"{here}?{rest}" if rest else here
+
+
+def _cookie(name: str, value: str, path: str, coming: Coming, seconds: int) -> str:
+    secure = "; Secure" if coming.secure else ""
+    return f"{name}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"

@@ -1,0 +1,133 @@
+"""What a search found, as it is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from msgspec import UNSET
+
+from ..content import expand, main_state, trace_pages
+from ..core.pages import Page
+from ..kit.db import Transaction
+from ..kit.operation import Call
+from ..kit.pagination import Next, Slice, decode_token, slice_rows
+from ..spaces import get_titles
+from .querying import PageHit, Results, search_pages, with_snippets
+from .wire import Ancestor, SearchListing, SearchPage, SearchQuery, SearchSection, SearchSpace, SearchUrls
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+_PAGES_OF_SPACE = 10
+"""Pages shown of each space, where several are searched."""
+
+
+def search_space(tx: Transaction, call: Call, space_id: str, query: SearchQuery) -> SearchListing[SearchPage]:
+    """The pages of a space that match, best first."""
+    start, end = _asked(query)
+    found = search_pages(tx, [space_id], query.query, end)
+    rows = _slice(found.hits[start:end], start, query, found)
+    pages = _present_pages(call, tx, rows.rows)
+    return _present_slice(rows, [pages[hit] for hit in rows.rows if hit in pages], found)
+
+
+def search_spaces(
+    tx: Transaction, call: Call, space_ids: Sequence[str], query: SearchQuery
+) -> SearchListing[SearchSpace]:
+    """Those of these spaces that have pages that match, best first, each with its best pages."""
+    start, end = _asked(query)
+    found = search_pages(tx, space_ids, query.query, end, by_space=True)
+    grouped: dict[str, list[PageHit]] = {}
+    for hit in found.hits:
+        grouped.setdefault(hit.space_id, []).append(hit)
+    rows = _slice(list(grouped.items())[start:end], start, query, found)
+    titles = get_titles(tx, [space_id for space_id, _ in rows.rows])
+    pages = _present_pages(call, tx, [hit for _, hits in rows.rows for hit in hits[:_PAGES_OF_SPACE]])
+    items = [
+        SearchSpace(
+            id=space_id, title=titles[space_id].title, pages=[pages[hit] for hit in hits if hit in pages]
+        )
+        for space_id, hits in rows.rows
+    ]
+    return _present_slice(rows, items, found)
+
+
+def _present_pages(call: Call, tx: Transaction, hits: Sequence[PageHit]) -> dict[PageHit, SearchPage]:
+    """The hits that are to be shown, with their snippets; their pages are read at once. Computed pages that the
+    caller may not see, or that are there no longer, are left out."""
+    by_space: dict[str, list[str]] = {}
+    for hit in hits:
+        by_space.setdefault(hit.space_id, []).append(hit.page_id)
+    traced = {
+        (space_id, page_id): chain
+        for space_id, page_ids in by_space.items()
+        for page_id, chain in _trace_pages(call, tx, space_id, page_ids).items()
+    }
+    return {
+        hit: _present_page(call, quoted, traced[hit.space_id, hit.page_id])
+        for hit, quoted in zip(hits, with_snippets(tx, hits), strict=True)
+        if (hit.space_id, hit.page_id) in traced
+    }
+
+
+def _trace_pages(
+    call: Call, tx: Transaction, space_id: str, page_ids: Sequence[str]
+) -> dict[str, list[Page]]:
+    """Those of these pages that are there for the caller, each behind its ancestors."""
+    state = main_state(tx, space_id)
+    traced = trace_pages(tx, state, page_ids)
+    others = [page_id for page_id in page_ids if page_id not in traced]
+    if others:
+        # A computed page is there for those who may see what it is made of.
+        expansion = expand(tx, state, call.actor)
+        for page_id in others:
+            if (page := expansion.find(page_id)) is not None:
+                traced[page_id] = [*expansion.list_ancestors(tx, state, page), page]
+    return traced
+
+
+def _present_page(call: Call, hit: PageHit, chain: Sequence[Page]) -> SearchPage:
+    *ancestors, page = chain
+    path = "/".join(p.slug for p in chain)
+    url = f"{call.settings.url}/s/{hit.space_id}/{path}"
+    return SearchPage(
+        id=page.id,
+        title=page.title,
+        path=path,
+        urls=SearchUrls(url),
+        sections=[
+            SearchSection(
+                id=section.anchor or "",
+                title=section.heading,
+                path=f"{path}#{section.anchor}" if section.anchor else path,
+                body="".join(part.text for part in section.snippet),
+                urls=SearchUrls(f"{url}#{section.anchor}" if section.anchor else url),
+            )
+            for section in hit.sections
+        ],
+        ancestors=[Ancestor(p.title) for p in ancestors],
+    )
+
+
+def _asked(query: SearchQuery) -> tuple[int, int]:
+    """Which results to read: from the first of them to one more than asked for.
+
+    They are ranked anew for each call: their page token is how many were gone through."""
+    after = decode_token(query.page, int)
+    start = after[0] if after and after[0] >= 0 else 0
+    return start, start + query.limit + 1
+
+
+def _slice(results: Sequence[T], start: int, query: SearchQuery, found: Results) -> Slice[T]:
+    rows = slice_rows(list(enumerate(results, start + 1)), query.limit, found.count, lambda row: (row[0],))
+    return Slice([result for _, result in rows.rows], rows.count, rows.next_token)
+
+
+def _present_slice(rows: Slice[T], items: list[U], found: Results) -> SearchListing[U]:
+    return SearchListing(
+        items=items,
+        count=rows.count,
+        next=Next(rows.next_token) if rows.next_token else UNSET,
+        count_is_lower_bound=UNSET if found.is_exact else True,
+    )

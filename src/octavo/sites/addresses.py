@@ -1,0 +1,88 @@
+"""What an address means to a member: of the application, or of a published site."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote, urlsplit
+
+from msgspec import UNSET
+
+from ..access import Can, SignedIn, SpaceAccess, collection_access, find_space_access
+from ..changes import find_change, present_change
+from ..content import main_state
+from ..errors import NotFound
+from ..kit.db import Transaction
+from ..kit.operation import Call
+from ..orgs import find_organization_by_hostname
+from ..pages import Reader
+from ..spaces import get_collection, get_space, present_collection, present_space
+from . import store
+from .addresses_wire import CollectionAt, SpaceAt
+from .structure.store import load_structure
+
+
+def find_content(tx: Transaction, call: Call, caller: SignedIn, url: str) -> CollectionAt | SpaceAt:
+    """The collection or space at an address, with change request and page where it names them. Raises NotFound for
+    an address that leads nowhere, and for what the caller does not see."""
+    missing = NotFound("url: there is nothing that you see at this address.")
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise missing from None
+    segments = [unquote(part) for part in parts.path.split("/") if part]
+    own = urlsplit(call.settings.url)
+    if (host, port) == (own.hostname, own.port):
+        found = _in_application(tx, call, caller, segments)
+    else:
+        found = _in_site(tx, call, caller, host, segments)
+    if found is None:
+        raise missing
+    return found
+
+
+def _in_application(
+    tx: Transaction, call: Call, caller: SignedIn, segments: list[str]
+) -> CollectionAt | SpaceAt | None:
+    match segments:
+        case ["c", collection_id]:
+            try:
+                access = collection_access(tx, caller.actor, Can.VIEW, collection_id)
+            except NotFound:
+                return None
+            return CollectionAt(present_collection(call, get_collection(tx, collection_id), access.role))
+        case ["s", space_id, "~", "changes", number, *path]:
+            space = find_space_access(tx, caller.actor, Can.VIEW, space_id)
+            change = find_change(tx, space_id, number) if space is not None else None
+            if space is None or change is None:
+                return None
+            page = Reader(call, tx, change.state, f"/~/changes/{change.number}").found_at("/".join(path))
+            shown = present_space(call, get_space(tx, space_id), space.role)
+            return SpaceAt(shown, present_change(call, tx, change), page if page is not None else UNSET)
+        case ["s", space_id, *path]:
+            space = find_space_access(tx, caller.actor, Can.VIEW, space_id)
+            return _space(tx, call, space, "/".join(path)) if space is not None else None
+        case _:
+            return None
+
+
+def _space(tx: Transaction, call: Call, space: SpaceAccess, path: str = "") -> SpaceAt:
+    shown = present_space(call, get_space(tx, space.space_id), space.role)
+    page = Reader(call, tx, main_state(tx, space.space_id)).found_at(path)
+    return SpaceAt(shown, page=page if page is not None else UNSET)
+
+
+def _in_site(tx: Transaction, call: Call, caller: SignedIn, host: str, segments: list[str]) -> SpaceAt | None:
+    site = store.find_site_by_hostname(tx, host.lower()) if host else None
+    if site is None:
+        if host != urlsplit(call.settings.sites_url).hostname or len(segments) < 2:
+            return None
+        organization = find_organization_by_hostname(tx, segments[0].lower())
+        if organization is None:
+            return None
+        site = store.find_site_by_basename(tx, organization.id, segments[1].lower())
+        segments = segments[2:]
+    if site is None:
+        return None
+    shown, path = load_structure(tx, site.id).find_at(segments)
+    space = find_space_access(tx, caller.actor, Can.VIEW, shown.space_id) if shown is not None else None
+    return _space(tx, call, space, path) if space is not None else None

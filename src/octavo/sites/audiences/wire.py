@@ -1,0 +1,92 @@
+"""Audiences of sites on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from ...kit.clock import iso
+from ...kit.operation import Call
+from .schema import Condition, VisitorSchema
+from .share_links import ShareLinkRow, share_key
+
+LinkName = Annotated[str, Meta(max_length=50)]
+
+
+class LinkUrls(Struct):
+    published: str | UnsetType = UNSET
+
+
+class ShareLink(Struct, rename="camel", tag_field="object", tag="share-link"):
+    id: str
+    created_at: str
+    name: str
+    active: bool
+    urls: LinkUrls
+
+
+class CreateLink(Struct):
+    name: LinkName
+
+
+class UpdateLink(Struct):
+    active: bool | UnsetType = UNSET
+    name: LinkName | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if self.active is UNSET and self.name is UNSET:
+            raise ValueError("active: expected `active` or `name`")
+
+
+class PublishingAuth(Struct, rename="camel", tag_field="object", tag="publishing-auth"):
+    """``privateKey``: what visitors' tokens are signed with (HS256)."""
+
+    private_key: str
+    backend: Literal["custom"] = "custom"
+    fallback_url: str | UnsetType = field(name="fallbackURL", default=UNSET)
+
+
+class UpdatePublishingAuth(Struct, rename="camel"):
+    """``fallbackURL``: where visitors without a token are sent; null removes it."""
+
+    backend: Literal["custom"]
+    fallback_url: Annotated[str, Meta(max_length=2048, pattern="^https?://")] | None | UnsetType = field(
+        name="fallbackURL", default=UNSET
+    )
+
+
+class PreviewQuery(Struct, rename="camel"):
+    """``claims``: JSON of a visitor's claims, unsigned ones below `unsigned`."""
+
+    site_space: str | None = None
+    claims: Annotated[str, Meta(max_length=4096)] | None = None
+
+
+class Preview(Struct):
+    url: str
+
+
+class AdaptiveSchema(Struct, rename="camel", tag_field="object", tag="site-adaptive-schema"):
+    json_schema: VisitorSchema
+    updated_at: str
+
+
+class UpdateAdaptiveSchema(Struct, rename="camel"):
+    json_schema: VisitorSchema
+
+
+class TemplateConditions(Struct):
+    items: list[Condition]
+
+
+def present_link(call: Call, base: str | None, link: ShareLinkRow) -> ShareLink:
+    """``base``: where the site is published, None while it is not."""
+    url = f"{base}{share_key(call.context.signer, link.id)}/" if base is not None else UNSET
+    return ShareLink(
+        id=link.id,
+        created_at=iso(link.created_at),
+        name=link.name,
+        active=bool(link.active),
+        urls=LinkUrls(url),
+    )

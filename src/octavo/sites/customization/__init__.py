@@ -1,0 +1,1 @@
+"""How a site looks, and what a site space has otherwise."""

@@ -1,0 +1,149 @@
+"""Keeping customization: of a site the whole, of a site space only what it has otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ...access import SiteAccess, audit
+from ...errors import NotFound
+from ...kit.db import Transaction
+from ...kit.operation import Call
+from ..structure.changing import get_site_space, lock
+from ..structure.store import load_structure
+from .wire import ContentRef, Customization, Override
+
+_customizations = msgspec.json.Decoder(Customization)
+_plain = msgspec.json.Decoder(dict[str, Any])
+_WHOLE = {"favicon", "announcement", "logo", "tint", "font", "monospaceFont"}
+"""Objects that are set as one; those besides are overridden field by field."""
+
+
+def get_customization(tx: Transaction, site_id: str) -> Customization:
+    """How a site looks; the defaults where nobody changed anything."""
+    kept = tx.value("SELECT customization FROM sites WHERE id = :site", site=site_id)
+    return _customizations.decode(kept) if kept else Customization()
+
+
+def put_customization(tx: Transaction, call: Call, site: SiteAccess, body: Customization) -> Customization:
+    """Raises NotFound for a link into a space that the site does not show."""
+    lock(tx, site.site_id)
+    _require_links(tx, site, body)
+    before = get_customization(tx, site.site_id)
+    tx.run(
+        "UPDATE sites SET customization = :customization WHERE id = :site",
+        customization=msgspec.json.encode(body).decode(),
+        site=site.site_id,
+    )
+    _note(tx, call, site, ("site", site.site_id), before, body)
+    return body
+
+
+def list_customizations(tx: Transaction, site_id: str) -> dict[str, Customization]:
+    """What the site spaces that override something look like, by their ids."""
+    whole = get_customization(tx, site_id)
+    rows = tx.all(
+        "SELECT id, customization FROM site_spaces WHERE site_id = :site AND customization IS NOT NULL",
+        site=site_id,
+    )
+    return {row[0]: _merged(whole, _plain.decode(row[1])) for row in rows}
+
+
+def get_site_space_customization(tx: Transaction, site: SiteAccess, site_space_id: str) -> Customization:
+    """How a site space looks: as its site, with what it overrides. Raises NotFound."""
+    get_site_space(load_structure(tx, site.site_id), site_space_id)
+    return _merged(get_customization(tx, site.site_id), _find_override(tx, site_space_id))
+
+
+def _find_override(tx: Transaction, site_space_id: str) -> dict[str, Any]:
+    kept = tx.value("SELECT customization FROM site_spaces WHERE id = :id", id=site_space_id)
+    return _plain.decode(kept) if kept else {}
+
+
+def _merged(whole: Customization, override: dict[str, Any]) -> Customization:
+    return msgspec.convert(_overlaid(msgspec.to_builtins(whole), override), Customization)
+
+
+def override(
+    tx: Transaction, call: Call, site: SiteAccess, site_space_id: str, body: Override
+) -> Customization:
+    """Sets what a site space has otherwise; null takes an override back. Raises NotFound."""
+    lock(tx, site.site_id)
+    get_site_space(load_structure(tx, site.site_id), site_space_id)
+    _require_links(tx, site, body)
+    before = _find_override(tx, site_space_id)
+    after = _without_nulls(_overlaid(before, msgspec.to_builtins(body)))
+    tx.run(
+        "UPDATE site_spaces SET customization = :customization WHERE id = :id",
+        customization=msgspec.json.encode(after).decode() if after else None,
+        id=site_space_id,
+    )
+    _note(tx, call, site, ("siteSpace", site_space_id), before, after)
+    return _merged(get_customization(tx, site.site_id), after)
+
+
+def delete_override(tx: Transaction, call: Call, site: SiteAccess, site_space_id: str) -> bool:
+    """Lets a site space look as its site does. False when it does, or is not there."""
+    lock(tx, site.site_id)
+    if site_space_id not in load_structure(tx, site.site_id).site_spaces:
+        return False
+    before = _find_override(tx, site_space_id)
+    if not before:
+        return False
+    tx.run("UPDATE site_spaces SET customization = NULL WHERE id = :id", id=site_space_id)
+    _note(tx, call, site, ("siteSpace", site_space_id), before, None)
+    return True
+
+
+def _overlaid(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """``below`` with the values of ``above``, objects field by field."""
+    found = dict(below)
+    for name, value in above.items():
+        if isinstance(value, dict) and name not in _WHOLE and "light" not in value:
+            found[name] = _overlaid(found.get(name) or {}, value)
+        else:
+            found[name] = value
+    return found
+
+
+def _without_nulls(values: dict[str, Any]) -> dict[str, Any]:
+    """Without nulls, but for links that lead nowhere, and without the objects that are then empty."""
+    found = {}
+    for name, value in values.items():
+        kept = _without_nulls(value) if isinstance(value, dict) and name not in _WHOLE else value
+        if kept is not None and kept != {}:
+            found[name] = kept
+    return found
+
+
+def _require_links(tx: Transaction, site: SiteAccess, body: Customization | Override) -> None:
+    """Header and footer are for visitors: what they link to is shown by the site, or is on the web."""
+    shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
+    for ref in _list_refs(body):
+        space = getattr(ref, "space", None)
+        if isinstance(space, str) and space not in shown:
+            raise NotFound(f"space: there is no space {space!r} in this site.")
+
+
+def _list_refs(body: Customization | Override) -> list[ContentRef]:
+    found: list[ContentRef] = []
+
+    def walk(value: Any) -> None:
+        if isinstance(value, ContentRef):
+            found.append(value)
+        elif isinstance(value, list):
+            for item in value:
+                walk(item)
+        elif isinstance(value, msgspec.Struct):
+            for name in value.__struct_fields__:
+                walk(getattr(value, name))
+
+    walk(body)
+    return found
+
+
+def _note(
+    tx: Transaction, call: Call, site: SiteAccess, target: tuple[str, str], before: Any, after: Any
+) -> None:
+    audit(tx, call, f"{target[0]}.customized", site.organization_id, target, before=before, after=after)

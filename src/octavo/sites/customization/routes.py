@@ -1,0 +1,87 @@
+"""Customization of sites and site spaces."""
+
+from __future__ import annotations
+
+from ...access import Can, SiteAccess
+from ...kit.operation import Area, Call, Deletion
+from . import editing
+from .wire import Customization, CustomizationQuery, Override
+
+operation = Area("sites").operation
+
+_SITE = "/orgs/{organizationId}/sites/{siteId}"
+_SITE_SPACE = _SITE + "/site-spaces/{siteSpaceId}/customization"
+
+
+@operation(
+    "getSiteCustomizationById",
+    "GET",
+    f"{_SITE}/customization",
+    needs=Can.VIEW,
+    returns=Customization,
+    errors=(400,),
+)
+def get_customization(call: Call, site: SiteAccess, query: CustomizationQuery) -> Customization:
+    """How a site looks, every setting of it."""
+    with call.db.read() as tx:
+        return editing.get_customization(tx, site.site_id)
+
+
+@operation(
+    "updateSiteCustomizationById",
+    "PUT",
+    f"{_SITE}/customization",
+    needs=Can.ADMIN,
+    returns=Customization,
+    errors=(400,),
+    body_limit=512 * 1024,
+)
+def put_customization(call: Call, site: SiteAccess, body: Customization) -> Customization:
+    """Sets how a site looks; what the body leaves out is as it was made."""
+    with call.db.write() as tx:
+        return editing.put_customization(tx, call, site, body)
+
+
+@operation(
+    "getSiteSpaceCustomizationById",
+    "GET",
+    _SITE_SPACE,
+    needs=Can.VIEW,
+    returns=Customization,
+    errors=(400,),
+)
+def get_site_space_customization(
+    call: Call, site: SiteAccess, site_space_id: str, query: CustomizationQuery
+) -> Customization:
+    """How a site space looks: as its site, with what it overrides."""
+    with call.db.read() as tx:
+        return editing.get_site_space_customization(tx, site, site_space_id)
+
+
+@operation(
+    "overrideSiteSpaceCustomizationById",
+    "PATCH",
+    _SITE_SPACE,
+    needs=Can.ADMIN,
+    returns=Customization,
+    errors=(400,),
+    body_limit=512 * 1024,
+)
+def override_customization(call: Call, site: SiteAccess, site_space_id: str, body: Override) -> Customization:
+    """Overrides settings for one site space; null takes an override back."""
+    with call.db.write() as tx:
+        return editing.override(tx, call, site, site_space_id, body)
+
+
+@operation(
+    "deleteSiteSpaceCustomizationById",
+    "DELETE",
+    _SITE_SPACE,
+    needs=Can.ADMIN,
+    returns=Deletion,
+    errors=(400,),
+)
+def delete_override(call: Call, site: SiteAccess, site_space_id: str) -> bool:
+    """Takes back all that a site space overrides."""
+    with call.db.write() as tx:
+        return editing.delete_override(tx, call, site, site_space_id)

@@ -1,0 +1,100 @@
+"""Changing and removing sites."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from ..access import SiteAccess, audit
+from ..errors import BadRequest, Conflict
+from ..kit.db import Transaction
+from ..kit.operation import Call
+from . import store
+from .hostnames import is_own
+from .structure.changing import lock, set_defaults
+from .wire import UpdateAds, UpdateSite
+
+_BASENAME = re.compile(r"\w[\w.-]*")
+_PLAIN = ("title", "visibility", "agents_context")
+
+
+def update_site(tx: Transaction, call: Call, site: SiteAccess, body: UpdateSite) -> None:
+    """Sets what a body gives. Raises BadRequest, Conflict for a basename that is taken, NotFound for a default that
+    is not in the site."""
+    lock(tx, site.site_id)
+    before = store.get_site(tx, site.site_id)
+    values: dict[str, Any] = {name: given for name in _PLAIN if (given := getattr(body, name)) is not UNSET}
+    if body.basename is not UNSET and body.basename.lower() != before.basename:
+        values["basename"] = body.basename.lower()
+        _rename(tx, site, before.basename, values["basename"])
+    settings = before.settings
+    if body.proxy is not UNSET:
+        settings = replace(settings, proxy=body.proxy)
+    if body.adaptive_content is not UNSET:
+        settings = replace(settings, adaptive=body.adaptive_content.enabled)
+    if body.hostname is not UNSET:
+        values["hostname"] = _hostname(tx, call, before, body.hostname)
+        settings = replace(settings, hostname_status=None)
+    if settings != before.settings:
+        values["settings"] = settings
+    if values:
+        store.update_site(tx, site.site_id, **values)
+    section = body.default_site_section if body.default_site_section is not UNSET else None
+    site_space = body.default_site_space if body.default_site_space is not UNSET else None
+    if section is not None or site_space is not None:
+        set_defaults(tx, site.site_id, section, site_space)
+    _note(tx, call, site, before, values)
+
+
+def _rename(tx: Transaction, site: SiteAccess, old: str, new: str) -> None:
+    if not _BASENAME.fullmatch(new):
+        raise BadRequest("basename: expected letters, digits and `-_.`")
+    if store.find_site_by_basename(tx, site.organization_id, new) is not None:
+        raise Conflict(f"basename: another site of the organization has the basename {new!r}.")
+    store.remove_former_name(tx, site.organization_id, new)
+    store.put_former_name(tx, site.organization_id, old, site.site_id)
+
+
+def _hostname(tx: Transaction, call: Call, before: store.SiteRow, given: str | None) -> str | None:
+    """A host name as it is kept. Raises Conflict for one that another site has, BadRequest for the server's own."""
+    if given is None:
+        return None
+    hostname = given.lower()
+    if is_own(call.settings, hostname):
+        raise BadRequest("hostname: this server itself is there")
+    other = store.find_site_by_hostname(tx, hostname)
+    if other is not None and other.id != before.id:
+        raise Conflict(f"hostname: {hostname!r} belongs to another site.")
+    return hostname
+
+
+def _note(
+    tx: Transaction, call: Call, site: SiteAccess, before: store.SiteRow, values: dict[str, Any]
+) -> None:
+    changed = {name: value for name, value in values.items() if getattr(before, name) != value}
+    if changed:
+        was = {name: getattr(before, name) for name in changed}
+        target = ("site", site.site_id)
+        audit(tx, call, "site.updated", site.organization_id, target, before=was, after=changed)
+
+
+def update_ads(tx: Transaction, call: Call, site: SiteAccess, body: UpdateAds) -> None:
+    """Keeps what is said about ads."""
+    before = store.get_site(tx, site.site_id)
+    ads: dict[str, str] = {"status": body.status, "topic": body.topic}
+    if body.status == "disabled":
+        ads["zoneId"] = ""
+    store.update_site(tx, site.site_id, settings=replace(before.settings, ads=ads))
+    target = ("site", site.site_id)
+    audit(tx, call, "site.adsUpdated", site.organization_id, target, before=before.settings.ads, after=ads)
+
+
+def delete_site(tx: Transaction, call: Call, site: SiteAccess) -> bool:
+    """Removes a site; True, since whoever has it in hand found it there."""
+    title = store.get_site(tx, site.site_id).title
+    store.delete_site(tx, site.site_id)
+    audit(tx, call, "site.removed", site.organization_id, ("site", site.site_id), before={"title": title})
+    return True

@@ -1,0 +1,40 @@
+"""Entering by names that the world knows sites by."""
+
+from __future__ import annotations
+
+from ..access import Can, OrgAccess, SiteAccess, enter_organization, enter_site
+from ..errors import NotFound
+from ..kit.operation import Call, enters
+from ..orgs import find_organization_by_hostname
+from .store import find_site_by_hostname
+
+
+@enters(OrgAccess, "subdomain")
+def enter_subdomain(call: Call, needs: Can, subdomain: str) -> OrgAccess:
+    """The caller in the organization whose sites are below this name."""
+    missing = NotFound(f"There is no subdomain {subdomain!r}.")
+    with call.db.read() as tx:
+        found = find_organization_by_hostname(tx, subdomain.lower())
+    if found is None:
+        # Who is signed in is asked first, as everywhere.
+        call.actor  # noqa: B018
+        raise missing
+    try:
+        return enter_organization(call, needs, found.id)
+    except NotFound:
+        raise missing from None
+
+
+@enters(SiteAccess, "hostname")
+def enter_hostname(call: Call, needs: Can, hostname: str) -> SiteAccess:
+    """The caller at the site that has this host name of its own."""
+    missing = NotFound(f"There is no host name {hostname!r}.")
+    with call.db.read() as tx:
+        found = find_site_by_hostname(tx, hostname.lower())
+    if found is None:
+        call.actor  # noqa: B018
+        raise missing
+    try:
+        return enter_site(call, needs, found.organization_id, found.id)
+    except NotFound:
+        raise missing from None

@@ -1,0 +1,77 @@
+"""Previews: an address by which a member sees a site as visitors will, published or not, for an hour.
+
+It may say whom to pretend to be: claims as a visitor's token would have them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..access import Can, SiteAccess, find_space_access
+from ..errors import BadRequest, Forbidden, NotFound
+from ..kit.clock import now
+from ..kit.db import Transaction
+from ..kit.operation import Call
+from ..kit.signing import Signer
+from ..orgs import get_organization
+from .audiences.adaptive import get_schema
+from .audiences.schema import UNSIGNED, admit
+from .store import get_site
+from .structure.store import load_structure
+from .wire import published_url
+
+PREVIEW = "preview_token"
+"""The parameter of addresses that a token comes in."""
+_PURPOSE = "site preview"
+_HOUR = 3_600_000
+
+
+class _Preview(Struct):
+    site: str
+    visitor: dict[str, Any]
+
+
+_decoder = msgspec.json.Decoder(_Preview)
+
+
+def make_preview(signer: Signer, site_id: str, visitor: dict[str, Any]) -> str:
+    """A token that shows the site to its holder, as the ``visitor`` that conditions ask."""
+    payload = msgspec.json.encode(_Preview(site_id, visitor)).decode()
+    return signer.sign(_PURPOSE, payload, now() + _HOUR)
+
+
+def read_preview(signer: Signer, site_id: str, token: str) -> dict[str, Any] | None:
+    """The ``visitor`` of a good token for this site, else None."""
+    payload = signer.verify(_PURPOSE, token)
+    if payload is None:
+        return None
+    found = _decoder.decode(payload)
+    return found.visitor if found.site == site_id else None
+
+
+def preview_url(
+    tx: Transaction, call: Call, site: SiteAccess, site_space_id: str | None, claims: str | None
+) -> str:
+    """Raises Forbidden for who does not see all that the site shows, BadRequest for claims that are no object, NotFound
+    for a site space of another site."""
+    structure = load_structure(tx, site.site_id)
+    base = ""
+    if site_space_id is not None:
+        if site_space_id not in structure.site_spaces:
+            raise NotFound(f"siteSpace: there is no site space {site_space_id!r} in this site.")
+        base = structure.base(structure.site_spaces[site_space_id])
+    for space_id in {shown.space_id for shown in structure.site_spaces.values()}:
+        if find_space_access(tx, site.actor, Can.VIEW, space_id) is None:
+            raise Forbidden("This site shows spaces that you do not see: its preview is not for you.")
+    try:
+        given = msgspec.json.decode(claims, type=dict[str, Any]) if claims else {}
+    except msgspec.MsgspecError:
+        raise BadRequest("claims: expected an object as JSON") from None
+    unsigned = given.get(UNSIGNED)
+    visitor = admit(get_schema(tx, site.site_id), given, unsigned if isinstance(unsigned, dict) else {})
+    organization = get_organization(tx, site.organization_id)
+    url = published_url(call.settings.sites_url, organization, get_site(tx, site.site_id))
+    return f"{url}{base}?{PREVIEW}={make_preview(call.context.signer, site.site_id, visitor)}"

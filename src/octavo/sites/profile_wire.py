@@ -1,0 +1,79 @@
+"""The profile of a published site on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from ..access import User
+from ..search import MAX_SEARCH
+from .customization.wire import Customization
+from .structure.wire import SiteStructure
+from .wire import OrganizationTarget, Site
+
+
+class IntegrationScript(Struct, rename="camel"):
+    """A script that an integration puts into a site's pages. ``cookies``: whether it may set any."""
+
+    script: str
+    cookies: bool
+    content_security_policy: str | UnsetType = UNSET
+
+
+class Customizations(Struct, rename="camel"):
+    """Of the site, and by their ids of those site spaces that look otherwise."""
+
+    site: Customization
+    site_spaces: dict[str, Customization]
+
+
+class PublishedSite(Struct, tag_field="object", tag="published-content-site"):
+    """``scripts`` stay empty until integrations put scripts into sites."""
+
+    site: Site
+    structure: SiteStructure
+    customizations: Customizations
+    scripts: list[IntegrationScript] = []
+
+
+# --- search -------------------------------------------------------------------------------------------
+
+
+class SearchScope(Struct, rename="camel"):
+    """``default``: all of the site, what lies near ``currentSiteSpace`` first."""
+
+    mode: Literal["default", "specific", "all"]
+    current_site_space: str | None = None
+    site_space_ids: Annotated[list[str], Meta(max_length=1000)] | None = None
+
+    def __post_init__(self) -> None:
+        if self.mode == "specific" and self.site_space_ids is None:
+            raise ValueError("scope: `specific` needs `siteSpaceIds`")
+
+
+class SearchSite(Struct, rename="camel"):
+    """Where to search is said in ``scope``, or as older clients do beside the query."""
+
+    query: Annotated[str, Meta(max_length=MAX_SEARCH)]
+    scope: SearchScope | UnsetType = UNSET
+    mode: Literal["specific", "current", "all"] | UnsetType = UNSET
+    site_space_ids: Annotated[list[str], Meta(max_length=1000)] | UnsetType = UNSET
+    site_space_id: str | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if self.scope is UNSET and self.mode is UNSET and self.site_space_ids is UNSET:
+            raise ValueError("scope: expected `scope` or `mode`")
+        if self.mode == "current" and self.site_space_id is UNSET:
+            raise ValueError("siteSpaceId: the mode `current` needs it")
+        if self.mode == "specific" and self.site_space_ids is UNSET:
+            raise ValueError("siteSpaceIds: the mode `specific` needs it")
+
+
+# --- people -------------------------------------------------------------------------------------------
+
+
+class UserSitePermission(Struct):
+    permission: str | None
+    user: User
+    origin: OrganizationTarget

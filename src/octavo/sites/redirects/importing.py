@@ -1,0 +1,137 @@
+"""Many redirects at once, from a table with the columns ``source``, ``destination`` and ``intent``.
+
+A row sets where its source leads, whether or not there is a redirect from it; an empty destination removes it. Of
+rows with the same source the first counts. A row that is wrong is reported, and the others are done all the same.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from ...access import Can, SiteAccess, find_space_access
+from ...content import main_state
+from ...errors import BadRequest, Conflict, NotFound
+from ...kit.db import Transaction
+from ...kit.operation import Call
+from ...orgs import get_organization
+from ...pages import Reader
+from ..store import get_site
+from ..structure.store import Structure, load_structure
+from ..wire import published_url
+from . import editing, store
+from .wire import SOURCE_PATTERN, Destination, Imported, ToPage, ToSiteSpace, ToUrl, WrongRow, destination_of
+
+MAX_ROWS = 500
+_INTENTS = ("", "live", "publish", "blank")
+_SOURCE = re.compile(SOURCE_PATTERN)
+
+
+class _Row(NamedTuple):
+    number: int
+    source: str
+    destination: str
+    intent: str
+
+
+def read_rows(table: str) -> list[_Row]:
+    """The rows of a table in CSV, numbered as a text editor does. Raises BadRequest."""
+    try:
+        rows = list(_rows(table.removeprefix("\ufeff")))
+    except csv.Error as error:
+        raise BadRequest(f"csv: no table in CSV: {error}") from None
+    if len(rows) > MAX_ROWS:
+        raise BadRequest(f"csv: at most {MAX_ROWS} rows are taken at once")
+    return rows
+
+
+def _rows(table: str) -> Iterator[_Row]:
+    reader = csv.DictReader(io.StringIO(table, newline=""), strict=True)
+    names = [(name or "").strip().lower() for name in reader.fieldnames or []]
+    if not {"source", "destination"} <= set(names):
+        raise BadRequest("csv: expected the columns `source`, `destination` and perhaps `intent`")
+    reader.fieldnames = names
+    for row in reader:
+        source, destination, intent = (
+            (row.get(name) or "").strip() for name in ("source", "destination", "intent")
+        )
+        if source or destination:
+            yield _Row(reader.line_num, source, destination, intent.lower())
+
+
+def import_redirects(tx: Transaction, call: Call, site: SiteAccess, table: str) -> Imported:
+    """Does what the rows say; what became of them. Raises BadRequest for what is no such table."""
+    rows = read_rows(table)
+    done = Imported()
+    base = published_url(
+        call.settings.sites_url, get_organization(tx, site.organization_id), get_site(tx, site.site_id)
+    )
+    structure = load_structure(tx, site.site_id)
+    seen: set[str] = set()
+    for row in rows:
+        try:
+            if not _SOURCE.fullmatch(row.source):
+                raise BadRequest("source: expected a path of the site, such as /old or /old/*")
+            if row.intent not in _INTENTS:
+                raise BadRequest("intent: expected `live`, `publish` or nothing; drafts are not kept")
+            key = store.source_key(row.source)
+            if key in seen:
+                raise Conflict("source: an earlier row has the same source")
+            seen.add(key)
+            _set(tx, call, site, structure, base, row, done)
+        except (BadRequest, NotFound, Conflict) as error:
+            done.errors.append(WrongRow(row.number, row.source, error.message))
+    return done
+
+
+def _set(
+    tx: Transaction,
+    call: Call,
+    site: SiteAccess,
+    structure: Structure,
+    base: str,
+    row: _Row,
+    done: Imported,
+) -> None:
+    found = store.find_by_key(tx, site.site_id, store.source_key(row.source))
+    if not row.destination:
+        if found is not None:
+            editing.delete_redirect(tx, call, site, found.id)
+            done.removed += 1
+        return
+    destination = _destination(tx, call, site, structure, base, row.destination)
+    if found is None:
+        editing.create_redirect(tx, call, site, row.source, destination)
+        done.created += 1
+    elif destination_of(found) != destination:
+        editing.update_redirect(tx, call, site, found.id, row.source, destination)
+        done.updated += 1
+    else:
+        done.unchanged += 1
+
+
+def _destination(
+    tx: Transaction, call: Call, site: SiteAccess, structure: Structure, base: str, text: str
+) -> Destination:
+    """What an address or a path of the site means. Raises NotFound for a path at which nothing is."""
+    if text.startswith(base):
+        text = f"/{text.removeprefix(base)}"
+    if not text.startswith("/"):
+        if len(text) > 2048 or urlsplit(text).scheme not in ("http", "https"):
+            raise BadRequest("destination: expected a path of the site, or an address")
+        return ToUrl(text)
+    segments = [unquote(part) for part in text.partition("?")[0].partition("#")[0].split("/") if part]
+    shown, path = structure.find_at(segments)
+    missing = NotFound(f"destination: there is nothing at {text[:200]!r} in this site.")
+    if shown is None or find_space_access(tx, site.actor, Can.VIEW, shown.space_id) is None:
+        raise missing
+    if not path:
+        return ToSiteSpace(shown.id)
+    page = Reader(call, tx, main_state(tx, shown.space_id)).found_at(path)
+    if page is None:
+        raise missing
+    return ToPage(shown.id, page.id)

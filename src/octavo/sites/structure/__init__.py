@@ -1,0 +1,1 @@
+"""The structure of a site: sections, groups of sections, and the spaces shown in them."""

@@ -1,0 +1,133 @@
+"""The structure of a site as one caller sees it: what is gathered for it, once, and the wire made of that.
+
+Site spaces whose space the caller does not see are left out: that a site shows a space says nothing about who may
+read what was not published of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from msgspec import UNSET
+
+from ...access import SiteAccess
+from ...errors import NotFound
+from ...kit.db import Transaction
+from ...kit.operation import Call
+from ...kit.pagination import Listing, Next, decode_token, encode_token
+from ...orgs import get_organization
+from ...spaces import list_spaces_by_id, present_space
+from ..audiences.share_links import find_link_by_key
+from ..store import get_site
+from ..wire import published_url
+from . import wire
+from .store import GroupRow, Node, SectionRow, SiteSpaceRow, load_structure
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+class ShownStructure:
+    """Presents a site's structure. ``share_key``: addresses hold it. Raises NotFound for a key that opens nothing."""
+
+    def __init__(self, tx: Transaction, call: Call, site: SiteAccess, share_key: str | None = None) -> None:
+        self._call = call
+        self.site = get_site(tx, site.site_id)
+        self.organization = get_organization(tx, site.organization_id)
+        self.structure = load_structure(tx, site.site_id)
+        ids = list({shown.space_id for shown in self.structure.site_spaces.values()})
+        self._spaces = list_spaces_by_id(tx, site.organization, ids)
+        self._base: str | None = None
+        if share_key is not None and find_link_by_key(tx, site.site_id, share_key) is None:
+            raise NotFound("shareKey: there is no share link with this key.")
+        if self.site.published:
+            self._base = published_url(call.settings.sites_url, self.organization, self.site)
+            if share_key is not None:
+                self._base += f"{share_key}/"
+
+    def _urls(self, path: str | None) -> wire.PublishedUrls:
+        if self._base is None or path is None:
+            return wire.PublishedUrls()
+        return wire.PublishedUrls(self._base + path)
+
+    def site_space(self, shown: SiteSpaceRow) -> wire.SiteSpace:
+        """Raises NotFound for one whose space the caller does not see."""
+        if shown.space_id not in self._spaces:
+            raise NotFound(f"There is no site space {shown.id!r} in this site.")
+        space, role = self._spaces[shown.space_id]
+        return wire.SiteSpace(
+            id=shown.id,
+            path=shown.path,
+            space=present_space(self._call, space, role),
+            title=space.title,
+            urls=self._urls(self.structure.base(shown)),
+            section=shown.section_id or UNSET,
+            default=bool(shown.is_default),
+            condition=shown.condition or UNSET,
+        )
+
+    def seen(self, site_spaces: Sequence[SiteSpaceRow]) -> list[SiteSpaceRow]:
+        """Those whose space the caller sees."""
+        return [shown for shown in site_spaces if shown.space_id in self._spaces]
+
+    def section(self, section: SectionRow) -> wire.SiteSection:
+        shown = self.structure.variants(section.id)
+        path = self.structure.section_base(section) if shown and not section.draft else None
+        return wire.SiteSection(
+            id=section.id,
+            title=section.title,
+            path=section.path,
+            site_spaces=[self.site_space(one) for one in self.seen(shown)],
+            urls=self._urls(path),
+            default=bool(section.is_default),
+            draft=bool(section.draft),
+            description=section.description or UNSET,
+            condition=section.condition or UNSET,
+            section_group=section.group_id or UNSET,
+            icon=section.icon or UNSET,
+        )
+
+    def group(self, group: GroupRow) -> wire.SiteSectionGroup:
+        children = [self.node(child) for child in self.structure.children(group.id)]
+        sections = [child for child in children if isinstance(child, wire.SiteSection)]
+        first = next((child.urls.published for child in children if child.urls.published is not UNSET), UNSET)
+        return wire.SiteSectionGroup(
+            id=group.id,
+            title=group.title,
+            sections=sections,
+            children=children,
+            urls=wire.PublishedUrls(first),
+            section_group=group.parent_id or UNSET,
+            icon=group.icon or UNSET,
+        )
+
+    def node(self, node: Node) -> wire.SiteSection | wire.SiteSectionGroup:
+        return self.section(node) if isinstance(node, SectionRow) else self.group(node)
+
+    def whole(self) -> wire.SiteStructure:
+        structure = self.structure
+        if structure.sections or structure.groups:
+            return wire.SectionsStructure([self.node(node) for node in structure.children(None)])
+        return wire.SiteSpacesStructure([self.site_space(one) for one in self.seen(structure.variants(None))])
+
+    def find(self, item_id: str) -> wire.SiteSpace | wire.SiteSection | wire.SiteSectionGroup:
+        """Whatever has this id in the structure. Raises NotFound."""
+        structure = self.structure
+        node = structure.sections.get(item_id) or structure.groups.get(item_id)
+        if node is not None:
+            return self.node(node)
+        if item_id in structure.site_spaces:
+            return self.site_space(structure.site_spaces[item_id])
+        raise NotFound(f"There is nothing with the id {item_id!r} in this site.")
+
+
+def present_ordered(
+    rows: Sequence[T], limit: int, page: str | None, key: Callable[[T], str], present: Callable[[T], U]
+) -> Listing[U]:
+    """A page of rows that are read as a whole, in the order of ``key``; each page goes on behind the last key."""
+    after = decode_token(page, str)
+    rest = [row for row in rows if after is None or key(row) > after[0]]
+    items = [present(row) for row in rest[:limit]]
+    more = Next(encode_token(key(rest[limit - 1]))) if 0 < limit < len(rest) else UNSET
+    return Listing(items, len(rows), more)

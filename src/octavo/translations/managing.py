@@ -1,0 +1,108 @@
+"""Making, running and ending translations."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from ..access import Can, OrgAccess, SpaceAccess, audit, space_access
+from ..content import main_state
+from ..errors import BadRequest, NotFound
+from ..kit.db import Transaction
+from ..kit.jobs import enqueue
+from ..kit.operation import Call
+from ..models import read_instructions
+from ..spaces import duplicate_space, get_space, update_space
+from . import store
+from .store import TranslationRow
+from .wire import CreateTranslation
+
+JOB = "translateSpace"
+_MAX_TITLE = 50
+
+
+def get_translation(
+    tx: Transaction, org: OrgAccess, translation_id: str, needs: Can = Can.VIEW
+) -> tuple[TranslationRow, SpaceAccess]:
+    """A translation, and the caller at the space that follows: what they may do there they may do with it. Raises
+    NotFound, Forbidden."""
+    missing = f"There is no translation {translation_id!r} in this organization."
+    found = store.find_translation(tx, org.organization_id, translation_id)
+    if found is None:
+        raise NotFound(missing)
+    try:
+        return found, space_access(tx, org.actor, needs, found.space_id)
+    except NotFound:
+        raise NotFound(missing) from None
+
+
+def create(tx: Transaction, call: Call, org: OrgAccess, given: CreateTranslation) -> TranslationRow:
+    """A copy of the source that follows it from now on, and its first run. It is seen by whom the source is seen.
+    Raises NotFound and Forbidden for the source, BadRequest."""
+    source = space_access(tx, org.actor, Can.ADMIN, given.source.space)
+    if source.organization_id != org.organization_id:
+        raise NotFound(f"source.space: there is no space {given.source.space!r} in this organization.")
+    if given.language == given.source.language:
+        raise BadRequest("language: expected another language than that of the source.")
+    if store.is_translated(tx, source.space_id, given.language):
+        raise BadRequest(f"language: this space has a translation into {given.language!r} already.")
+    wanted = given.instructions if given.instructions is not UNSET else {"nodes": []}
+    instructions = read_instructions(wanted)
+    title = get_space(tx, source.space_id).title
+    made = duplicate_space(tx, call, source)
+    suffix = f" ({given.language})"
+    update_space(
+        tx,
+        made.id,
+        title=title[: _MAX_TITLE - len(suffix)] + suffix,
+        language=given.language,
+        edit_mode="live",
+    )
+    found = store.insert_translation(
+        tx,
+        organization_id=org.organization_id,
+        source_id=source.space_id,
+        space_id=made.id,
+        source_language=given.source.language,
+        language=given.language,
+        instructions=instructions,
+        revision=main_state(tx, made.id).revision_id,
+        run_by=org.user_id,
+    )
+    target = ("translation", found.id)
+    audit(tx, call, "translation.created", org.organization_id, target, after={"source": source.space_id})
+    _start(tx, found, org.user_id)
+    return store.get_translation(tx, found.id)
+
+
+def run(tx: Transaction, org: OrgAccess, translation_id: str) -> None:
+    """Another run; one that is under way begins anew. Raises NotFound, also for a source that the caller does not
+    see or that was deleted, and Forbidden."""
+    found, _ = get_translation(tx, org, translation_id, Can.EDIT)
+    space_access(tx, org.actor, Can.VIEW, found.source_id)
+    _start(tx, found, org.user_id)
+
+
+def _start(tx: Transaction, found: TranslationRow, user_id: str) -> None:
+    run = store.start_run(tx, found.id, user_id)
+    enqueue(tx, JOB, organization=found.organization_id, translation=found.id, run=run)
+
+
+def cancel(tx: Transaction, org: OrgAccess, translation_id: str) -> TranslationRow:
+    """Ends the run that is under way: what it translated is remembered, the space stays as it was. Raises BadRequest
+    when there is none."""
+    found, _ = get_translation(tx, org, translation_id, Can.EDIT)
+    if not store.cancel_run(tx, found.id):
+        raise BadRequest("No run of this translation is under way.")
+    return store.get_translation(tx, found.id)
+
+
+def delete(tx: Transaction, call: Call, org: OrgAccess, translation_id: str) -> bool:
+    """The space stays, and follows nothing any more. False when there is no such translation."""
+    try:
+        found, _ = get_translation(tx, org, translation_id, Can.EDIT)
+    except NotFound:
+        return False
+    store.delete_translation(tx, found.id)
+    target = ("translation", found.id)
+    audit(tx, call, "translation.removed", org.organization_id, target, before={"source": found.source_id})
+    return True

@@ -1,0 +1,131 @@
+"""Translations and the glossary."""
+
+from __future__ import annotations
+
+from ..access import SPACE, Can, OrgAccess, SpaceAccess, at_least
+from ..kit.operation import Area, Call, Deletion
+from ..kit.pagination import Listing, PageQuery, present_slice
+from ..models import read_instructions
+from . import glossary, managing, running, store, wire
+from .store import TranslationRow
+
+operation = Area("translations").operation
+
+_TRANSLATIONS = "/orgs/{organizationId}/translations"
+_TRANSLATION = _TRANSLATIONS + "/{translationId}"
+_GLOSSARY = "/orgs/{organizationId}/translations-glossary"
+
+__all__ = ["running"]
+
+
+def _present(call: Call, row: TranslationRow, space: SpaceAccess) -> wire.Translation:
+    return wire.present_translation(call, row, at_least(space.role, SPACE[Can.EDIT]))
+
+
+@operation("listTranslations", "GET", _TRANSLATIONS, needs=Can.VIEW, returns=Listing[wire.Translation])
+def list_translations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.Translation]:
+    """The translations whose space the caller sees, newest first."""
+    with call.db.read() as tx:
+        found = store.list_translations(tx, org, query.limit, query.page)
+        return present_slice(found, lambda row: _present(call, *managing.get_translation(tx, org, row.id)))
+
+
+@operation(
+    "createTranslation",
+    "POST",
+    _TRANSLATIONS,
+    needs=Can.VIEW,
+    returns=wire.Translation,
+    status=201,
+    errors=(400, 403, 404),
+)
+def create_translation(call: Call, org: OrgAccess, body: wire.CreateTranslation) -> wire.Translation:
+    """A copy of a space in another language, which follows it run by run. Needs the role `create` at the source."""
+    with call.db.write() as tx:
+        made = managing.create(tx, call, org, body)
+        return _present(call, *managing.get_translation(tx, org, made.id))
+
+
+@operation("getTranslation", "GET", _TRANSLATION, needs=Can.VIEW, returns=wire.Translation, errors=(404,))
+def get_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Translation:
+    """One translation: how far it is, what could not be translated and why."""
+    with call.db.read() as tx:
+        return _present(call, *managing.get_translation(tx, org, translation_id))
+
+
+@operation(
+    "updateTranslation",
+    "PUT",
+    _TRANSLATION,
+    needs=Can.VIEW,
+    returns=wire.Translation,
+    errors=(400, 403, 404),
+)
+def update_translation(
+    call: Call, org: OrgAccess, translation_id: str, body: wire.UpdateTranslation
+) -> wire.Translation:
+    """Sets what a model is told for this translation: tone, formality, words. It holds from the next run on."""
+    stored = read_instructions(body.instructions)
+    with call.db.write() as tx:
+        found, space = managing.get_translation(tx, org, translation_id, Can.EDIT)
+        store.set_instructions(tx, found.id, stored)
+        return _present(call, store.get_translation(tx, found.id), space)
+
+
+@operation("deleteTranslation", "DELETE", _TRANSLATION, needs=Can.VIEW, returns=Deletion)
+def delete_translation(call: Call, org: OrgAccess, translation_id: str) -> bool:
+    """Ends a translation. Its space stays as it is and follows nothing any more."""
+    with call.db.write() as tx:
+        return managing.delete(tx, call, org, translation_id)
+
+
+@operation("runTranslation", "POST", f"{_TRANSLATION}/run", needs=Can.VIEW, status=204, errors=(403, 404))
+def run_translation(call: Call, org: OrgAccess, translation_id: str) -> None:
+    """Brings a translation up to its source. A run that is under way begins anew, and has what it did in memory."""
+    with call.db.write() as tx:
+        managing.run(tx, org, translation_id)
+
+
+@operation(
+    "cancelTranslation",
+    "POST",
+    f"{_TRANSLATION}/cancel",
+    needs=Can.VIEW,
+    returns=wire.Translation,
+    errors=(400, 403, 404),
+    extension=True,
+)
+def cancel_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Translation:
+    """Ends the run that is under way. The space stays as it was; what was translated is remembered. 400 without one."""
+    with call.db.write() as tx:
+        managing.cancel(tx, org, translation_id)
+        return _present(call, *managing.get_translation(tx, org, translation_id))
+
+
+@operation("listGlossaryEntries", "GET", _GLOSSARY, needs=Can.VIEW, returns=Listing[wire.GlossaryEntry])
+def list_entries(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.GlossaryEntry]:
+    """Words that are always translated alike, oldest first."""
+    with call.db.read() as tx:
+        found = store.list_entries(tx, org.organization_id, query.limit, query.page)
+    return present_slice(found, lambda row: wire.present_entry(call, org.organization_id, row))
+
+
+@operation("updateGlossaryEntries", "PUT", _GLOSSARY, needs=Can.CREATE_CONTENT, status=204, errors=(400, 404))
+def update_entries(call: Call, org: OrgAccess, body: wire.UpdateGlossary) -> None:
+    """Inserts, updates and deletes entries: all of it or nothing."""
+    with call.db.write() as tx:
+        glossary.update(tx, org, body)
+
+
+@operation(
+    "getGlossaryEntry",
+    "GET",
+    f"{_GLOSSARY}/{{glossaryEntryId}}",
+    needs=Can.VIEW,
+    returns=wire.GlossaryEntry,
+    errors=(404,),
+)
+def get_entry(call: Call, org: OrgAccess, glossary_entry_id: str) -> wire.GlossaryEntry:
+    """One entry."""
+    with call.db.read() as tx:
+        return wire.present_entry(call, org.organization_id, glossary.get_entry(tx, org, glossary_entry_id))

@@ -1,0 +1,432 @@
+"""Translations, the memory of texts and the glossary: rows in, frozen records out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..access import OrgAccess, seen_spaces
+from ..core.problems import Problem
+from ..kit import ids
+from ..kit.clock import now
+from ..kit.db import Transaction
+from ..kit.pagination import Slice, decode_token, slice_rows
+from ..spaces import release
+
+MAX_PROBLEMS = 200
+
+
+class TranslationRow(Struct, frozen=True):
+    """``space_id``: the one that follows. Durations in milliseconds; ``instructions`` and ``problems`` are JSON."""
+
+    id: str
+    organization_id: str
+    source_id: str
+    space_id: str
+    source_language: str
+    language: str
+    instructions: str
+    status: str
+    run: str | None
+    run_by: str
+    revision: str
+    runs: int
+    total_words: int
+    total_pages: int
+    total_duration: int
+    latest_duration: int
+    latest_pages: int
+    latest_words: int
+    done: int
+    total: int
+    untranslated: int
+    notice: str | None
+    problems: str
+    created_at: int
+    updated_at: int
+
+
+class PartRow(Struct, frozen=True):
+    """What a run made of a page or reusable content; see the table."""
+
+    part_id: str
+    seen: str
+    source_body: str | None
+    body: str | None
+    missing: int
+
+
+class EntryRow(Struct, frozen=True):
+    """``translations``: JSON of language to word."""
+
+    id: str
+    translations: str
+    created_at: int
+    updated_at: int
+
+
+_TRANSLATION = ", ".join(f"t.{name}" for name in TranslationRow.__struct_fields__)
+_ENTRY = ", ".join(EntryRow.__struct_fields__)
+
+
+def insert_translation(
+    tx: Transaction,
+    *,
+    organization_id: str,
+    source_id: str,
+    space_id: str,
+    source_language: str,
+    language: str,
+    instructions: str,
+    revision: str,
+    run_by: str,
+) -> TranslationRow:
+    translation_id = ids.new_id()
+    tx.run(
+        """INSERT INTO translations (id, organization_id, source_id, space_id, source_language, language, instructions,
+                                     status, run_by, revision, created_at, updated_at)
+           VALUES (:id, :org, :source, :space, :source_language, :language, :instructions, 'pending', :by, :revision,
+                   :at, :at)""",
+        id=translation_id,
+        org=organization_id,
+        source=source_id,
+        space=space_id,
+        source_language=source_language,
+        language=language,
+        instructions=instructions,
+        by=run_by,
+        revision=revision,
+        at=now(),
+    )
+    return get_translation(tx, translation_id)
+
+
+def get_translation(tx: Transaction, translation_id: str) -> TranslationRow:
+    row = tx.one(f"SELECT {_TRANSLATION} FROM translations t WHERE t.id = :id", id=translation_id)
+    assert row is not None
+    return TranslationRow(*row)
+
+
+def find_translation(tx: Transaction, organization_id: str, translation_id: str) -> TranslationRow | None:
+    row = tx.one(
+        f"SELECT {_TRANSLATION} FROM translations t WHERE t.id = :id AND t.organization_id = :org",
+        id=translation_id,
+        org=organization_id,
+    )
+    return TranslationRow(*row) if row else None
+
+
+def is_translated(tx: Transaction, source_id: str, language: str) -> bool:
+    """Whether a space has a translation into a language already."""
+    found = tx.one(
+        "SELECT 1 FROM translations WHERE source_id = :source AND language = :language",
+        source=source_id,
+        language=language,
+    )
+    return found is not None
+
+
+def list_translations(tx: Transaction, org: OrgAccess, limit: int, page: str | None) -> Slice[TranslationRow]:
+    """Those whose space the caller sees, newest first."""
+    after = decode_token(page, str)
+    seen = seen_spaces(org, "s.deleted_at IS NULL")
+    where = f"t.organization_id = :org AND t.space_id IN (SELECT v.id FROM {seen.visible} v)"
+    given: dict[str, Any] = {"org": org.organization_id, **seen.parameters}
+    rows = tx.all(
+        f"{seen.prefix} SELECT {_TRANSLATION} FROM translations t WHERE {where} AND t.id < :after"
+        " ORDER BY t.id DESC LIMIT :limit",
+        after=after[0] if after else "~",
+        limit=limit + 1,
+        **given,
+    )
+    count = tx.value(f"{seen.prefix} SELECT count(*) FROM translations t WHERE {where}", **given)
+    return slice_rows([TranslationRow(*row) for row in rows], limit, count, lambda row: (row.id,))
+
+
+def delete_translation(tx: Transaction, translation_id: str) -> None:
+    """What was translated stays: the space, and the memory."""
+    for column in ("source_body", "body"):
+        release(
+            tx,
+            "text",
+            f"SELECT {column} AS hash FROM translated_parts WHERE translation_id = :id",
+            id=translation_id,
+        )
+    tx.run("DELETE FROM translations WHERE id = :id", id=translation_id)
+
+
+def remove_of_space(tx: Transaction, space_id: str) -> None:
+    """A space that goes, for good or to another organization, follows nothing any more, and is not followed."""
+    rows = tx.all(
+        "SELECT id FROM translations WHERE source_id = :space UNION SELECT id FROM translations WHERE space_id = :space",
+        space=space_id,
+    )
+    for (translation_id,) in rows:
+        delete_translation(tx, translation_id)
+
+
+def set_instructions(tx: Transaction, translation_id: str, instructions: str) -> None:
+    tx.run(
+        "UPDATE translations SET instructions = :instructions, updated_at = :at WHERE id = :id",
+        id=translation_id,
+        instructions=instructions,
+        at=now(),
+    )
+
+
+# --- runs ---------------------------------------------------------------------------------------------
+
+
+def start_run(tx: Transaction, translation_id: str, by: str) -> str:
+    """Another run, which waits for its job; the run that was under way before ends without any effect."""
+    run = ids.new_id()
+    tx.run(
+        """UPDATE translations SET status = 'pending', run = :run, run_by = :by, done = 0, total = 0,
+             updated_at = :at WHERE id = :id""",
+        id=translation_id,
+        run=run,
+        by=by,
+        at=now(),
+    )
+    return run
+
+
+def begin_run(tx: Transaction, translation_id: str, run: str) -> TranslationRow | None:
+    """None when the run is over, or never was."""
+    begun = tx.run(
+        "UPDATE translations SET status = 'running', updated_at = :at WHERE id = :id AND run = :run",
+        id=translation_id,
+        run=run,
+        at=now(),
+    )
+    return get_translation(tx, translation_id) if begun else None
+
+
+def set_progress(tx: Transaction, translation_id: str, run: str, done: int, total: int) -> bool:
+    """False when the run was cancelled."""
+    return bool(
+        tx.run(
+            "UPDATE translations SET done = :done, total = :total WHERE id = :id AND run = :run",
+            id=translation_id,
+            run=run,
+            done=done,
+            total=total,
+        )
+    )
+
+
+def end_run(
+    tx: Transaction,
+    translation_id: str,
+    run: str,
+    *,
+    revision: str | None = None,
+    pages: int = 0,
+    words: int = 0,
+    duration: int = 0,
+    untranslated: int | None = None,
+    notice: str | None = None,
+    problems: Sequence[Problem] = (),
+) -> bool:
+    """Ends a run that is under way; False for one that is not. ``revision`` None: it made none. Past
+    ``MAX_PROBLEMS`` only their number is kept."""
+    kept = list(problems[:MAX_PROBLEMS])
+    if len(problems) > len(kept):
+        kept.append(
+            Problem("", 0, "more_problems", f"{len(problems) - len(kept)} more problems are not listed")
+        )
+    return bool(
+        tx.run(
+            """UPDATE translations SET status = 'completed', run = NULL, runs = runs + 1,
+                 revision = coalesce(:revision, revision), total_pages = total_pages + :pages,
+                 total_words = total_words + :words, total_duration = total_duration + :duration,
+                 latest_pages = :pages, latest_words = :words, latest_duration = :duration,
+                 untranslated = coalesce(:untranslated, untranslated), notice = :notice, problems = :problems,
+                 updated_at = :at
+               WHERE id = :id AND run = :run""",
+            id=translation_id,
+            run=run,
+            revision=revision,
+            pages=pages,
+            words=words,
+            duration=duration,
+            untranslated=untranslated,
+            notice=notice,
+            problems=msgspec.json.encode(kept).decode(),
+            at=now(),
+        )
+    )
+
+
+def cancel_run(tx: Transaction, translation_id: str) -> bool:
+    """Ends the run that is under way, if there is one: it has no effect any more."""
+    return bool(
+        tx.run(
+            """UPDATE translations SET status = 'completed', run = NULL, notice = 'The last run was cancelled.',
+                 updated_at = :at WHERE id = :id AND run IS NOT NULL""",
+            id=translation_id,
+            at=now(),
+        )
+    )
+
+
+# --- parts --------------------------------------------------------------------------------------------
+
+
+def list_parts(tx: Transaction, translation_id: str) -> dict[str, PartRow]:
+    rows = tx.all(
+        "SELECT part_id, seen, source_body, body, missing FROM translated_parts WHERE translation_id = :id",
+        id=translation_id,
+    )
+    return {row[0]: PartRow(*row) for row in rows}
+
+
+def put_parts(tx: Transaction, translation_id: str, parts: Sequence[PartRow], gone: Iterable[str]) -> None:
+    removed = [*gone, *(part.part_id for part in parts)]
+    for column in ("source_body", "body"):
+        release(
+            tx,
+            "text",
+            f"SELECT {column} AS hash FROM translated_parts WHERE translation_id = :id AND part_id IN :parts",
+            id=translation_id,
+            parts=removed,
+        )
+    tx.run(
+        "DELETE FROM translated_parts WHERE translation_id = :id AND part_id IN :parts",
+        id=translation_id,
+        parts=removed,
+    )
+    tx.run_many(
+        """INSERT INTO translated_parts (translation_id, part_id, seen, source_body, body, missing)
+           VALUES (:id, :part_id, :seen, :source_body, :body, :missing)""",
+        [{"id": translation_id, **msgspec.structs.asdict(part)} for part in parts],
+    )
+
+
+# --- memory -------------------------------------------------------------------------------------------
+
+
+def fingerprint(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def recall(
+    tx: Transaction, organization_id: str, source_language: str, language: str, texts: Iterable[str]
+) -> dict[str, str]:
+    """Of these texts, those that were translated before, with their translations."""
+    rows = tx.all(
+        """SELECT source, target FROM translation_memory WHERE organization_id = :org
+             AND source_language = :source AND language = :language AND fingerprint IN :fingerprints""",
+        org=organization_id,
+        source=source_language,
+        language=language,
+        fingerprints=sorted({fingerprint(text) for text in texts}),
+    )
+    return {source: target for source, target in rows}
+
+
+def remember(
+    tx: Transaction,
+    organization_id: str,
+    source_language: str,
+    language: str,
+    texts: Mapping[str, str],
+    origin: str,
+) -> None:
+    """Keeps translations by their text. What a person wrote is changed by a person alone."""
+    kept = "WHERE translation_memory.origin = 'machine'" if origin == "machine" else ""
+    tx.run_many(
+        f"""INSERT INTO translation_memory (organization_id, source_language, language, fingerprint, source, target,
+                                            origin, updated_at)
+            VALUES (:org, :source_language, :language, :fingerprint, :source, :target, :origin, :at)
+            ON CONFLICT (organization_id, source_language, language, fingerprint) DO UPDATE SET
+              target = excluded.target, origin = excluded.origin, updated_at = excluded.updated_at {kept}""",
+        [
+            {
+                "org": organization_id,
+                "source_language": source_language,
+                "language": language,
+                "fingerprint": fingerprint(source),
+                "source": source,
+                "target": target,
+                "origin": origin,
+                "at": now(),
+            }
+            for source, target in texts.items()
+        ],
+    )
+
+
+# --- glossary -----------------------------------------------------------------------------------------
+
+
+def find_entry(tx: Transaction, organization_id: str, entry_id: str) -> EntryRow | None:
+    row = tx.one(
+        f"SELECT {_ENTRY} FROM glossary_entries WHERE id = :id AND organization_id = :org",
+        id=entry_id,
+        org=organization_id,
+    )
+    return EntryRow(*row) if row else None
+
+
+def list_entries(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[EntryRow]:
+    """Oldest first."""
+    after = decode_token(page, str)
+    rows = tx.all(
+        f"SELECT {_ENTRY} FROM glossary_entries WHERE organization_id = :org AND id > :after ORDER BY id LIMIT :limit",
+        org=organization_id,
+        after=after[0] if after else "",
+        limit=limit + 1,
+    )
+    count = count_entries(tx, organization_id)
+    return slice_rows([EntryRow(*row) for row in rows], limit, count, lambda row: (row.id,))
+
+
+def count_entries(tx: Transaction, organization_id: str) -> int:
+    count: int = tx.value(
+        "SELECT count(*) FROM glossary_entries WHERE organization_id = :org", org=organization_id
+    )
+    return count
+
+
+def insert_entry(tx: Transaction, organization_id: str, translations: Mapping[Any, str]) -> None:
+    tx.run(
+        """INSERT INTO glossary_entries (id, organization_id, translations, created_at, updated_at)
+           VALUES (:id, :org, :translations, :at, :at)""",
+        id=ids.new_id(),
+        org=organization_id,
+        translations=msgspec.json.encode(translations).decode(),
+        at=now(),
+    )
+
+
+def update_entry(tx: Transaction, entry_id: str, translations: Mapping[Any, str]) -> None:
+    tx.run(
+        "UPDATE glossary_entries SET translations = :translations, updated_at = :at WHERE id = :id",
+        id=entry_id,
+        translations=msgspec.json.encode(translations).decode(),
+        at=now(),
+    )
+
+
+def delete_entry(tx: Transaction, entry_id: str) -> None:
+    tx.run("DELETE FROM glossary_entries WHERE id = :id", id=entry_id)
+
+
+def read_glossary(
+    tx: Transaction, organization_id: str, source_language: str, language: str
+) -> dict[str, str]:
+    """The words of one language in another."""
+    found = {}
+    for (stored,) in tx.all(
+        "SELECT translations FROM glossary_entries WHERE organization_id = :org ORDER BY id",
+        org=organization_id,
+    ):
+        words = msgspec.json.decode(stored, type=dict[str, str])
+        if source_language in words and language in words:
+            found[words[source_language]] = words[language]
+    return found

@@ -1,0 +1,38 @@
+"""What the tables of translations are."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from ..kit.tables import Table, declare, person, row, text
+from ..spaces import on_purge, on_transfer
+from .store import remove_of_space
+from .wire import TranslationStatus
+
+declare(
+    Table(
+        name="translations",
+        of_space="space_id IN {spaces}",
+        columns=(person("run_by"), row("revision", "revisions")),
+        values={"status": get_args(TranslationStatus)},
+        json={"instructions": object, "problems": list[object]},
+    ),
+    Table(
+        name="translated_parts",
+        of_space="translation_id IN (SELECT id FROM translations WHERE space_id IN {spaces})",
+        columns=(text("source_body"), text("body")),
+    ),
+    Table(
+        name="translation_memory",
+        of_organization="organization_id = :org",
+        values={"origin": ("machine", "person")},
+        long=("source", "target"),
+    ),
+    Table(
+        name="glossary_entries",
+        of_organization="organization_id = :org",
+        json={"translations": dict[str, str]},
+    ),
+)
+on_transfer(lambda tx, space_id, organization_id: remove_of_space(tx, space_id))
+on_purge(remove_of_space)

@@ -1,0 +1,155 @@
+"""Translations and the glossary on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+
+from ..kit.clock import iso
+from ..kit.operation import Call
+from ..spaces import Language
+from .store import EntryRow, TranslationRow
+
+TranslationStatus = Literal["pending", "running", "completed"]
+
+
+class Source(Struct):
+    space: str
+    language: Language
+
+
+class CreateTranslation(Struct):
+    source: Source
+    language: Language
+    instructions: dict[str, Any] | UnsetType = UNSET
+
+
+class UpdateTranslation(Struct):
+    instructions: dict[str, Any]
+
+
+class Result(Struct):
+    space: str
+    revision: str
+
+
+class Stats(Struct, rename="camel"):
+    """Durations in milliseconds."""
+
+    runs: int
+    total_words: int
+    total_pages: int
+    total_duration: int
+    latest_run_duration: int
+    latest_pages: int
+    latest_words: int
+
+
+class Progress(Struct):
+    """Pages of the run at work; ``total`` is 0 before it knows."""
+
+    done: int
+    total: int
+
+
+class Permissions(Struct):
+    view: bool
+    edit: bool
+
+
+class Location(Struct):
+    location: str
+
+
+class Translation(Struct, rename="camel", kw_only=True):
+    """Our own: ``progress``; ``untranslated``, the number of texts that are in the source language; ``notice``, what
+    is to be known of the last run; ``problems``, texts that could not be translated."""
+
+    object: Literal["translation"] = "translation"
+    id: str
+    status: TranslationStatus
+    source: Source
+    language: Language
+    instructions: Raw
+    result: Result
+    created_at: str
+    updated_at: str
+    stats: Stats
+    progress: Progress
+    untranslated: int
+    notice: str | UnsetType
+    problems: Raw
+    permissions: Permissions
+    urls: Location
+
+
+def present_translation(call: Call, row: TranslationRow, may_edit: bool) -> Translation:
+    return Translation(
+        id=row.id,
+        status=row.status,  # type: ignore[arg-type]
+        source=Source(row.source_id, row.source_language),  # type: ignore[arg-type]
+        language=row.language,  # type: ignore[arg-type]
+        instructions=Raw(row.instructions.encode()),
+        result=Result(row.space_id, row.revision),
+        created_at=iso(row.created_at),
+        updated_at=iso(row.updated_at),
+        stats=Stats(
+            row.runs,
+            row.total_words,
+            row.total_pages,
+            row.total_duration,
+            row.latest_duration,
+            row.latest_pages,
+            row.latest_words,
+        ),
+        progress=Progress(row.done, row.total),
+        untranslated=row.untranslated,
+        notice=row.notice if row.notice is not None else UNSET,
+        problems=Raw(row.problems.encode()),
+        permissions=Permissions(True, may_edit),
+        urls=Location(call.url(f"/orgs/{row.organization_id}/translations/{row.id}")),
+    )
+
+
+# --- glossary -----------------------------------------------------------------------------------------
+
+Word = Annotated[str, Meta(min_length=1, max_length=255, pattern=r"^[^\n\r]*\Z")]
+Words = Annotated[dict[Language, Word], Meta(min_length=1)]
+
+
+class InsertEntry(Struct, tag="insert"):
+    translations: Words
+
+
+class UpdateEntry(Struct, tag="update"):
+    id: str
+    translations: Words
+
+
+class DeleteEntry(Struct, tag="delete"):
+    id: str
+
+
+class UpdateGlossary(Struct):
+    operations: Annotated[list[InsertEntry | UpdateEntry | DeleteEntry], Meta(max_length=1000)]
+
+
+class GlossaryEntry(Struct, rename="camel", kw_only=True):
+    object: Literal["glossary-entry"] = "glossary-entry"
+    id: str
+    translations: dict[str, str]
+    created_at: str
+    updated_at: str
+    urls: Location
+
+
+def present_entry(call: Call, organization_id: str, row: EntryRow) -> GlossaryEntry:
+    return GlossaryEntry(
+        id=row.id,
+        translations=msgspec.json.decode(row.translations, type=dict[str, str]),
+        created_at=iso(row.created_at),
+        updated_at=iso(row.updated_at),
+        urls=Location(call.url(f"/orgs/{organization_id}/translations-glossary/{row.id}")),
+    )

@@ -1,0 +1,280 @@
+"""Insights: what is kept of visitors and what is not, and questions about it."""
+
+import threading
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from joserfc import jwt
+from joserfc.jwk import OctKey
+
+from octavo.insights.agents import Agent, is_bot, read_agent
+from octavo.insights.collecting import forget_events
+from octavo.kit.clock import now
+
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
+SAFARI = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605 Version/17.0 Mobile/15E Safari/604.1"
+BOT = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+
+
+class Site:
+    def __init__(self, world):
+        self.world = world
+        self.path = world.home.path("/orgs/{organizationId}/sites/{siteId}")
+        world.post("admin", f"{self.path}/publish")
+
+    def track(self, *events, status=204):
+        answer = self.world.call(
+            "nobody", "POST", f"{self.path}/insights/events", json={"events": list(events)}
+        )
+        assert answer.status_code == status, answer.text
+
+    def ask(self, status=200, **body):
+        body.setdefault("range", "last7Days")
+        answer = self.world.call("reader", "POST", f"{self.path}/insights/events/aggregate", json=body)
+        assert answer.status_code == status, answer.text
+        if status != 200:
+            return answer.json()["error"]["message"]
+        return [
+            tuple(row) for row in zip(*(column["values"] for column in answer.json()["columns"]), strict=True)
+        ]
+
+    def event(
+        self, type="page_view", visitor="v", agent=FIREFOX, url="https://docs.test/a", session=None, **more
+    ):
+        session = {
+            "visitorId": visitor,
+            "sessionId": f"{visitor}-1",
+            "cookies": {"secret": "cookie"},
+            "ip": "203.0.113.9",
+            "userAgent": agent,
+            "language": "en",
+            "referrer": "https://www.example.com/search?q=private",
+            **(session or {}),
+        }
+        ids = self.world.home
+        location = {
+            "url": url,
+            "siteSection": None,
+            "siteSpace": ids["siteSpaceId"],
+            "siteShareKey": None,
+            "space": None,
+            "revision": None,
+            "page": ids["pageId"],
+        }
+        return {"type": type, "session": session, "location": location, **more}
+
+
+@pytest.fixture
+def site(world):
+    return Site(world)
+
+
+def test_views_are_counted(site):
+    site.track(site.event(), site.event(visitor="w", agent=SAFARI), site.event())
+    counts = [{"column": name} for name in ("eventsCount", "visitorsCount", "sessionsCount")]
+    assert site.ask(select=counts) == [(3, 2, 2)]
+    assert site.ask() == [(3,)]
+    by = {"column": "visitorBrowser"}
+    order = {"by": {"column": "eventsCount"}, "direction": "desc"}
+    assert site.ask(select=counts[:1], groupBy=[by], order=order) == [("firefox", 2), ("safari", 1)]
+    assert site.ask(select=counts[:1], groupBy=[by], order=order, limit=1) == [("firefox", 2)]
+    page = {"page": site.world.home["pageId"], "space": site.world.home["spaceId"]}
+    assert site.ask(groupBy=[{"column": "page"}]) == [(page,)]
+    where = [
+        {"column": "page", "values": [page]},
+        {"column": "visitorOS", "values": ["ios"], "operator": "notIn"},
+    ]
+    assert site.ask(where=where) == [(2,)]
+    assert site.ask(select=[{"column": "visitorBot"}], where=[{"column": "visitorBot", "values": [None]}])
+
+
+def test_nothing_is_kept_that_names_somebody(site):
+    url = "https://docs.test/a?jwt_token=hidden-token&utm_source=mail#part"
+    site.track(site.event(url=url))
+    with site.world.context.db.read() as tx:
+        kept = str(tx.all("SELECT * FROM site_events"))
+    for secret in ("203.0.113.9", "cookie", "hidden-token", "private", "'v'", "v-1"):
+        assert secret not in kept, secret
+    assert site.ask(groupBy=[{"column": "url"}, {"column": "utmSource"}, {"column": "referrerDomain"}]) == [
+        ("https://docs.test/a", "mail", "www.example.com")
+    ]
+
+
+def test_programs_are_left_out(site):
+    site.track(site.event(agent=BOT), site.event(agent=""), site.event(agent="curl/8.0"))
+    assert site.ask() == [(0,)]
+
+
+def test_every_type_of_event(site):
+    operation = {"path": "/pets", "method": "get"}
+    more = [
+        ("search_type_query", {"query": "pets"}),
+        ("search_open_result", {"query": "pets", "result": {"spaceId": "s", "pageId": "p"}}),
+        ("page_post_feedback", {"feedback": {"rating": "good"}}),
+        ("page_post_feedback_comment", {"feedback": {"rating": "bad", "comment": "Hm"}}),
+        ("ask_rate_response", {"query": "why", "rating": -1, "responseId": "r"}),
+        (
+            "link_click",
+            {"link": {"target": {"kind": "url", "url": "https://x.test/y"}, "position": "header"}},
+        ),
+        ("api_client_request", {"operation": operation}),
+        ("trademark_click", {"placement": "footer"}),
+        ("ad_click", {"ad": {"domain": "a.test", "zoneId": "z", "placement": "aside"}}),
+        ("search_open", {}),
+    ]
+    site.track(*(site.event(type, **fields) for type, fields in more))
+    assert sorted(site.ask(groupBy=[{"column": "eventType"}])) == sorted((type,) for type, _ in more)
+
+    def one(type, *columns):
+        asked = [{"column": column} for column in columns]
+        return site.ask(groupBy=asked, where=[{"column": "eventType", "values": [type]}])
+
+    assert one("search_type_query", "eventSearchQuery") == [("pets",)]
+    assert one("page_post_feedback_comment", "eventPageFeedbackRating", "eventPageFeedbackComment") == [
+        ("bad", "Hm")
+    ]
+    assert one("link_click", "eventLinkTargetValue", "eventLinkTargetDomain", "eventLinkPosition") == [
+        ({"kind": "url", "url": "https://x.test/y"}, "x.test", "header")
+    ]
+    assert one("api_client_request", "eventAPIOperationPath", "eventAPIOperationMethod") == [("/pets", "get")]
+    ratings = [{"column": "pageFeedbackRating"}, {"column": "askResponseRating"}]
+    assert site.ask(select=ratings) == [({"ok": 0, "good": 1, "bad": 1}, {"positive": 0, "negative": 1})]
+
+
+def test_times_lie_within_the_last_day(site):
+    hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(hours=2)
+    for timestamp in (hour.isoformat(), "2001-01-01T00:00:00Z", "2999-01-01T00:00:00Z", "soon", "9" * 30):
+        site.track(site.event(timestamp=timestamp))
+    column = {"column": "datetime", "interval": "hour"}
+    rows = site.ask(
+        select=[{"column": "eventsCount"}], groupBy=[column], order={"by": column, "direction": "asc"}
+    )
+    assert rows[0] == (hour.isoformat(timespec="milliseconds").replace("+00:00", "Z"), 1)
+    assert sum(count for _, count in rows[1:]) == 4
+    for interval in ("day", "week", "month"):
+        (moments,) = zip(*site.ask(groupBy=[{"column": "datetime", "interval": interval}]), strict=True)
+        starts = [datetime.fromisoformat(moment) for moment in moments]
+        assert all((m.hour, m.minute) == (0, 0) for m in starts)
+        assert interval != "week" or all(m.weekday() == 0 for m in starts)
+        assert interval != "month" or all(m.day == 1 for m in starts)
+
+
+def test_claims_are_believed_when_they_are_signed(site):
+    boolean = {"type": "boolean", "description": "x"}
+    schema = {"type": "object", "properties": {"paying": boolean}, "additionalProperties": False}
+    site.world.call("admin", "PUT", f"{site.path}/adaptive-schema", json={"jsonSchema": schema})
+    key = site.world.get("admin", f"{site.path}/publishing/auth")["privateKey"]
+    claims = {"exp": now() // 1000 + 60, "paying": True, "email": "a@example.org"}
+    good = jwt.encode({"alg": "HS256"}, claims, OctKey.import_key(key))
+    bad = jwt.encode({"alg": "HS256"}, claims, OctKey.import_key("x" * 43))
+    site.track(
+        site.event(session={"visitorAuthToken": good}),
+        site.event(session={"visitorAuthToken": bad}),
+        site.event(session={"visitorAuthClaims": {"paying": True}}),
+    )
+    found = site.world.get("reader", f"{site.path}/insights/visitor-segments")
+    assert [(s["title"], s["claims"], s["events"]) for s in found["items"]] == [
+        ("paying: true", {"paying": "true"}, 1)
+    ]
+    column = {"column": "visitorClaim", "claim": "paying"}
+    order = {"by": {"column": "eventsCount"}, "direction": "asc"}
+    assert site.ask(groupBy=[column], select=[{"column": "eventsCount"}], order=order) == [
+        ("true", 1),
+        (None, 2),
+    ]
+    assert site.ask(where=[{**column, "values": ["true"]}]) == [(1,)]
+
+
+def test_questions_that_make_no_sense(site):
+    assert "groupBy[0]" in site.ask(400, groupBy=[{"column": "eventsCount"}])
+    assert "order.by" in site.ask(400, order={"by": {"column": "url"}, "direction": "asc"})
+    assert "range" in site.ask(400, range={"from": "2026-02-01", "to": "2026-01-01"})
+    assert "range.from" in site.ask(400, range={"from": "soon", "to": "2026-01-01"})
+    for where in (
+        {"column": "url", "values": [7]},
+        {"column": "page", "values": ["x"]},
+        {"column": "datetime", "values": ["x"]},
+        {"column": "eventAskResponseRating", "values": [2]},
+        {"column": "url", "values": ["a", "b"], "operator": "lessThan"},
+        {"column": "visitorClaim", "values": []},
+        {"column": "visitorClaim", "claim": 'a"; --', "values": []},
+    ):
+        assert "where" in site.ask(400, where=[where])
+    assert site.ask(where=[{"column": "url", "values": []}]) == [(0,)]
+
+
+def test_only_published_sites_are_told(site):
+    site.track(*[site.event()] * 101, status=400)
+    site.world.post("admin", f"{site.path}/unpublish")
+    site.track(site.event(), status=404)
+    path = site.world.home.path("/orgs/{organizationId}/sites/unknown/insights/events")
+    assert site.world.call("nobody", "POST", path, json={"events": []}).status_code == 404
+
+
+def test_many_at_once_are_written_together(site, monkeypatch):
+    context = site.world.context
+    write, counted, first, go_on = context.db.write, [], threading.Event(), threading.Event()
+
+    def slow():
+        counted.append(1)
+        first.set()
+        go_on.wait(10)
+        return write()
+
+    import msgspec
+
+    from octavo.insights import collecting
+    from octavo.insights.wire import TrackEvents
+
+    events = msgspec.convert({"events": [site.event()]}, TrackEvents).events
+    ids = site.world.home["organizationId"], site.world.home["siteId"]
+    monkeypatch.setattr(context.db, "write", slow)
+    threads = [threading.Thread(target=collecting.collect, args=(context, *ids, events)) for _ in range(8)]
+    threads[0].start()
+    assert first.wait(10)
+    for thread in threads[1:]:
+        thread.start()
+    waiting = collecting._batches._waiting
+    for _ in range(500):
+        waiting = collecting._batches._waiting
+        if len(waiting) == 7:
+            break
+        threading.Event().wait(0.01)
+    assert len(waiting) == 7
+    go_on.set()
+    for thread in threads:
+        thread.join()
+    monkeypatch.undo()
+    assert (len(counted), site.ask()) == (2, [(8,)])
+
+
+def test_events_are_forgotten_in_time(site):
+    site.track(site.event(), site.event())
+    old = now() - 401 * 86_400_000
+    with site.world.context.db.write() as tx:
+        tx.run("UPDATE site_events SET at = :old WHERE id = (SELECT min(id) FROM site_events)", old=old)
+    forget_events(site.world.context)
+    assert site.ask() == [(1,)]
+    with site.world.context.db.read() as tx:
+        assert tx.value("SELECT count(*) FROM site_events") == 1
+
+
+@pytest.mark.parametrize(
+    ("agent", "said"),
+    [
+        (FIREFOX, Agent("desktop", "firefox", "linux")),
+        (SAFARI, Agent("mobile", "safari", "ios")),
+        (
+            "Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537 Chrome/120 Safari/537 Edg/120",
+            Agent("desktop", "edge", "windows"),
+        ),
+        (
+            "Mozilla/5.0 (Linux; Android 14; Pixel) Chrome/120 Mobile Safari/537",
+            Agent("mobile", "chrome", "android"),
+        ),
+        ("Mozilla/5.0 (Linux; Android 14; Tab) Chrome/120 Safari/537", Agent("tablet", "chrome", "android")),
+        ("something", Agent("unknown", "unknown", "unknown")),
+    ],
+)
+def test_agents(agent, said):
+    assert (read_agent(agent), is_bot(agent)) == (said, False)

@@ -1,0 +1,98 @@
+"""An integration written with the public runtime library, built as its authors build it, runs here unmodified."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import shutil
+import subprocess
+from pathlib import Path
+
+import httpx
+import pytest
+
+from octavo.integrations import invoking
+from octavo.kit.fetch import Fetched
+from tools import CACHE, absent, node_command
+
+from .test_asking import endpoint, visit
+from .test_delivering import told, work
+from .test_installing import install, publish
+
+CLIENT = Path(__file__).parent / "client"
+FILES = ("package.json", "package-lock.json", "integration.tsx")
+
+
+@pytest.fixture(scope="session")
+def built() -> str:
+    """The script, as one module; made once into ``.cache``."""
+    wanted = hashlib.sha256(b"".join((CLIENT / name).read_bytes() for name in FILES)).hexdigest()[:16]
+    folder = CACHE / f"integration-{wanted}"
+    folder.mkdir(parents=True, exist_ok=True)
+    script = folder / "script.js"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one worker builds, the others wait
+        if not script.exists():
+            for name in FILES:
+                shutil.copy(CLIENT / name, folder / name)
+            _run(folder, *node_command("npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+            esbuild = [*node_command("node"), "node_modules/esbuild/bin/esbuild", "integration.tsx"]
+            options = ["--bundle", "--minify", "--format=esm", "--target=es2022", "--jsx=automatic"]
+            options += ["--jsx-import-source=@gitbook/runtime", '--define:MODE="production"']
+            _run(folder, *esbuild, *options, f"--outfile={script.with_suffix('.part')}")
+            script.with_suffix(".part").rename(script)
+    return script.read_text()
+
+
+def _run(folder: Path, *command: str) -> None:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=240)
+    if done.returncode != 0:
+        absent(f"the public runtime library: {done.stderr.strip()[-500:]}")
+
+
+@pytest.fixture
+def api(world, monkeypatch):
+    """What scripts ask of the API goes to the application of the test."""
+
+    def fetch(self, url, method="GET", headers=None, body=None, limits=None):
+        answer = world.call("nobody", method, url, headers=dict(headers or {}), content=body)
+        return Fetched(url, answer.status_code, httpx.Headers(answer.headers), answer.content)
+
+    monkeypatch.setattr(invoking.Fetcher, "fetch", fetch)
+
+
+def test_it_is_published_installed_told_rendered_and_asked(world, api, built):
+    scopes = ["space:metadata:read"]
+    publish(world, "greetings", title="Greetings", script=built, scopes=scopes)
+    made = install(world, "greetings")
+    path = f"/integrations/greetings/installations/{made['id']}/spaces"
+    space = world.post("admin", path, {"space": world.home["spaceId"]})
+    work(world)
+    (setup, logs), (placed, _) = told(world, "greetings")
+    assert (setup["status"], placed["status"]) == ("success", "success"), (
+        "406 for one without a handler is normal"
+    )
+    assert any(f"installed as active in {world.home['organizationId']}" in line for line in logs)
+
+    context = {"type": "document", "theme": "light", "spaceId": world.home["spaceId"], "editable": False}
+    asked = {"componentId": "greeting", "props": {"name": "Ada"}, "context": context}
+    first = world.post("reader", "/integrations/greetings/render", asked)
+    assert first["state"] == {"name": "Ada", "times": 0}
+    assert first["element"]["children"][0]["title"] == "Hello Ada"
+    again = {**asked, "state": first["state"], "action": {"action": "again"}}
+    assert world.post("reader", "/integrations/greetings/render", again)["state"]["times"] == 1
+    unknown = world.call(
+        "reader", "POST", "/integrations/greetings/render", json={**asked, "componentId": "x"}
+    )
+    assert unknown.status_code == 404
+
+    public = endpoint(space["urls"]["publicEndpoint"])
+    answer = visit(world, "PUT", f"{public}/hello", content="from outside")
+    assert (answer.status_code, answer.text) == (200, "PUT Handbook from outside")
+    refused = visit(world, "GET", f"{public}/refuse")
+    assert (refused.status_code, refused.json()) == (403, {"error": "not here"})
+    work(world)
+    tasks = [
+        (event, lines) for event, lines in told(world, "greetings") if event["payload"]["type"] == "task"
+    ]
+    assert tasks[0][0]["status"] == "success" and 'task {"greet":"Handbook"}' in str(tasks[0][1])

@@ -1,0 +1,289 @@
+"""Descriptions that anybody may hand over: a clear answer for each, and never more than the bounds."""
+
+from __future__ import annotations
+
+import io
+import json
+import stat
+import zipfile
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from octavo.core.document import Document, walk, write
+from octavo.core.document.html import render
+from octavo.openapi import compiling, processing, reading
+from octavo.openapi.compiling import Compiled, compile_description
+from octavo.openapi.description import Description
+from octavo.openapi.drawing import Drawer
+from octavo.openapi.validating import METHODS
+
+HEAD = "openapi: 3.1.0\ninfo: {title: T, version: '1'}\n"
+
+
+def _codes(data: str | bytes) -> set[str]:
+    return {
+        error.code for error in compile_description(data.encode() if isinstance(data, str) else data).errors
+    }
+
+
+def _bomb() -> str:
+    names = "abcdefghijk"
+    lines = [f"x-{name}: &{name} [{', '.join([f'*{names[at]}'] * 9)}]" for at, name in enumerate(names[1:])]
+    return "\n".join([HEAD + "paths: {}", "x-a: &a [1,1,1,1,1,1,1,1,1]", *lines])
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (b"", "NO_VERSION"),
+        (b"just words", "NO_VERSION"),
+        (b"[]", "NO_VERSION"),
+        (b"\xff\xfe{", "INVALID_TEXT"),
+        (b"openapi: 3.1.0\n\0", "INVALID_TEXT"),
+        (b'{"openapi": "3.1.0",}', "INVALID_JSON"),
+        (b"a: [1\nb: 2", "INVALID_YAML"),
+        (b"a: 1\na: 2", "INVALID_YAML"),
+        (b"a: &a\n  b: *a", "INVALID_YAML"),
+        (b"? [a]\n: 1", "INVALID_YAML"),
+        (b"a: !!python/object/apply:os.system [id]", "NO_VERSION"),
+        (b"openapi: 4.0.0", "UNKNOWN_VERSION"),
+        (b"swagger: '1.2'", "UNKNOWN_VERSION"),
+        (b"openapi: 3.1.0\ninfo: {title: T, version: '1'}", "INVALID_DESCRIPTION"),
+        (b"openapi: 3.0.0\ninfo: []\npaths: {}", "INVALID_DESCRIPTION"),
+        (b'{"a":' * 200 + b"1" + b"}" * 200, "TOO_DEEP"),
+        (b'{"a":' * 100_000, "TOO_DEEP"),
+        (b"[" * 300, "INVALID_YAML"),
+        (_bomb().encode(), "TOO_LARGE"),
+        (b"#" * (reading.MAX_BYTES + 1), "TOO_LARGE"),
+        (b"PK\x03\x04" + b"\0" * 100, "INVALID_ARCHIVE"),
+    ],
+)  # fmt: skip
+def test_what_is_no_description_says_so(data: bytes, code: str) -> None:
+    assert _codes(data) == {code}
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "file:///etc/passwd", "/etc/passwd", "../../etc/passwd", "https://169.254.169.254/", "//other/x", "ftp://x/y",
+        "other.yaml", "other.yaml#/a", "#/nothing", "#nothing", "#/components/schemas/A/$ref", "data:text/yaml,a",
+        "#/components/schemas/A", "#/info/title/0", "C:\\x.yaml",
+    ],
+)  # fmt: skip
+def test_references_that_lead_out_or_nowhere(reference: str) -> None:
+    spec = {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": {},
+            "components": {"schemas": {"A": {"$ref": reference}}}}  # fmt: skip
+    found = compile_description(json.dumps(spec, indent=1).encode()).errors
+    assert [(error.code, error.pointer) for error in found] == [
+        ("INVALID_REFERENCE", "#/components/schemas/A/$ref")
+    ]
+    assert found[0].line > 5
+
+
+def test_references_in_values_mean_nothing() -> None:
+    text = (
+        HEAD
+        + "paths: {}\ncomponents:\n  schemas:\n    A: {example: {$ref: 'nowhere'}, properties: {$ref: {type: string}}}"
+    )
+    assert compile_description(text.encode()).errors == []
+
+
+def test_duplicate_operations_are_told_with_both_places() -> None:
+    operation = "{operationId: same, responses: {'200': {description: ok}}}"
+    text = HEAD + f"paths:\n  /a:\n    get: {operation}\n  /b:\n    get: {operation}\n"
+    error = compile_description(text.encode()).errors[0]
+    assert (error.code, error.pointer, error.line) == ("DUPLICATE_OPERATION", "#/paths/~1b/get", 7)
+    assert "#/paths/~1a/get" in error.message
+
+
+def test_a_million_paths() -> None:
+    paths = ",".join(f'"/{n}":{{}}' for n in range(1_000_000))
+    found = _codes('{"openapi":"3.1.0","info":{"title":"T","version":"1"},"paths":{' + paths + "}}")
+    assert found <= {"TOO_LARGE"}
+
+
+def test_too_many_operations() -> None:
+    operation = {"responses": {"200": {"description": "ok"}}}
+    spec = {"openapi": "3.0.0", "info": {"title": "T", "version": "1"},
+            "paths": {f"/{n}": {"get": operation} for n in range(5_001)}}  # fmt: skip
+    assert _codes(json.dumps(spec)) == {"TOO_LARGE"}
+
+
+def _archive(files: dict[str, bytes], link: str = "") -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+        if link:
+            info = zipfile.ZipInfo(link)
+            info.external_attr = (stat.S_IFLNK | 0o777) << 16
+            archive.writestr(info, "/etc/passwd")
+    return packed.getvalue()
+
+
+def test_archives_that_lead_out_or_grow() -> None:
+    good = HEAD.encode() + b"paths: {}\nx: {$ref: 'evil.yaml'}\n"
+    for name in ("../evil.yaml", "/evil.yaml", "a\\evil.yaml"):
+        assert _codes(_archive({"openapi.yaml": good, name: b"a: 1"})) <= {
+            "INVALID_DESCRIPTION",
+            "INVALID_REFERENCE",
+        }
+    reference = HEAD.encode() + b"paths: {/a: {$ref: 'evil.yaml'}}\n"
+    assert _codes(_archive({"openapi.yaml": reference}, link="evil.yaml")) == {"INVALID_REFERENCE"}
+    assert _codes(_archive({"openapi.yaml": b" " * (reading.MAX_BYTES + 1)})) == {"TOO_LARGE"}
+    assert _codes(_archive({f"{n}.yaml": b"" for n in range(reading.MAX_FILES + 1)})) == {"TOO_LARGE"}
+    assert _codes(_archive({"readme.md": b"nothing"})) == {"NO_VERSION"}
+
+
+def test_files_of_an_archive_become_one(tmp_path: Any) -> None:
+    text = HEAD + "paths: {/a: {$ref: 'paths/a.yaml'}}\n"
+    path = b"get:\n  responses:\n    '200':\n      description: ok\n      content: {application/json: {schema: {$ref: '../models.json#/Node'}}}\n"
+    models = b'{"Node": {"type": "object", "properties": {"next": {"$ref": "#/Node"}}}}'
+    compiled = compile_description(
+        _archive({"openapi.yaml": text.encode(), "paths/a.yaml": path, "models.json": models})
+    )
+    assert compiled.errors == []
+    description = Description(json.loads(compiled.document))
+    shown = write(
+        Document(nodes=Drawer(description, folded=False).operation(description.operations["get /a"]))
+    )
+    assert "`next` Node" in shown and "The same as `Node` above." in shown
+
+
+def test_swagger_becomes_openapi() -> None:
+    old = {
+        "swagger": "2.0", "info": {"title": "T", "version": "1"}, "host": "api.test", "basePath": "/v2",
+        "consumes": ["application/json"], "produces": ["application/json"],
+        "securityDefinitions": {"basic": {"type": "basic"}, "flow": {
+            "type": "oauth2", "flow": "accessCode", "authorizationUrl": "https://a.test", "tokenUrl": "https://t.test",
+            "scopes": {"read": "Reads"}}},
+        "parameters": {"Body": {"in": "body", "name": "b", "required": True, "schema": {"$ref": "#/definitions/Pet"}},
+                       "Page": {"in": "query", "name": "page", "type": "integer"}},
+        "responses": {"Bad": {"description": "bad", "schema": {"$ref": "#/definitions/Pet"}}},
+        "definitions": {"Pet": {"type": "object", "properties": {"name": {"type": "string"}}}},
+        "paths": {
+            "/pets": {"parameters": [{"$ref": "#/parameters/Page"}],
+                      "post": {"parameters": [{"$ref": "#/parameters/Body"}],
+                               "responses": {"200": {"description": "ok", "schema": {"$ref": "#/definitions/Pet"},
+                                                     "examples": {"application/json": {"name": "Rex"}}},
+                                             "400": {"$ref": "#/responses/Bad"}}}},
+            "/form": {"post": {"parameters": [{"in": "formData", "name": "file", "type": "file", "required": True}],
+                               "responses": {"200": {"description": "ok"}}}},
+        },
+    }  # fmt: skip
+    compiled = compile_description(json.dumps(old).encode())
+    assert compiled.errors == []
+    assert compile_description(compiled.document.encode()).errors == []
+    new = json.loads(compiled.document)
+    post = new["paths"]["/pets"]["post"]
+    assert new["servers"] == [{"url": "https://api.test/v2"}]
+    assert post["requestBody"]["content"]["application/json"]["schema"] == {
+        "$ref": "#/components/schemas/Pet"
+    }
+    assert post["parameters"] == [{"in": "query", "name": "page", "schema": {"type": "integer"}}]
+    assert post["responses"]["200"]["content"]["application/json"]["example"] == {"name": "Rex"}
+    form = new["paths"]["/form"]["post"]["requestBody"]["content"]["multipart/form-data"]["schema"]
+    assert form["properties"]["file"] == {"type": "string", "format": "binary"}
+    assert new["components"]["securitySchemes"]["basic"] == {"type": "http", "scheme": "basic"}
+
+
+def test_the_process_has_bounds_and_nothing_of_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert processing.compile_apart((HEAD + "paths: {}").encode()).errors == []
+    monkeypatch.setattr(processing, "SECONDS", 0.001)
+    assert {error.code for error in processing.compile_apart(b"a: 1").errors} == {"TOO_LARGE"}
+    assert compiling.MEMORY < 2 * 1024**3
+
+
+def test_an_archive_is_not_read_beyond_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert msgspec.json.decode(msgspec.json.encode(Compiled()), type=Compiled) == Compiled()
+    read = 0
+    original = zipfile.ZipExtFile.read
+
+    def count(self: Any, size: int = -1) -> bytes:
+        nonlocal read
+        data = original(self, size)
+        read += len(data)
+        return data
+
+    monkeypatch.setattr(zipfile.ZipExtFile, "read", count)
+    files = {f"{n}.yaml": b" " * (4 * 1024 * 1024) for n in range(20)}
+    assert _codes(_archive(files)) == {"TOO_LARGE"}
+    assert read <= reading.MAX_BYTES + 4 * 1024 * 1024 + 1
+
+
+# --- what is drawn ------------------------------------------------------------------------------------------
+
+EVIL = (
+    "<script>alert(1)</script><img src=x onerror=alert(1)>[x](javascript:alert(1)) {% raw %} \"'`\\ </code>"
+)
+
+
+def _poisoned(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _poisoned(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_poisoned(inner) for inner in value]
+    return EVIL if value == "EVIL" else value
+
+
+def test_nothing_that_a_description_says_acts() -> None:
+    schema = {"type": "object", "description": "EVIL", "title": "EVIL", "properties": {EVIL: {
+        "type": "string", "description": "EVIL", "enum": ["EVIL"], "default": "EVIL", "pattern": "EVIL", "example": "EVIL",
+        "x-enumDescriptions": {EVIL: "EVIL"}}}}  # fmt: skip
+    media = {"schema": schema}
+    operation = {
+        "summary": "EVIL", "description": "EVIL", "operationId": "EVIL", "x-stability": "EVIL", "deprecated": True,
+        "x-deprecated-sunset": "EVIL", "security": [{EVIL: ["EVIL"]}],
+        "x-codeSamples": [{"lang": "EVIL", "label": "EVIL", "source": "EVIL"}],
+        "servers": [{"url": "EVIL", "description": "EVIL", "variables": {EVIL: {"default": "EVIL"}}}],
+        "parameters": [{"name": "EVIL", "in": "query", "required": True, "description": "EVIL", "schema": schema}],
+        "requestBody": {"description": "EVIL", "content": {EVIL: media}},
+        "responses": {EVIL: {"description": "EVIL", "headers": {EVIL: {"schema": schema}}, "content": {EVIL: media}}},
+    }  # fmt: skip
+    other = {key: value for key, value in operation.items() if key != "x-codeSamples"}
+    data = {"info": {"title": "EVIL", "description": "EVIL", "version": "EVIL"}, "paths": {EVIL: {"get": operation, "post": other}},
+            "components": {"schemas": {EVIL: schema}, "securitySchemes": {EVIL: {"type": "apiKey", "name": "EVIL", "in": "query"}}}}  # fmt: skip
+    description = Description(_poisoned(data))
+    for folded in (True, False):
+        drawer = Drawer(description, folded=folded)
+        nodes = [block for each in description.operations.values() for block in drawer.operation(each)]
+        nodes += [*drawer.schemas(description.schemas), *drawer.information()]
+        shown = str(render(Document(nodes=nodes)).body)
+        for tag in ("<script", "<img", 'href="javascript:'):
+            assert tag not in shown
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+        st.sampled_from(["type", "properties", "items", "allOf", "oneOf", "enum", "$ref", "content", "schema", "required",
+                         "additionalProperties", "examples", "example", "headers", "in", "name", "format", "description"])
+        | st.text(max_size=3), inner, max_size=4),
+    max_leaves=25,
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.dictionaries(st.sampled_from(["parameters", "requestBody", "responses", "security", "tags", "servers", "summary",
+                                         "x-codeSamples", "deprecated"]), json_values), json_values, st.sampled_from(METHODS))  # fmt: skip
+def test_whatever_stands_where_nothing_checks_is_drawn(operation: Any, schema: Any, method: str) -> None:
+    data = {"paths": {"/a": {method: operation}}, "components": {"schemas": {"A": schema}}, "tags": [schema]}
+    description = Description(data)
+    description.tags()
+    for folded in (True, False):
+        drawer = Drawer(description, folded=folded)
+        nodes = [block for each in description.operations.values() for block in drawer.operation(each)]
+        document = Document(nodes=[*nodes, *drawer.schemas(["A"]), *drawer.information()])
+        assert sum(1 for _ in walk(document)) < 100_000
+        render(document)
+        write(document)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
+def test_any_bytes_give_an_answer(data: bytes) -> None:
+    assert compile_description(data).errors

@@ -1,0 +1,256 @@
+"""Computed pages of a specification, and blocks that show parts of one, as visitors and programs meet them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from octavo.admin.import_export import bring
+from octavo.content import check_derived, main_state, rebuild_derived
+from octavo.core.document import to_text
+from octavo.printing.inputs import gather
+from octavo.printing.order import read_document
+from octavo.printing.store import Wanted
+from octavo.reader import reader_edge
+from octavo.search.computed import index_computed_pages
+from world import World
+
+from .specs import processed
+
+COMPUTED = """  * ```yaml
+    type: builtin:openapi
+    props:
+      models: true
+      downloadLink: true
+      grouping: {grouping}
+    dependencies:
+      spec:
+        ref:
+          kind: openapi
+          spec: pets
+    ```
+"""
+PAGE = """# Blocks
+
+{% openapi-operation spec="pets" path="/pets" method="post" %}
+[pets](https://example.com/old.yaml)
+{% endopenapi-operation %}
+
+{% openapi-schemas spec="pets" schemas="Status,Problem" %}
+{% endopenapi-schemas %}
+
+{% openapi-webhook spec="pets" name="petSold" method="post" %}
+{% endopenapi-webhook %}
+
+{% openapi-operation spec="nothing" path="/gone" method="get" %}
+{% endopenapi-operation %}
+
+{% tabs %}
+{% tab title="Inside" %}
+{% openapi-operation spec="pets" path="/stores" method="get" %}
+{% endopenapi-operation %}
+{% endtab %}
+{% endtabs %}
+"""
+
+
+class Site:
+    def __init__(self, world: World, folder: Path, summary: str, pages: dict[str, str]) -> None:
+        folder.mkdir()
+        (folder / "SUMMARY.md").write_text(summary)
+        for name, text in pages.items():
+            (folder / name).write_text(text)
+        brought = bring(
+            world.context,
+            str(folder),
+            organization_id=world.home["organizationId"],
+            title="Shop",
+            publish=True,
+        )
+        self.base = re.sub(r"^https?://[^/]+", "", brought.site_url)
+        self.space = brought.outcome.space
+        self._app = reader_edge(world.context)
+
+    def get(self, path: str) -> httpx.Response:
+        async def ask() -> httpx.Response:
+            transport = httpx.ASGITransport(app=self._app)  # type: ignore[arg-type]
+            async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
+                return await client.get(self.base + path)
+
+        return asyncio.run(ask())
+
+
+@pytest.fixture
+def site(world: World, tmp_path: Path) -> Any:
+    def make(grouping: str = "by-tag", pages: dict[str, str] | None = None) -> Site:
+        summary = "* [Home](README.md)\n* [Blocks](blocks.md)\n" + COMPUTED.replace(
+            "  * ```", "* ```", 1
+        ).replace("\n    ", "\n  ").replace("{grouping}", grouping)
+        return Site(
+            world, tmp_path / "source", summary, {"README.md": "# Home\n", "blocks.md": PAGE, **(pages or {})}
+        )
+
+    return make
+
+
+def test_a_page_for_each_tag(site) -> None:
+    shop = site()
+    home = shop.get("").text
+    # In the order of the description; what is internal is nowhere.
+    assert re.findall(r'href="[^"]*/(pets|shops|models|overview)"', home)
+    assert home.index(">Shops<") < home.index(">pets<") < home.index(">Models<")
+    assert "Animals, by name." in shop.get("llms.txt").text
+    page = shop.get("shops").text
+    assert "Shops that sell pets." in page and "List shops" in page
+    assert "internal" not in home
+    models = shop.get("models").text
+    assert 'id="pet"' in models and 'href="#status"' in models
+
+
+def test_a_page_for_each_operation(site) -> None:
+    shop = site("by-operation")
+    assert shop.get("shops/list-shops").status_code == 200
+    # A page above others without operations of its own shows what is below it.
+    assert "list-shops" in shop.get("shops").text
+    page = shop.get("shops/list-shops").text
+    assert page.count("<h1") == 1 and not re.search(r"<h2[^>]*>List shops", page)
+    sitemap = shop.get("sitemap.xml").text
+    assert "shops/list-shops</loc>" in sitemap
+
+
+def test_what_an_operation_says(site) -> None:
+    page = site().get("blocks").text
+    for said in (
+        "Add a pet",
+        "Stability: beta",
+        "https://eu.pets.example/v1/pets",
+        "What it is called",
+        "Waiting for you",
+        "At home",
+        "A pet was sold",
+        "No such pet",
+        "application/json",
+        "Authorization: Bearer",
+    ):
+        assert said in page, said
+    for language in ("cURL", "JavaScript", "Python", "Go", "Ruby", "PHP", "Java", "C#", "Rust", "Swift"):
+        assert f"{language}</button>" in page, language
+    assert "The same as <code>Pet</code> above" in page
+    # What is not there shows its name, as before; what is inside of other blocks is drawn, too.
+    assert "/gone" in page and "List shops" in page
+    assert 'href="#createpet"' in page
+    assert "<script>" not in re.sub(r"<script>try\{.*?</script>", "", page)
+
+
+def _index(world: World, space: str) -> None:
+    with world.context.db.read() as tx:
+        waiting = tx.all("SELECT payload FROM jobs WHERE kind = 'indexComputedPages'")
+    assert any(space in payload for (payload,) in waiting)
+    with world.context.db.write() as tx:
+        tx.run("DELETE FROM jobs WHERE kind = 'indexComputedPages'")
+    index_computed_pages(world.context, space)
+    with world.context.db.read() as tx:
+        assert check_derived(tx, space, ()) == []
+
+
+def test_search_finds_computed_pages(world: World, site) -> None:
+    shop = site()
+
+    def found(query: str) -> list[str]:
+        return [hit["title"] for hit in shop.get(f"~search.json?q={query}").json()["hits"]]
+
+    assert found("sandbox") == []
+    _index(world, shop.space)
+    assert "Pets" in found("sandbox")
+    hits = world.get("admin", f"/spaces/{shop.space}/search?query=everything")["items"]
+    assert [hit["path"] for hit in hits] == ["overview"]
+    # They follow the specification, and go with the entry that they are made of.
+    text = (Path(__file__).parents[1] / "pets.yaml").read_text().replace("Animals, by", "Quadrupeds, by")
+    assert found("quadrupeds") == []
+    processed(world, "pets", {"text": text})
+    _index(world, shop.space)
+    assert found("quadrupeds") == ["pets"]
+    rebuild_derived(world.context.db, shop.space, ())
+    _index(world, shop.space)
+    assert found("quadrupeds") == ["pets"]
+    world.call("admin", "DELETE", world.home.path("/orgs/{organizationId}/openapi/pets"))
+    _index(world, shop.space)
+    assert found("quadrupeds") == []
+
+
+def test_the_download_link(site) -> None:
+    shop = site()
+    link = re.search(r'href="([^"]*~files/[^"]*pets.json[^"]*)"', shop.get("").text)
+    assert link is not None
+    answer = shop.get(link[1].removeprefix(shop.base))
+    assert answer.json()["info"]["title"] == "Pets"
+
+
+def test_pages_follow_the_specification(world: World, site) -> None:
+    shop = site()
+    assert "Add a pet" in shop.get("blocks").text
+    text = (Path(__file__).parents[1] / "pets.yaml").read_text().replace("Add a pet", "Take a pet in")
+    processed(world, "pets", {"text": text})
+    assert "Take a pet in" in shop.get("blocks").text
+    assert "Take a pet in" in shop.get("pets").text
+    processed(world, "pets", {"text": "openapi: 3.1.0"})
+    assert "Take a pet in" in shop.get("pets").text
+
+
+def test_markdown_is_written_out(site) -> None:
+    shop = site()
+    text = shop.get("pets.md").text
+    assert text.startswith("---\ndescription: Animals, by name.\n---\n\n# pets\n")
+    assert "**POST** `https://eu.pets.example/v1/pets`" in text
+    assert "curl -X POST" in text and "columns" not in text
+
+
+def test_prints_hold_it(world: World, site, tmp_path: Path) -> None:
+    shop = site()
+    with world.context.db.read() as tx:
+        state = main_state(tx, shop.space)
+        order = gather(
+            world.context, tx, state, Wanted(shop.space, state.revision_id, None, False, ""), tmp_path
+        )
+    said = {
+        chapter.title: to_text(read_document(tmp_path, number))
+        for number, chapter in enumerate(order.chapters)
+    }
+    assert "What it is called" in said["Blocks"] and "A pet was sold" in said["Blocks"]
+    assert "List shops" in said["Shops"]
+
+
+def test_the_api_gives_the_blocks_themselves(world: World, site) -> None:
+    shop = site()
+    page = world.get("admin", f"/spaces/{shop.space}/content/path/shops?format=document")
+    assert page["computed"]["type"] == "builtin:openapi"
+    assert page["document"]["nodes"][-1]["type"] == "openapi-operation"
+    assert page["document"]["nodes"][-1]["data"]["path"] == "/stores"
+
+
+def test_somebody_who_may_not_see_the_specification(world: World) -> None:
+    source = {
+        "type": "builtin:openapi",
+        "props": {"models": True},
+        "dependencies": {"spec": {"ref": {"kind": "openapi", "spec": "pets"}}},
+    }
+    path = world.home.path("/spaces/{spaceId}/content/computed/revision")
+    pages = world.call("reader", "POST", path, json={"source": source, "seed": "one"}).json()["pages"]
+    assert [page["title"] for page in pages] == ["Pets", "Shops", "pets", "Models"]
+    missing = {**source, "dependencies": {"spec": {"ref": {"kind": "openapi", "spec": "nothing"}}}}
+    answer = world.call("reader", "POST", path, json={"source": missing, "seed": "one"})
+    assert answer.status_code == 400 and "source.dependencies.spec" in answer.json()["error"]["message"]
+    # The guest is let into the space, and is still no member who may see specifications.
+    user = world.users["guest"]
+    world.post(
+        "admin",
+        world.home.path("/spaces/{spaceId}/permissions"),
+        {"role": "read", "users": [user]},
+    )
+    answer = world.call("guest", "POST", path, json={"source": source, "seed": "one"})
+    assert answer.status_code == 400, answer.text

@@ -1,0 +1,406 @@
+"""Who sees what of a site: sections and variants, share links, signed visitors, conditions, previews, redirects."""
+
+import re
+from http.cookies import SimpleCookie
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from joserfc import jwt
+from joserfc.jwk import OctKey, RSAKey
+
+from octavo.kit.clock import now
+from visiting import Visitor
+
+LOGIN = "https://login.example.org/start?tenant=1"
+
+
+class Site:
+    """A published site with the sections Guide (with the variant Old) and Plans, each with one page of its own."""
+
+    def __init__(self, world):
+        self.world = world
+        self.path = world.home.path("/orgs/{organizationId}/sites")
+        self.id = world.post("admin", self.path, {"title": "Manuals"})["id"]
+        self.path += f"/{self.id}"
+        self.guide = self.make("sections", {"spaceId": self.space("Guide"), "title": "Guide"})
+        self.plans = self.make("sections", {"spaceId": self.space("Plans"), "title": "Plans"})
+        self.old = self.make("site-spaces", {"spaceId": self.space("Old"), "sectionId": self.guide["id"]})
+        published = world.post("admin", f"{self.path}/publish")["urls"]["published"]
+        self.base = urlsplit(published).path
+        self.visitor = Visitor(world.context)
+
+    def space(self, title):
+        """A space with a home page and a page that names its space."""
+        path = self.world.home.path("/orgs/{organizationId}/spaces")
+        space = self.world.post("admin", path, {"title": title})["id"]
+        change = self.world.post("admin", f"/spaces/{space}/change-requests", {"subject": "Fill"})["id"]
+        body = {
+            "changes": [
+                {"operation": "insert_page", "document": {"markdown": f"# {title} start\n\n{title} words\n"}},
+                {"operation": "insert_page", "document": {"markdown": f"# More\n\n{title} secrets\n"}},
+            ]
+        }
+        self.world.post("admin", f"/spaces/{space}/change-requests/{change}/content", body)
+        self.world.post("admin", f"/spaces/{space}/change-requests/{change}/merge")
+        return space
+
+    def make(self, path, body):
+        return self.world.post("admin", f"{self.path}/{path}", body)
+
+    def change(self, path, body):
+        answer = self.world.call("admin", "PATCH", f"{self.path}/{path}".rstrip("/"), json=body)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def get(self, path="", **headers):
+        return self.visitor.get(self.base + path, **headers)
+
+    def seen(self, prefix="", **headers):
+        """Everything that a visitor is told, in one text."""
+        places = (
+            "",
+            "plans/",
+            "old/",
+            "sitemap.xml",
+            "llms.txt",
+            "~search.json?q=secrets",
+            "~search?q=secrets",
+        )
+        places += ("plans/more", "plans/more.md", "old/more")
+        return "\n".join(
+            answer.text for p in places if (answer := self.get(prefix + p, **headers)).is_success
+        )
+
+
+@pytest.fixture
+def site(world):
+    return Site(world)
+
+
+def to(answer):
+    assert answer.status_code == 307, answer.text
+    return answer.headers["location"]
+
+
+def test_sections_and_variants_have_their_addresses(site):
+    assert "Guide words" in site.get().text
+    assert "Guide secrets" in site.get("more").text
+    assert "Plans words" in site.get("plans/").text
+    assert "Old secrets" in site.get("old/more").text
+    assert to(site.get("PLANS/more")) == f"{site.base}plans/more"
+    assert to(site.get("plans")) == f"{site.base}plans/"
+    # One finds the way from each to the others.
+    for path in ("", "plans/", "old/"):
+        page = site.get(path).text
+        assert f'href="{site.base}plans/"' in page
+    assert f'href="{site.base}old/"' in site.get().text
+    assert "plans/more" in site.get("sitemap.xml").text
+    assert "Plans" in site.get("~search.json?q=secrets").text
+
+
+def test_addresses_that_are_left_and_redirects_lead_on(site):
+    site.change(f"sections/{site.plans['id']}", {"path": "prices"})
+    assert to(site.get("plans/more")) == f"{site.base}prices/more"
+    site.make(
+        "redirects",
+        {"source": "/buy", "destination": {"kind": "site-section", "siteSectionId": site.plans["id"]}},
+    )
+    assert to(site.get("Buy")) == f"{site.base}prices/"
+    site.make(
+        "redirects", {"source": "/shop/*", "destination": {"kind": "url", "url": "https://shop.example.org/"}}
+    )
+    assert to(site.get("shop/a/b")) == "https://shop.example.org/"
+    assert site.get("nowhere").status_code == 404
+    # What is there goes before every redirect.
+    site.make(
+        "redirects",
+        {"source": "/more", "destination": {"kind": "site-section", "siteSectionId": site.plans["id"]}},
+    )
+    assert site.get("more").status_code == 200
+    old = site.base
+    site.change("", {"basename": "handy"})
+    assert to(site.visitor.get(f"{old}prices/")).endswith("/handy/prices/")
+
+
+def test_redirects_lead_only_to_what_the_visitor_sees(site):
+    for source, kind in (("/a", "siteSectionId"), ("/b", "siteSpaceId")):
+        target = site.plans["id"] if kind == "siteSectionId" else site.plans["siteSpaces"][0]["id"]
+        kind_of = "site-section" if kind == "siteSectionId" else "site-space"
+        site.make("redirects", {"source": source, "destination": {"kind": kind_of, kind: target}})
+    site.change(f"sections/{site.plans['id']}", {"condition": "visitor.claims.paying"})
+    site.change(f"sections/{site.plans['id']}", {"path": "prices"})
+    for path in ("a", "b", "plans/", "prices/"):
+        assert site.get(path).status_code == 404, path
+
+
+@pytest.mark.parametrize("how", [{"draft": True}, {"condition": "false"}, {"condition": "visitor.claims.x"}])
+def test_what_is_hidden_exists_nowhere(site, how):
+    assert "Plans secrets" in site.seen()
+    site.change(f"sections/{site.plans['id']}", how)
+    assert "plans" not in site.seen().lower()
+    assert site.get("plans/more").status_code == 404
+
+
+def test_variants_on_condition(site):
+    site.change(f"site-spaces/{site.old['id']}", {"condition": "visitor.claims.x"})
+    assert "Old" not in site.seen() and site.get("old/more").status_code == 404
+    # Where the default is hidden, the site begins with what is left.
+    site.change(f"site-spaces/{site.old['id']}", {"condition": None})
+    site.change(f"site-spaces/{site.guide['siteSpaces'][0]['id']}", {"condition": "false"})
+    assert to(site.get()) == f"{site.base}old/"
+    assert site.get("more").status_code == 404
+
+
+# --- share links --------------------------------------------------------------------------------------
+
+
+def test_share_links_open_and_close(site):
+    site.change("", {"visibility": "share-link"})
+    link, other = site.make("share-links", {"name": "A"}), site.make("share-links", {"name": "B"})
+    bases = [urlsplit(one["urls"]["published"]).path for one in (link, other)]
+    assert site.get().status_code == 404 and site.get("more").status_code == 404
+    for base in bases:
+        page = site.visitor.get(f"{base}plans/more")
+        assert "Plans secrets" in page.text and f'href="{base}plans/"' in page.text
+        assert page.headers["cache-control"].startswith("private")
+        assert page.headers["x-robots-tag"] == "noindex"
+        assert site.visitor.get(f"{base}sitemap.xml").status_code == 404
+    site.change(f"share-links/{link['id']}", {"active": False})
+    assert site.visitor.get(f"{bases[0]}plans/more").status_code == 404
+    assert site.visitor.get(f"{bases[1]}plans/more").status_code == 200
+    site.change(f"share-links/{link['id']}", {"active": True})
+    assert site.visitor.get(f"{bases[0]}plans/more").status_code == 200
+    site.world.call("admin", "DELETE", f"{site.path}/share-links/{link['id']}")
+    assert site.visitor.get(f"{bases[0]}plans/more").status_code == 404
+
+
+def test_a_key_of_another_site_opens_nothing(site):
+    site.change("", {"visibility": "share-link"})
+    theirs = site.world.post(
+        "stranger", site.world.away.path("/orgs/{organizationId}/sites/{siteId}/share-links"), {"name": "x"}
+    )["id"]
+    site.world.post("stranger", site.world.away.path("/orgs/{organizationId}/sites/{siteId}/publish"))
+    listed = site.world.get(
+        "stranger", site.world.away.path("/orgs/{organizationId}/sites/{siteId}/share-links")
+    )
+    url = next(item["urls"]["published"] for item in listed["items"] if item["id"] == theirs)
+    key = url.rstrip("/").rpartition("/")[2]
+    assert len(key) == 24
+    for guess in (key, "", "x", key.lower(), "%2e%2e", "." * 24):
+        assert site.get(f"{guess}/more").status_code == 404
+
+
+# --- signed visitors ----------------------------------------------------------------------------------
+
+
+def signed(key, **claims):
+    return jwt.encode({"alg": "HS256"}, {"exp": now() // 1000 + 600, **claims}, OctKey.import_key(key))
+
+
+@pytest.fixture
+def key(site):
+    site.change("", {"visibility": "visitor-auth"})
+    return site.change("publishing/auth", {"backend": "custom", "fallbackURL": LOGIN})["privateKey"]
+
+
+def cookies(answer):
+    found = SimpleCookie()
+    for value in answer.headers.get_list("set-cookie"):
+        found.load(value)
+    return found
+
+
+def test_visitors_sign_in_and_out(site, key):
+    answer = site.get("plans/more")
+    location = urlsplit(to(answer))
+    assert location.netloc == "login.example.org"
+    assert parse_qs(location.query) == {"tenant": ["1"], "location": ["/plans/more"]}
+    assert "Plans" not in answer.text
+    token = signed(key)
+    answer = site.get(f"plans/more?jwt_token={token}&q=1")
+    # The token does not stay in the address.
+    assert to(answer) == f"{site.base}plans/more?q=1"
+    cookie = cookies(answer)["octavo-visitor"]
+    assert (cookie.value, cookie["httponly"], cookie["path"]) == (token, True, site.base)
+    page = site.get("plans/more", cookie=f"octavo-visitor={token}")
+    assert "Plans secrets" in page.text
+    assert page.headers["cache-control"].startswith("private")
+    # What one visitor was shown is kept for nobody else.
+    assert site.get("plans/more").status_code == 307
+    assert "Plans" in site.get("plans/more", cookie=f"gitbook-visitor-token={token}").text
+    gone = site.get("~gitbook/auth/logout", cookie=f"octavo-visitor={token}")
+    assert cookies(gone)["octavo-visitor"]["max-age"] == "0"
+
+
+def test_tokens_that_prove_nothing(site, key):
+    soon = now() // 1000 + 600
+    rsa = RSAKey.generate_key(2048)
+    other = site.world.get(
+        "stranger", site.world.away.path("/orgs/{organizationId}/sites/{siteId}/publishing/auth")
+    )
+    head = "eyJhbGciOiJub25lIn0"
+    bad = [
+        f"{head}.{signed(key).split('.')[1]}.",
+        jwt.encode({"alg": "RS256"}, {"exp": soon}, rsa),
+        jwt.encode({"alg": "HS512"}, {"exp": soon}, OctKey.import_key(key), algorithms=["HS512"]),
+        signed(other["privateKey"]),
+        jwt.encode({"alg": "HS256"}, {}, OctKey.import_key(key)),
+        signed(key, exp=soon - 7200),
+        signed(key, nbf=soon),
+        signed(key, exp="soon"),
+        signed(key, exp=float("1e300")) + "x",
+        signed(key, big="x" * 20_000),
+        "",
+        "a.b.c",
+        "\u00e9",
+    ]
+    for token in bad:
+        answer = site.visitor.get(f"{site.base}plans/more", cookie=f"octavo-visitor={token}".encode())
+        assert answer.status_code == 307 and "login" in answer.headers["location"], token[:60]
+        answer = site.get(f"plans/more?jwt_token={token}")
+        assert answer.status_code in (401, 414) and "Plans" not in answer.text, token[:60]
+    site.world.post("admin", f"{site.path}/publishing/auth/regenerate")
+    assert site.get("plans/more", cookie=f"octavo-visitor={signed(key)}").status_code == 307
+
+
+def test_the_login_is_sent_paths_of_the_site_alone(site, key):
+    for wanted in ("https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)"):
+        location = to(site.visitor.get(f"{site.base}~gitbook/auth/login", params={"location": wanted}))
+        assert parse_qs(urlsplit(location).query)["location"] == ["/"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["", "plans", "plans/", "Plans/more", "robots.txt", "llms.txt", "~search.json?q=secrets", "a/b/c", "~x"],
+)
+def test_no_spelling_passes_the_door(site, key, path):
+    assert "login.example.org" in to(site.get(path))
+    site.change("publishing/auth", {"backend": "custom", "fallbackURL": None})
+    assert site.get(path).status_code == 404
+
+
+BOOLEAN = {"type": "boolean", "description": "Whether they pay"}
+SCHEMA = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "paying": BOOLEAN,
+        "unsigned": {
+            "type": "object",
+            "description": "Unsigned claims of the site visitor.",
+            "properties": {"beta": BOOLEAN},
+            "additionalProperties": False,
+        },
+    },
+}
+
+
+@pytest.fixture
+def adaptive(site):
+    answer = site.world.call("admin", "PUT", f"{site.path}/adaptive-schema", json={"jsonSchema": SCHEMA})
+    assert answer.status_code == 200, answer.text
+    site.change("", {"adaptiveContent": {"enabled": True}})
+
+
+def test_conditions_ask_signed_claims_that_the_schema_knows(site, key, adaptive):
+    site.change(f"sections/{site.plans['id']}", {"condition": "visitor.claims.paying"})
+
+    def seen(**claims):
+        return "Plans secrets" in site.seen(cookie=f"octavo-visitor={signed(key, **claims)}")
+
+    assert seen(paying=True)
+    assert not seen() and not seen(paying=False)
+    # Of another type, or below the unsigned ones, a claim is not there.
+    assert not seen(paying="true") and not seen(unsigned={"paying": True})
+    site.change(f"sections/{site.plans['id']}", {"condition": "visitor.claims.rank > 1"})
+    assert not seen(rank=2)
+
+
+def test_unsigned_claims_open_what_asks_for_no_more(site, adaptive):
+    site.change(f"sections/{site.plans['id']}", {"condition": "visitor.claims.unsigned.beta"})
+    site.change(f"site-spaces/{site.old['id']}", {"condition": "visitor.claims.paying"})
+    assert "Plans" not in site.get().text
+    assert "Plans" in site.get("?visitor.beta=true").text
+    assert "Plans" not in site.get("?visitor.beta=yes").text
+    assert "Plans" in site.get(cookie='gitbook-visitor-public={"beta":true}').text
+    for cookie in ("{", "[]", "7", '{"beta":"true"}', "[" * 5000):
+        assert "Plans" not in site.get(cookie=f"octavo-visitor-public={cookie}").text
+    # Nobody says of themselves what must be signed.
+    assert "Old" not in site.get("?visitor.paying=true&visitor.beta=true").text
+    assert "Plans" not in site.get().text
+
+
+def test_pages_and_blocks_on_condition(site, key, adaptive):
+    space = site.guide["siteSpaces"][0]["space"]["id"]
+    text = "# More\n\nOpen words\n\n{% if visitor.claims.paying %}\nPaid words\n{% endif %}\n"
+    kept = "---\nif: visitor.claims.paying\n---\n\n# Kept\n\nKept words, see more.\n"
+    change = site.world.post("admin", f"/spaces/{space}/change-requests", {"subject": "x"})["id"]
+    pages = site.world.get("admin", f"/spaces/{space}/content/pages")["pages"]
+    page = next(one["id"] for one in pages if one["slug"] == "more")
+    body = {
+        "changes": [
+            {"operation": "update_page", "page": page, "document": {"markdown": text}},
+            {"operation": "insert_page", "document": {"markdown": kept}},
+        ]
+    }
+    site.world.post("admin", f"/spaces/{space}/change-requests/{change}/content", body)
+    site.world.post("admin", f"/spaces/{space}/change-requests/{change}/merge")
+    places = (
+        "",
+        "more",
+        "more.md",
+        "kept",
+        "kept.md",
+        "llms.txt",
+        "~search.json?q=kept",
+        "~search.json?q=paid",
+    )
+
+    def told(**claims):
+        cookie = f"octavo-visitor={signed(key, **claims)}"
+        answers = [site.get(place, cookie=cookie) for place in places]
+        return [answer.status_code for answer in answers], "\n".join(answer.text for answer in answers)
+
+    for _ in range(2):
+        # In turn, so that what one was shown is kept for the other where anything is.
+        statuses, text = told(paying=True)
+        assert statuses[3:5] == [200, 200] and "Kept words" in text and "Paid words" in text
+        statuses, text = told(paying=False)
+        assert statuses[3:5] == [404, 404]
+        assert "Open words" in text and "Paid words" not in text and "Kept" not in text.replace("kept", "")
+
+
+# --- previews -----------------------------------------------------------------------------------------
+
+
+def test_members_preview_what_is_not_published(site, adaptive):
+    site.world.post("admin", f"{site.path}/unpublish")
+    site.change(f"sections/{site.plans['id']}", {"condition": "visitor.claims.paying"})
+    assert site.get().status_code == 404
+
+    def preview(**query):
+        answer = site.world.call("admin", "GET", f"{site.path}/publishing/preview", params=query)
+        assert answer.status_code == 200, answer.text
+        url = urlsplit(answer.json()["url"])
+        first = site.visitor.get(f"{url.path}?{url.query}")
+        assert to(first) == url.path
+        return cookies(first)["octavo-preview"].value
+
+    assert "Guide words" in site.get(cookie=f"octavo-preview={preview()}").text
+    assert "Plans" not in site.seen(cookie=f"octavo-preview={preview()}")
+    paying = preview(claims='{"paying": true}')
+    assert "Plans secrets" in site.seen(cookie=f"octavo-preview={paying}")
+    assert site.get("sitemap.xml", cookie=f"octavo-preview={paying}").status_code == 404
+    assert site.get().status_code == 404
+    for bad in (paying + "x", "x", "", site.world.context.signer.sign("other", "{}")):
+        assert site.get(cookie=f"octavo-preview={bad}").status_code == 404
+    answer = site.world.call("admin", "GET", f"{site.path}/publishing/preview", params={"claims": "[]"})
+    assert answer.status_code == 400
+
+
+def test_a_preview_is_for_who_sees_all_that_is_shown(site):
+    space = site.plans["siteSpaces"][0]["space"]["id"]
+    site.world.call("admin", "PATCH", f"/spaces/{space}", json={"defaultLevel": None})
+    path = f"{site.path}/publishing/preview"
+    assert site.world.call("reader", "GET", path).status_code == 403
+    assert re.search("token=", site.world.get("admin", path)["url"])

@@ -1,0 +1,128 @@
+"""HTML as pages: which letters its bytes are, what of it is content, and what is the chrome around it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markupsafe import Markup
+
+from octavo.core.document import read
+from octavo.core.document.html import Heading, render
+from octavo.reader import drawing
+from octavo.reader.views import Crumb, Feedback, NavItem, PageView, SiteView, Tab
+from octavo.transfer.html import convert, decode_html, parse_html
+
+
+def converted(data: bytes | str, told: str | None = None) -> str:
+    return convert(parse_html(data, told), link=lambda href: href, image=lambda source: source).text
+
+
+META = '<meta http-equiv="Content-Type" content="text/html; charset={}">'
+
+
+@pytest.mark.parametrize(
+    ("data", "told", "text"),
+    [
+        ("<h1>Über 重点</h1>".encode(), None, "Über 重点"),
+        ("<h1>Über “uns”</h1>".encode("cp1252"), None, "Über “uns”"),
+        ("<h1>Über “uns”</h1>".encode("cp1252"), "iso-8859-1", "Über “uns”"),
+        ("<h1>Über</h1>".encode("utf-16"), None, "Über"),
+        ("<h1>Über</h1>".encode("utf-8-sig"), "iso-8859-1", "Über"),
+        ((META.format("shift_jis") + "<h1>重点</h1>").encode("shift_jis"), None, "重点"),
+        ((META.format("gb2312") + "<h1>重點</h1>").encode("gb18030"), None, "重點"),
+        ((META.format("utf-16") + "<h1>Über</h1>").encode(), None, "Über"),
+        ((META.format("utf-8") + "<h1>重点</h1>").encode("euc_jp"), "euc-jp", "重点"),
+        ((META.format("base64") + "<h1>Über</h1>").encode(), "nonsense", "Über"),
+    ],
+)
+def test_letters_are_those_a_browser_shows(data, told, text):
+    assert converted(data, told) == f"# {text}\n"
+
+
+@given(data=st.binary(max_size=200), told=st.one_of(st.none(), st.text(max_size=12)))
+def test_any_bytes_are_some_text(data, told):
+    assert isinstance(decode_html(data, told), str)
+
+
+def test_images_keep_how_wide_they_are_shown():
+    text = converted(
+        "<h1>T</h1><p><img src=a.png width=300></p><p>x <img src=b.png style='width: 50%; height: 2px'></p>"
+        "<figure><img src=c.png width='40px'><figcaption>Said</figcaption></figure><p><img src=d.png width=auto></p>"
+    )
+    assert '<img src="a.png" alt="" width="300">' in text
+    assert 'x <img src="b.png" alt="" width="50%">' in text
+    assert '<img src="c.png" alt="" width="40"><figcaption><p>Said</p>' in text
+    assert 'src="d.png" alt="">' in text
+
+
+def test_quotes_say_who_said_it():
+    text = converted("<h1>T</h1><blockquote><p>Yes</p><footer>by <cite>Ann</cite></footer></blockquote>")
+    assert text == "# T\n\n> Yes\n>\n> by _Ann_\n"
+
+
+SOURCE = """Start.
+
+{% hint style="warning" %}
+Careful
+{% endhint %}
+
+{% tabs %}
+{% tab title="One" %}
+First
+{% endtab %}
+{% tab title="Two" %}
+Second
+{% endtab %}
+{% endtabs %}
+
+{% code title="a.py" %}
+```python
+x = 1
+```
+{% endcode %}
+
+<details>
+
+<summary>More</summary>
+
+Inside
+
+</details>
+
+{% updates format="full" %}
+{% update date="2026-01-02" %}
+New
+{% endupdate %}
+{% endupdates %}
+
+## End
+
+* [x] done
+"""
+
+
+def test_a_page_that_octavo_published_comes_back_without_its_chrome():
+    site = SiteView(
+        title="Docs", home="/", base="/", assets="/~assets", search="/~search", sections=(Tab(title="Tab", href="/"),)
+    )  # fmt: skip
+    page = PageView(
+        title="Page", body=render(read(SOURCE)).body, outline=(Heading("end", "End", 2),), description="About it.",
+        nav=(NavItem(title="Elsewhere", href="/b"),), crumbs=(Crumb(title="Above", href="/a"),), tags=("tagged",),
+        previous=Crumb(title="Before", href="/b"), next=Crumb(title="After", href="/c"), updated="2026-01-01",
+        icon=Markup("<svg></svg>"), markdown="/page.md", pdf="/page.pdf", feedback=Feedback(action="/f", page="p"),
+    )  # fmt: skip
+    text = converted(drawing.draw_page(site, page).encode())
+    assert text == (
+        "---\ndescription: About it.\n---\n\n# Page\n\nStart.\n\n"
+        '{% hint style="warning" %}\nCareful\n{% endhint %}\n\n'
+        '{% tabs %}\n{% tab title="One" %}\nFirst\n{% endtab %}\n\n{% tab title="Two" %}\nSecond\n{% endtab %}\n{% endtabs %}\n\n'
+        '{% code title="a.py" %}\n```\nx = 1\n```\n{% endcode %}\n\n'
+        "<details>\n\n<summary>More</summary>\n\nInside\n\n</details>\n\n"
+        "[2 January 2026](#2026-01-02)\n\nNew\n\n## End\n\n* [x] done\n"
+    )
+
+
+def test_what_is_not_printed_is_no_content():
+    text = converted(
+        "<main><h1>T</h1><p>Words</p><div class='mt-6 print:hidden'><a href=a>Next</a><p>Was this helpful?</p></div></main>"
+    )
+    assert text == "# T\n\nWords\n"

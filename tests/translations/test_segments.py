@@ -1,0 +1,91 @@
+"""What of a document is translated: its texts alone, whoever translates."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from octavo.core.document import read, write
+from octavo.translations.segments import _PLACEHOLDER, edited, segments, skeleton
+
+MANUAL = Path(__file__).parents[2] / "docs"
+PAGES = sorted(MANUAL.rglob("*.md"))
+
+
+def upper(text: str) -> str:
+    """A translation of everything that may be translated."""
+    return "".join(
+        part if part.startswith(("<", "&")) or _PLACEHOLDER.fullmatch(part) else part.upper()
+        for part in re.split(rf"(<[^>]*>|&\w+;|{_PLACEHOLDER.pattern})", text)
+    )
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_everything_but_the_texts_stays(path: Path) -> None:
+    before, after = read(path.read_text()), read(path.read_text())
+    for segment in segments(after):
+        assert segment.put(upper(segment.text)), segment.text
+    edited(after)
+    again = read(write(after))
+    assert skeleton(again) == skeleton(read(write(read(path.read_text())))) == skeleton(before)
+    assert [segment.text for segment in segments(again)] == [
+        upper(segment.text) for segment in segments(before)
+    ]
+
+
+@settings(max_examples=100)
+@given(st.sampled_from(PAGES), st.data())
+def test_a_translation_with_other_tags_is_refused(path: Path, data: st.DataObject) -> None:
+    found = [segment for segment in segments(read(path.read_text())) if "<" in segment.text]
+    if not found:
+        return
+    segment = data.draw(st.sampled_from(found))
+    tags = re.findall(r"</?\d+/?>", segment.text)
+    tag = data.draw(st.sampled_from(tags))
+    wrong = data.draw(
+        st.sampled_from([
+            segment.text.replace(tag, "", 1), segment.text + tag, segment.text + "<99/>", segment.text + "<99>x</99>",
+            segment.text.replace(tag, tag.replace("<", "</", 1) if "/" not in tag else "<0>", 1),
+        ])
+    )  # fmt: skip
+    assert not segment.put(wrong)
+
+
+@given(st.text(max_size=200))
+def test_no_translation_breaks_a_document(text: str) -> None:
+    document = read("# A *title* [here](x.md)\n\nSome **bold** text with `code` and {{ expr }}.\n")
+    before = skeleton(document)
+    for segment in segments(document):
+        segment.put(text)
+    edited(document)
+    write(document)
+    assert skeleton(document) == before
+
+
+def test_what_is_protected_never_leaves() -> None:
+    document = read(
+        'Run `rm -rf` with [the **key**](secret.md) at <code class="expression">space.vars.x</code> :smile: <kbd>Ctrl</kbd>\n\n```js\nsecret()\n```\n'
+    )
+    told = " ".join(segment.text for segment in segments(document))
+    for hidden in ("rm -rf", "secret", "space.vars", "smile", "secret.md"):
+        assert hidden not in told
+    assert "key" in told
+
+
+def test_placeholders_stay() -> None:
+    (segment,) = segments(read("Hello {name}, see `x` for %s and {{ count }}.\n"))
+    assert not segment.put("Hallo {Name}, siehe <1/> für %s und {{ count }}.")
+    assert not segment.put("Hallo {name}, siehe <1/> für {{ count }}.")
+    assert segment.put("Hallo {name}, {{ count }} und %s: siehe <1/> hier.")
+
+
+def test_anchors_stay() -> None:
+    document = read("## Getting started\n\nText.\n")
+    for segment in segments(document):
+        segment.put("Erste Schritte")
+    edited(document)
+    assert 'id="getting-started"' in write(document)

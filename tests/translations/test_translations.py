@@ -1,0 +1,390 @@
+"""Translations through the API: a space that follows another one, with a model or without."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from model_server import ModelServer, model_server, world_with_model
+from octavo.kit.tables import find_wrong
+from octavo.kit.worker import Worker
+from octavo.models import provider
+from octavo.spaces import purge_spaces
+from octavo.translations.running import changed_by_people
+from world import World
+
+ORG = "/orgs/{organizationId}"
+TRANSLATIONS = f"{ORG}/translations"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    monkeypatch.setattr(provider, "PAUSE", 0.001)
+    with model_server() as found:
+        found.answer = shout
+        yield found
+
+
+def shout(request: dict[str, Any]) -> str:
+    """A model that translates by shouting, and leaves everything else as it is."""
+    texts = json.loads(re.search(r"<data>\n(.*)\n</data>", request["messages"][-1]["content"], re.S)[1])  # type: ignore[index]
+    return json.dumps({name: loud(text) for name, text in texts.items()})
+
+
+def loud(text: str) -> str:
+    pieces = re.split(r"(<[^>]*>|&\w+;|https?://[^\s<>]+|\{[^}]*\})", text)
+    return "".join(part if at % 2 else part.upper() for at, part in enumerate(pieces))
+
+
+def sent(server: ModelServer) -> list[str]:
+    """All texts that the model was asked for."""
+    found: list[str] = []
+    for request in server.requests:
+        match = re.search(r"<data>\n(.*)\n</data>", request["messages"][-1]["content"], re.S)
+        assert match is not None
+        found += json.loads(match[1]).values()
+    return found
+
+
+def create(world: World, language: str = "fr", **more: Any) -> dict[str, Any]:
+    body = {"source": {"space": world.home["spaceId"], "language": "en"}, "language": language, **more}
+    made: dict[str, Any] = world.post("admin", world.home.path(TRANSLATIONS), body)
+    return made
+
+
+def work(world: World) -> None:
+    Worker(world.context.db, world.context).run_pending()
+
+
+def run(world: World, made: dict[str, Any]) -> dict[str, Any]:
+    world.post("admin", f"{made['urls']['location']}/run")
+    work(world)
+    return get(world, made)
+
+
+def get(world: World, made: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = world.get("admin", made["urls"]["location"])
+    return found
+
+
+def pages(world: World, space: str) -> dict[str, Any]:
+    """All pages of a space by id."""
+    found: dict[str, Any] = {}
+    waiting = world.get("admin", f"/spaces/{space}/content/pages")["pages"]
+    while waiting:
+        page = waiting.pop()
+        found[page["id"]] = page
+        waiting += page.get("pages", [])
+    return found
+
+
+def markdown(world: World, space: str, page: str) -> str:
+    found: str = world.get("admin", f"/spaces/{space}/content/page/{page}", params={"format": "markdown"})[
+        "markdown"
+    ]
+    return found
+
+
+def edit(world: World, space: str, **change: Any) -> Any:
+    return world.post("admin", f"/spaces/{space}/content", {"changes": [change]})
+
+
+def test_a_space_is_translated_and_follows_its_source(world: World, server: ModelServer) -> None:
+    home = world.home["spaceId"]
+    with world_with_model(world, server):
+        made = create(world)
+        assert made["status"] == "pending" and made["stats"]["runs"] == 0
+        work(world)
+        done = get(world, made)
+        assert done["status"] == "completed" and done["untranslated"] == 0 and done["problems"] == [], done
+        assert done["stats"]["runs"] == 1 and done["stats"]["totalWords"] > 0
+        space = done["result"]["space"]
+        assert world.get("admin", f"/spaces/{space}")["language"] == "fr"
+        before, after = pages(world, home), pages(world, space)
+        assert before.keys() == after.keys() and done["stats"]["latestPages"] == len(before)
+        for page_id, page in after.items():
+            assert page["title"] == before[page_id]["title"].upper() and page.get("slug") == before[
+                page_id
+            ].get("slug")
+        assert "UNPACK IT" in markdown(world, space, world.home["pageId"])
+        revision = world.get("admin", f"/spaces/{space}/content")["id"]
+        assert revision == done["result"]["revision"]
+
+        # Nothing changed: nothing is asked and nothing written.
+        server.requests.clear()
+        again = run(world, made)
+        assert (
+            server.requests == [] and again["result"] == done["result"] and again["stats"]["latestPages"] == 0
+        )
+
+        # One paragraph changed: only that is asked.
+        text = markdown(world, home, world.home["pageId"])
+        document = {"markdown": f"{text}\n\nA wholly new paragraph.\n"}
+        edit(world, home, operation="update_page", page=world.home["pageId"], document=document)
+        again = run(world, made)
+        assert sent(server) == ["A wholly new paragraph."]
+        assert again["stats"]["latestPages"] == 1 and again["stats"]["runs"] == 3
+        assert "A WHOLLY NEW PARAGRAPH." in markdown(world, space, world.home["pageId"])
+    with world.context.db.read() as tx:
+        assert not list(find_wrong(tx, 10))
+
+
+def test_pages_come_move_and_go_with_the_source(world: World, server: ModelServer) -> None:
+    home = world.home["spaceId"]
+    with world_with_model(world, server):
+        made = create(world)
+        work(world)
+        space = made["result"]["space"]
+        edit(
+            world, home, operation="insert_page", title="Brand new", document={"markdown": "Some text here."}
+        )
+        own = edit(world, space, operation="insert_page", title="Our own", document={"markdown": "Nur hier."})
+        edit(world, home, operation="delete_page", page=world.home["pageId"])
+        run(world, made)
+    titles = {page["title"] for page in pages(world, space).values()}
+    assert "BRAND NEW" in titles and "Our own" in titles and own
+    assert world.home["pageId"] not in pages(world, space)
+
+
+def test_without_a_model_the_source_stays_and_that_is_said(world: World) -> None:
+    made = create(world)
+    work(world)
+    done = get(world, made)
+    assert done["status"] == "completed" and done["untranslated"] > 0
+    assert "No language model is set" in done["notice"]
+    page = world.home["pageId"]
+    assert markdown(world, done["result"]["space"], page) == markdown(world, world.home["spaceId"], page)
+
+
+def test_what_a_person_wrote_is_remembered_and_kept(world: World, server: ModelServer) -> None:
+    home, page = world.home["spaceId"], world.home["pageId"]
+    edit(
+        world,
+        home,
+        operation="update_page",
+        page=page,
+        document={"markdown": "# Hello\n\nFirst words here.\n\nSecond words here.\n"},
+    )
+    with world_with_model(world, server):
+        made = create(world)
+        work(world)
+        space = made["result"]["space"]
+        text = markdown(world, space, page).replace("SECOND WORDS HERE.", "Les mots suivants.")
+        edit(world, space, operation="update_page", page=page, document={"markdown": text})
+        document = {"markdown": "# Hello\n\nFirst words changed.\n\nSecond words here.\n"}
+        edit(world, home, operation="update_page", page=page, document=document)
+        run(world, made)
+        assert "Les mots suivants." in markdown(world, space, page)
+        assert "FIRST WORDS CHANGED." in markdown(world, space, page)
+        # And in other spaces as well.
+        other = world.post("admin", world.home.path(f"{ORG}/spaces"), {"title": "Other"})["id"]
+        edit(world, other, operation="insert_page", title="Hi", document={"markdown": "Second words here."})
+        body = {"source": {"space": other, "language": "en"}, "language": "fr"}
+        second = world.post("admin", world.home.path(TRANSLATIONS), body)
+        work(world)
+        (only,) = pages(world, second["result"]["space"])
+        assert "Les mots suivants." in markdown(world, second["result"]["space"], only)
+
+
+def test_a_text_that_a_model_breaks_stays_and_is_reported(world: World, server: ModelServer) -> None:
+    home, page = world.home["spaceId"], world.home["pageId"]
+    document = {"markdown": "# Hello\n\nRun `make` with {name} now.\n\nOther words here.\n"}
+    edit(world, home, operation="update_page", page=page, document=document)
+
+    def broken(request: dict[str, Any]) -> str:
+        answer = json.loads(shout(request))
+        return json.dumps({name: text.replace("{name}", "{NAME}") for name, text in answer.items()})
+
+    server.answer = broken
+    with world_with_model(world, server):
+        made = create(world)
+        work(world)
+    done = get(world, made)
+    assert done["untranslated"] == 1 and done["notice"].startswith("1 text is in the source language")
+    assert [(each["code"], "{name}" in each["message"]) for each in done["problems"]] == [
+        ("not_translated", True)
+    ]
+    text = markdown(world, done["result"]["space"], page)
+    assert "Run `make` with {name} now." in text and "OTHER WORDS HERE." in text
+    assert sum("{name}" in text for text in sent(server)) == 2
+
+
+@pytest.mark.parametrize("garbage", ["no JSON", "[]", "{}", '{"1": 7}', '{"1": ""}'])
+def test_garbage_translates_nothing(sqlite_world: World, server: ModelServer, garbage: str) -> None:
+    world = sqlite_world
+    server.answer = lambda request: garbage
+    with world_with_model(world, server, llm_daily_tokens=0):
+        made = create(world)
+        work(world)
+    page = world.home["pageId"]
+    done = get(world, made)
+    assert done["status"] == "completed" and done["untranslated"] > 0 and done["problems"]
+    assert markdown(world, done["result"]["space"], page) == markdown(world, world.home["spaceId"], page)
+
+
+def test_a_provider_that_fails_is_asked_no_more(world: World, server: ModelServer) -> None:
+    server.failures = [(401, "no")] * 100
+    with world_with_model(world, server):
+        made = create(world)
+        work(world)
+        done = get(world, made)
+        assert len(server.requests) == 1 and "status 401" in done["problems"][0]["message"]
+        # The next run does what is left.
+        server.failures.clear()
+        assert run(world, made)["untranslated"] == 0
+
+
+def test_glossary_and_instructions_reach_the_model(world: World, server: ModelServer) -> None:
+    leaf = {"object": "leaf", "text": "Tutoyez le lecteur.", "marks": []}
+    paragraph = {
+        "object": "block",
+        "type": "paragraph",
+        "data": {},
+        "nodes": [{"object": "text", "leaves": [leaf]}],
+    }
+    words = {"operations": [{"type": "insert", "translations": {"en": "install", "fr": "poser"}}]}
+    assert world.call("admin", "PUT", world.home.path(f"{ORG}/translations-glossary"), json=words).is_success
+    with world_with_model(world, server):
+        create(world, instructions={"nodes": [paragraph]})
+        work(world)
+    told = " ".join(request["messages"][1]["content"] for request in server.requests)
+    assert "install = poser" in told and "Tutoyez le lecteur." in told and "from English into French" in told
+
+
+def test_a_run_is_cancelled(world: World, server: ModelServer) -> None:
+    with world_with_model(world, server):
+        made = create(world)
+        cancelled = world.post("admin", f"{made['urls']['location']}/cancel")
+        assert cancelled["status"] == "completed" and cancelled["stats"]["runs"] == 0
+        work(world)
+        assert server.requests == [] and get(world, made)["notice"] == "The last run was cancelled."
+        assert world.call("admin", "POST", f"{made['urls']['location']}/cancel").status_code == 400
+
+        # In the middle: what was translated is in memory, the space stays as it was.
+        def cancel_and_shout(request: dict[str, Any]) -> str:
+            with world.context.db.write() as tx:
+                tx.run("UPDATE translations SET run = NULL WHERE id = :id", id=made["id"])
+            return shout(request)
+
+        server.answer = cancel_and_shout
+        stopped = run(world, made)
+        assert stopped["stats"]["runs"] == 0 and stopped["result"] == made["result"]
+        asked = set(sent(server))
+        server.answer = shout
+        server.requests.clear()
+        assert run(world, made)["stats"]["runs"] == 1
+        assert not asked & set(sent(server))
+
+
+def test_rights_count_when_the_run_ends(world: World, server: ModelServer) -> None:
+    with world_with_model(world, server):
+        made = create(world)
+        with world.context.db.write() as tx:
+            tx.run(
+                "UPDATE members SET disabled = 1 WHERE user_id = :user AND organization_id = :org",
+                user=world.users["admin"],
+                org=world.home["organizationId"],
+            )
+        work(world)
+    assert server.requests == []
+    with world.context.db.read() as tx:
+        notice = tx.value("SELECT notice FROM translations WHERE id = :id", id=made["id"])
+    assert "failed" in notice
+
+
+def test_a_translation_is_seen_by_whom_its_source_is(world: World) -> None:
+    assert world.call(
+        "admin", "PATCH", world.home.path("/spaces/{spaceId}"), json={"defaultLevel": None}
+    ).is_success
+    made = create(world)
+    assert world.call("reader", "GET", f"/spaces/{made['result']['space']}").status_code == 404
+    assert world.call("reader", "GET", made["urls"]["location"]).status_code == 404
+    assert made["id"] not in {
+        each["id"] for each in world.get("reader", world.home.path(TRANSLATIONS))["items"]
+    }
+
+
+def test_a_deleted_source_is_not_run(world: World) -> None:
+    made = create(world)
+    assert world.call("admin", "DELETE", world.home.path("/spaces/{spaceId}")).status_code == 205
+    assert world.call("admin", "POST", f"{made['urls']['location']}/run").status_code == 404
+    work(world)
+    assert "failed" in get(world, made)["notice"]
+
+
+def test_a_source_that_is_purged_leaves_nothing_behind(world: World, server: ModelServer) -> None:
+    with world_with_model(world, server):
+        made = create(world)
+        work(world)
+    with world.context.db.write() as tx:
+        named = tx.all("SELECT body FROM translated_parts WHERE body IS NOT NULL")
+        tx.run("DELETE FROM site_spaces")
+        tx.run("UPDATE spaces SET deleted_at = 1 WHERE id = :id", id=world.home["spaceId"])
+    purge_spaces(world.context)
+    with world.context.db.read() as tx:
+        assert tx.one("SELECT 1 FROM translations WHERE id = :id", id=made["id"]) is None
+        assert named and set(named) <= set(tx.all("SELECT hash FROM unused WHERE kind = 'text'"))
+        assert not list(find_wrong(tx, 10))
+    assert pages(world, made["result"]["space"])
+
+
+def test_deleting_leaves_the_space(world: World) -> None:
+    made = create(world)
+    work(world)
+    assert world.call("admin", "DELETE", made["urls"]["location"]).status_code == 205
+    assert world.call("admin", "DELETE", made["urls"]["location"]).status_code == 204
+    assert pages(world, made["result"]["space"])
+    with world.context.db.read() as tx:
+        assert not list(find_wrong(tx, 10))
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "status"),
+    [
+        ({"language": "xx"}, "language", 400),
+        ({"language": "en"}, "language", 400),
+        ({"language": "de"}, "language", 400),
+        ({"language": None}, "language", 400),
+        ({"source": None}, "source", 400),
+        ({"source": {"space": "nothing", "language": "en"}}, "nothing", 404),
+        ({"instructions": {"nodes": 7}}, "instructions", 400),
+        ({"instructions": "x"}, "instructions", 400),
+    ],
+)
+def test_bad_translations_name_the_field(
+    sqlite_world: World, change: dict[str, Any], field: str, status: int
+) -> None:
+    world = sqlite_world
+    body = {"source": {"space": world.home["spaceId"], "language": "en"}, "language": "fr", **change}
+    before = world.digest()
+    answer = world.call("admin", "POST", world.home.path(TRANSLATIONS), json=body)
+    assert answer.status_code == status and field in answer.json()["error"]["message"], answer.text
+    assert world.digest() == before
+
+
+@pytest.mark.parametrize(
+    "operations",
+    [
+        None, [{"type": "x"}], [{"type": "insert"}], [{"type": "insert", "translations": {}}],
+        [{"type": "insert", "translations": {"xx": "y"}}], [{"type": "insert", "translations": {"en": "a\nb"}}],
+        [{"type": "insert", "translations": {"en": "x" * 256}}], [{"type": "insert", "translations": {"en": ""}}],
+        [{"type": "insert", "translations": {"en": "kept?"}}, {"type": "delete", "id": "nothing"}],
+    ],
+)  # fmt: skip
+def test_a_bad_glossary_changes_nothing(sqlite_world: World, operations: Any) -> None:
+    before = sqlite_world.digest()
+    path = sqlite_world.home.path(f"{ORG}/translations-glossary")
+    answer = sqlite_world.call("admin", "PUT", path, json={"operations": operations})
+    assert answer.status_code in (400, 404) and "operations" in answer.json()["error"]["message"], answer.text
+    assert sqlite_world.digest() == before
+
+
+def test_only_what_a_person_changed_is_learned() -> None:
+    assert changed_by_people(["a", "b", "c"], ["A", "B", "C"], ["A", "bee", "C"]) == {"b": "bee"}
+    assert changed_by_people(["a", "b", "c"], ["A", "B", "C"], ["New", "A", "bee", "C"]) == {"b": "bee"}
+    assert changed_by_people(["a", "b"], ["A", "B"], ["one", "two", "three"]) == {}
+    assert changed_by_people(["a"], ["A", "B"], ["x"]) == {}
