@@ -291,7 +291,7 @@ class Octavo:
 
     def ask(self, query: str) -> list[Key]:
         with self.context.db.read() as tx:
-            hits = search_pages(tx, self.spaces, query)
+            hits = search_pages(tx, self.spaces, query, LIMIT).hits
         return [self.keys[hit.space_id, hit.page_id] for hit in hits]
 
 
@@ -345,11 +345,11 @@ def fill(octavo: Context, org: str, pages: int) -> tuple[str, dict[str, list[str
 
     def write(start: int) -> None:
         with octavo.db.write() as tx:
-            store.count_words(
+            gained = store.add_pages(
                 tx,
                 space,
                 [
-                    store.add_page(
+                    store.prepare_page(
                         tx,
                         space,
                         f"p{start + n}",
@@ -362,12 +362,13 @@ def fill(octavo: Context, org: str, pages: int) -> tuple[str, dict[str, list[str
                     for n, (title, cut) in enumerate(batch)
                 ],
             )
+            store.count_words(tx, space, gained, Counter())
         batch.clear()
 
     for n, (title, cut) in enumerate(invented(pages)):
         batch.append((title, cut))
         counts.update(cut[1][1].split())
-        if n % (pages // QUERIES) == 0:
+        if n % max(1, pages // QUERIES) == 0:
             drawn.append((title, cut[1][1]))
         if len(batch) == 500:
             write(n)
@@ -407,7 +408,7 @@ def cost(octavo: Context, org: str, name: str) -> None:
             for kind, asked in queries.items():
                 for query in asked:
                     before = engine_cpu(tx)
-                    with_snippets(tx, search_pages(tx, [space], query)[:LIMIT])
+                    with_snippets(tx, search_pages(tx, [space], query, LIMIT).hits[:LIMIT])
                     took[kind].append(engine_cpu(tx) - before - idle)
         medians[size] = {kind: statistics.median(each) for kind, each in took.items()}
         known = [one for kind, each in took.items() if kind != "two frequent words" for one in each]

@@ -100,7 +100,9 @@ def api_app(context: Context, last_use: LastUse | None = None, metrics: Metrics 
     uses = last_use or LastUse()
     counted = metrics or Metrics()
     counted.watch(context.db)
-    pool = ThreadPoolExecutor(context.settings.threads, thread_name_prefix="octavo-call")
+    threads = context.settings.threads
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="octavo-call")
+    writers = ThreadPoolExecutor(max(2, threads // 2), thread_name_prefix="octavo-write")
 
     def identify(call: Call) -> str | None:
         return authenticate(call, uses)
@@ -133,12 +135,13 @@ def api_app(context: Context, last_use: LastUse | None = None, metrics: Metrics 
     if context.settings.metrics_token:
         others.append(_metrics_route(counted, context.settings.metrics_token))
     return api_edge(
-        Dispatcher(context, identify, pool),
+        Dispatcher(context, identify, pool, writers),
         TABLE.values(),
         others,
         pool=pool,
         metrics=counted,
         compressor=Compressor(_COMPRESSED),
+        closing=[writers.shutdown],
     )
 
 

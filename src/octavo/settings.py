@@ -71,7 +71,11 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = ""
     workers: Annotated[int, Meta(ge=1, le=256, description="Processes that answer requests")] = 1
     threads: Annotated[
-        int, Meta(ge=1, le=256, description="Threads and database connections per process")
+        int,
+        Meta(ge=1, le=256, description="Threads of a process that read; half as many others write"),
+    ] = 8
+    database_connections: Annotated[
+        int, Meta(ge=3, le=1000, description="Connections that a process has to PostgreSQL at most")
     ] = 8
     event_days: Annotated[int, Meta(ge=1, le=3650, description="Days for which events are kept")] = 30
     integration_processes: Annotated[

@@ -212,7 +212,7 @@ def derived(context) -> dict[str, list[str]]:
         return {
             name: sorted(map(repr, tx.all(f"SELECT {columns} FROM {name}")))
             for name, columns in {
-                "search_pages": "space_id, page_id, titles, words",
+                "search_pages": "space_id, page_id, titles, words, computed",
                 "search_sections": "space_id, page_id, anchor, heading, body",
                 "search_words": "space_id, word, pages",
                 "content_references": "*",

@@ -183,6 +183,23 @@ def test_search_finds_computed_pages(world: World, site) -> None:
     assert found("quadrupeds") == []
 
 
+def test_results_go_on_behind_computed_pages_that_are_gone(world: World, site) -> None:
+    shop = site()
+    _index(world, shop.space)
+
+    def titles() -> list[list[str]]:
+        path = f"/spaces/{shop.space}/search?query=pets&limit=1"
+        answers = [world.get("admin", path)]
+        while "next" in answers[-1]:
+            answers.append(world.get("admin", f"{path}&page={answers[-1]['next']['page']}"))
+        return [[item["title"] for item in answer["items"]] for answer in answers]
+
+    before = titles()
+    assert all(len(shown) == 1 for shown in before) and len(before) > 2
+    world.call("admin", "DELETE", world.home.path("/orgs/{organizationId}/openapi/pets"))
+    assert titles() == [[]] * len(before)  # not indexed yet
+
+
 def test_the_download_link(site) -> None:
     shop = site()
     link = re.search(r'href="([^"]*~files/[^"]*pets.json[^"]*)"', shop.get("").text)

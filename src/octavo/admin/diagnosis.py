@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from ..errors import OctavoError
 from ..installation import close_context, is_installed, load_packages, open_context
 from ..kit.context import Context
+from ..kit.db import Transaction
 from ..kit.sealing import count_by_key
 from ..runtime import Event, Got, Host, ScriptFailed
 from ..settings import Settings
@@ -33,7 +34,9 @@ def check_installation(settings: Settings) -> list[Finding]:
     try:
         with context.db.write() as tx:
             count = tx.value("SELECT count(*) FROM organizations")
-        findings.append(("database", True, f"{context.db.engine}, {count} organizations"))
+            findings.append(("database", True, f"{context.db.engine}, {count} organizations"))
+            if tx.engine == "postgresql":
+                findings.append(_connections(tx, settings))
         findings.append(_secrets(context))
         try:
             blob = context.files.put(BytesIO(b"octavo check"))
@@ -51,6 +54,16 @@ def check_installation(settings: Settings) -> list[Finding]:
         ("mail", True, "configured" if settings.smtp_url else "not set: invitations come as links to hand on")
     )
     return findings
+
+
+def _connections(tx: Transaction, settings: Settings) -> Finding:
+    """What all processes that answer requests may take, of what the server gives."""
+    given = int(tx.value("SHOW max_connections")) - int(tx.value("SHOW superuser_reserved_connections"))
+    taken = settings.workers * settings.database_connections
+    said = f"{settings.workers} x {settings.database_connections} of {given}"
+    if taken > given:
+        said += ": set OCTAVO_DATABASE_CONNECTIONS lower, or max_connections of PostgreSQL higher"
+    return "connections", taken <= given, said
 
 
 def _secrets(context: Context) -> Finding:

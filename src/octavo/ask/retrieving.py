@@ -63,8 +63,8 @@ def retrieve(
 
 def _search(tx: Transaction, space_ids: Sequence[str], question: str, asked: Sequence[str]) -> list[PageHit]:
     """The space behind the words says that the last one is complete."""
-    hits = search_pages(tx, space_ids, " ".join(asked) + " ")
-    return hits[:_PAGES]
+    found = search_pages(tx, space_ids, " ".join(asked) + " ", _PAGES)
+    return list(found.hits[:_PAGES])
 
 
 def _of_page(tx: Transaction, hit: PageHit, asked: Sequence[str]) -> list[Passage]:

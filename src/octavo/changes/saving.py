@@ -5,6 +5,7 @@ Everything here reads without a lock, computes, and writes only if nothing moved
 
 from __future__ import annotations
 
+import itertools
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -29,7 +30,7 @@ from ..core import merge as merging
 from ..core.links import app_hosts
 from ..errors import Conflict, Forbidden, TooLarge
 from ..kit.context import Context
-from ..kit.db import RetryTransaction, Transaction
+from ..kit.db import TURN_SECONDS, RetryTransaction, Transaction, no_turn
 from ..kit.outbox import emit
 from ..references import Member, Resolver, state_resolver
 from . import store
@@ -42,19 +43,23 @@ from .store import ChangeRow, encode_conflicts
 from .touching import still_open
 from .uploading import store_uploads
 
-ATTEMPTS = 4
 _PAUSE = 0.02
+_MOST_PAUSES = 8
 T = TypeVar("T")
 
 
 def again(attempt: Callable[[], T]) -> T:
-    """Tries, and three times more when a rival was faster. Raises Conflict after that."""
-    for number in range(ATTEMPTS):
+    """Tries until nobody changed the same thing meanwhile. Raises OutOfReach, which says when to try again, after
+    ``TURN_SECONDS``."""
+    end = time.monotonic() + TURN_SECONDS
+    for number in itertools.count(1):
         try:
             return attempt()
         except (BranchMoved, RetryTransaction):
-            time.sleep(random.uniform(0, _PAUSE) * (number + 1))  # noqa: S311
-    raise Conflict("Others are changing the same thing at the moment. Nothing was changed; try again.")
+            if time.monotonic() > end:
+                break
+            time.sleep(random.uniform(0, _PAUSE) * min(number, _MOST_PAUSES))  # noqa: S311
+    raise no_turn()
 
 
 def require_editable(change: ChangeRow) -> None:

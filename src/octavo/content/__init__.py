@@ -62,6 +62,7 @@ from .store import (
     main_state,
     open_branch,
     revision_state,
+    trace_pages,
 )
 
 __all__ = [
@@ -77,5 +78,5 @@ __all__ = [
     "list_revisions", "list_spaces_with_computed", "list_subtree", "list_variables", "main_state",
     "markdown_page", "on_dependency_change", "open_branch", "prepare_main", "put_bodies", "put_keys",
     "read_source", "rebuild_derived", "resolve_with", "revise_main", "revision_state", "signed_url",
-    "store_file", "tables",
+    "store_file", "tables", "trace_pages",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ computes before, ``apply`` writes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any, NamedTuple, Protocol
 
 from msgspec.structs import replace
@@ -24,8 +24,12 @@ class Prepare(Protocol):
     ) -> Any: ...
 
 
+StillTrue = Callable[[Transaction, str, Changes, Set[str], Any], bool]
+
+
 class Derived(NamedTuple):
     prepare: Prepare
+    is_still_true: StillTrue
     apply: Callable[[Transaction, str, Any], None]
     clear: Callable[[Transaction, str], None]
     check: Callable[[Transaction, str, tuple[str, ...]], str | None]
@@ -36,6 +40,7 @@ _derived: list[Derived] = []
 
 def derive_from_main(
     prepare: Prepare,
+    is_still_true: StillTrue,
     apply: Callable[[Transaction, str, Any], None],
     clear: Callable[[Transaction, str], None],
     check: Callable[[Transaction, str, tuple[str, ...]], str | None],
@@ -45,14 +50,26 @@ def derive_from_main(
     ``prepare(tx, state, changes, hosts)`` is called in a read with the head of main that is to change and the hosts of
     this installation (``core.links.app_hosts``), or with ``anew=True`` as if nothing of the space had been derived so
     far; ``apply(tx, space_id, prepared)`` in the write. ``clear(tx, space_id)`` deletes what was derived from a space.
-    ``check(tx, space_id, hosts)`` says what is wrong with it.
+    ``check(tx, space_id, hosts)`` says what is wrong with it. ``is_still_true(tx, space_id, changes, page_ids,
+    prepared)`` says in the write whether what was prepared would be the same after others changed the texts and fields
+    of these other pages.
     """
-    _derived.append(Derived(prepare, apply, clear, check))
+    _derived.append(Derived(prepare, is_still_true, apply, clear, check))
 
 
 def prepare_derived(tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...]) -> list[Any]:
     """What everything derived needs for these changes of main."""
     return [derived.prepare(tx, state, changes, hosts) for derived in _derived]
+
+
+def is_still_true(
+    tx: Transaction, space_id: str, changes: Changes, moved: Set[str], prepared: list[Any]
+) -> bool:
+    """Whether all that was prepared would be the same after others changed the texts and fields of these pages."""
+    return all(
+        derived.is_still_true(tx, space_id, changes, moved, ready)
+        for derived, ready in zip(_derived, prepared, strict=True)
+    )
 
 
 def apply_derived(tx: Transaction, space_id: str, prepared: list[Any]) -> None:

@@ -9,6 +9,7 @@ from ..kit.outbox import emit
 from . import store
 from .deriving import apply_derived, prepare_derived
 from .limits import require_limits
+from .rebasing import lock_main
 from .store import Changes, State
 
 
@@ -28,8 +29,10 @@ def prepare_main(tx: Transaction, state: State, changes: Changes, hosts: tuple[s
 def revise_main(
     tx: Transaction, state: State, changes: Changes, prepared: list[Any], page_size: int, **about: Any
 ) -> State:
-    """The next revision of main, whose head the state is; the rest as for ``commit``."""
-    made = commit(tx, state, changes, page_size, **about)
+    """The next revision of main. The state is its head, or was and means the same still; the rest as for
+    ``commit``."""
+    head = lock_main(tx, state, changes, prepared)
+    made = commit(tx, head, changes, page_size, **about)
     apply_derived(tx, state.space_id, prepared)
     emit(
         tx,

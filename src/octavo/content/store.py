@@ -433,6 +433,24 @@ def list_ancestors(tx: Transaction, state: State, page: Page) -> list[Page]:
     return chain[::-1]
 
 
+def trace_pages(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[str, list[Page]]:
+    """Those of these pages that the state has, each behind its ancestors, from the top down: a look-up a level."""
+    found = find_pages(tx, state, page_ids)
+    known, level = dict(found), found
+    while level:
+        above = {page.parent for page in level.values() if page.parent is not None} - known.keys()
+        level = find_pages(tx, state, above)
+        known |= level
+    traced = {}
+    for id, page in found.items():
+        chain = {id: page}
+        while page.parent in known and page.parent not in chain:
+            page = known[page.parent]
+            chain[page.id] = page
+        traced[id] = [*chain.values()][::-1]
+    return traced
+
+
 class ItemFields(Struct, forbid_unknown_fields=True):
     """The shape of the column ``item_versions.fields``."""
 

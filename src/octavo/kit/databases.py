@@ -8,8 +8,9 @@ from ..errors import Unavailable
 from .db import Database, SqliteDatabase
 
 
-def open_database(url: str, threads: int = 8) -> Database:
-    """``sqlite:///path`` or ``postgresql://...``. Raises Unavailable naming what is wrong."""
+def open_database(url: str, connections: int = 8) -> Database:
+    """``sqlite:///path`` or ``postgresql://...``; ``connections``: at most so many to PostgreSQL. Raises Unavailable
+    naming what is wrong."""
     if url.startswith("sqlite:///"):
         try:
             return SqliteDatabase(url.removeprefix("sqlite:///"))
@@ -19,6 +20,5 @@ def open_database(url: str, threads: int = 8) -> Database:
         # Loaded only where it is used: the driver takes longer to load than all of SQLite.
         from .postgres import PostgresDatabase
 
-        # Two more than threads: the job worker and the listener ask beside them.
-        return PostgresDatabase(url, threads + 2)
+        return PostgresDatabase(url, connections)
     raise Unavailable(f"OCTAVO_DATABASE_URL: expected sqlite:///path or postgresql://..., got {url!r}")

@@ -11,7 +11,7 @@ import os
 import re
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -27,11 +27,19 @@ _SPREAD = re.compile(r"\bIN :(\w+)")
 
 log = logging.getLogger("octavo.db")
 
+TURN_SECONDS = 10.0
+"""How long a write waits for its turn, before who asked is told to try again."""
+
 
 def out_of_reach(error: Exception) -> OutOfReach:
     """What callers are told when the engine fails for no fault of the statement; the log has the reason."""
     log.error("database: %s", error)
     return OutOfReach("The database cannot be reached just now. Try again in a moment.")
+
+
+def no_turn() -> OutOfReach:
+    """What callers are told when others write all the time."""
+    return OutOfReach("Others are writing just now. Nothing was changed; try again in a moment.")
 
 
 class RetryTransaction(Exception):
@@ -220,6 +228,7 @@ class SqliteDatabase(Database):
         self._write_lock = threading.RLock()
         self._all: list[sqlite3.Connection] = []
         self._writer = self._connect()
+        self._writer.execute(f"PRAGMA busy_timeout={TURN_SECONDS * 1000:.0f}")
         # data_version counts differ between connections: one of them counts for all threads.
         self._watcher = self._connect()
         self._watcher_lock = threading.Lock()
@@ -270,25 +279,33 @@ class SqliteDatabase(Database):
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
-        with self._write_lock:
-            if self._writer.in_transaction:
-                raise RuntimeError("a write transaction inside another")
-            try:
-                self._writer.execute("BEGIN IMMEDIATE")
-            except sqlite3.Error as error:
-                raise _explained(error) from error
-            transaction = _SqliteTransaction(self._writer)
-            try:
-                yield transaction
-                self._writer.execute("COMMIT")
-            except BaseException as error:
-                if self._writer.in_transaction:
-                    self._writer.execute("ROLLBACK")
-                if isinstance(error, sqlite3.Error):
-                    raise _explained(error) from error
-                raise
+        if not self._write_lock.acquire(timeout=TURN_SECONDS):
+            raise no_turn()
+        try:
+            transaction = yield from self._written()
+        finally:
+            self._write_lock.release()
         for effect in transaction._after_commit:
             effect()
+
+    def _written(self) -> Generator[Transaction, None, Transaction]:
+        if self._writer.in_transaction:
+            raise RuntimeError("a write transaction inside another")
+        try:
+            self._writer.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            raise _explained(error) from error
+        transaction = _SqliteTransaction(self._writer)
+        try:
+            yield transaction
+            self._writer.execute("COMMIT")
+        except BaseException as error:
+            if self._writer.in_transaction:
+                self._writer.execute("ROLLBACK")
+            if isinstance(error, sqlite3.Error):
+                raise _explained(error) from error
+            raise
+        return transaction
 
     def generation(self) -> int | None:
         local = self._reader()

@@ -94,11 +94,15 @@ class Dispatcher:
         context: Context,
         authenticate: Callable[[Call], str | None],
         pool: ThreadPoolExecutor,
+        writers: ThreadPoolExecutor,
     ) -> None:
+        """Operations that only read run in ``pool``, others in ``writers``: who waits for a lock keeps no reader
+        waiting."""
         self.context = context
         self._authenticate = authenticate
         self._limiter = RateLimiter(context.settings.rate_limit)
         self._pool = pool
+        self._writers = writers
 
     # --- the way of one request -----------------------------------------------------------------------
 
@@ -114,6 +118,7 @@ class Dispatcher:
         reader = _body_reader(operation)
         # A look-up in SQLite is done sooner than a thread has been woken; PostgreSQL is another process.
         quick = operation.quick and self.context.db.engine == "sqlite"
+        pool = self._pool if operation.method == "GET" else self._writers
 
         async def answer(request: Request) -> Answer:
             call = Call(
@@ -133,7 +138,7 @@ class Dispatcher:
                 call.body = await request.read(operation.body_limit)
             if quick:
                 return self.run(call, reader)
-            return await loop.run_in_executor(self._pool, self.run, call, reader)
+            return await loop.run_in_executor(pool, self.run, call, reader)
 
         return answer
 
@@ -289,6 +294,7 @@ def api_edge(
     pool: ThreadPoolExecutor,
     metrics: Metrics,
     compressor: Compressor,
+    closing: Sequence[Callable[[], None]] = (),
 ) -> Edge:
     """The application of the table, with ``others`` beside it."""
     settings = dispatcher.context.settings
@@ -302,4 +308,5 @@ def api_edge(
         preflight=_PREFLIGHT,
         proxies=parse_networks(settings.trusted_proxies),
         query_limit=settings.query_limit,
+        closing=closing,
     )

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from secrets import token_hex
-from typing import Any
+from typing import Any, LiteralString, TypeAlias
 
 import psycopg
 from psycopg import sql as pg_sql
@@ -15,7 +15,17 @@ from psycopg.types.numeric import IntDumper
 from psycopg_pool import ConnectionPool
 
 from ..errors import OutOfReach, Unavailable
-from .db import Cursor, Database, Engine, LockTimeout, RetryTransaction, Row, Transaction, out_of_reach
+from .db import (
+    TURN_SECONDS,
+    Cursor,
+    Database,
+    Engine,
+    LockTimeout,
+    RetryTransaction,
+    Row,
+    Transaction,
+    out_of_reach,
+)
 
 _PARAMETER = re.compile(r"'(?:[^']|'')*'|(?<![:\w]):([a-zA-Z_]\w*)|%")
 
@@ -67,24 +77,32 @@ _CONNECT_SECONDS = 5
 _CHANNEL = "octavo_changed"
 _MIGRATION = 0x6F637461766F  # "octavo", as a number: the advisory lock of whoever migrates
 _LOCK_TIMEOUT = "5s"
+_BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+# In one message, and for this transaction alone: so it also works through a proxy that shares connections.
+_BEGIN_WRITE = "BEGIN; SET LOCAL lock_timeout = '10s'"
+
+Pool: TypeAlias = "ConnectionPool[psycopg.Connection[Row]]"
 
 
 class PostgresDatabase(Database):
     engine: Engine = "postgresql"
     row_errors = (psycopg.IntegrityError, psycopg.DataError, psycopg.errors.ProgramLimitExceeded)
 
-    def __init__(self, url: str, size: int) -> None:
+    def __init__(self, url: str, connections: int) -> None:
+        """``connections``: at most so many, one of them to listen; half of the others are for writes, so that who
+        waits for a row keeps no reader waiting."""
         self._url = url
         self._local = threading.local()
-        self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
-            url, min_size=1, max_size=size, open=False, configure=self._configure, kwargs={"autocommit": True}
-        )
+        writes = max(1, (connections - 1) // 2)
+        self._reads = self._pool(max(1, connections - 1 - writes))
+        self._writes = self._pool(writes)
         try:
             # Asked once without the pool, which would try again and again without saying what is wrong.
             psycopg.connect(url, connect_timeout=_CONNECT_SECONDS).close()
-            self._pool.open(wait=True, timeout=_CONNECT_SECONDS)
+            for pool in (self._reads, self._writes):
+                pool.open(wait=True, timeout=_CONNECT_SECONDS)
         except psycopg.Error as error:
-            self._pool.close()
+            self._close_pools()
             raise Unavailable(f"OCTAVO_DATABASE_URL: {error}") from None
         self._name = token_hex(8)
         self._generation = 0
@@ -93,26 +111,41 @@ class PostgresDatabase(Database):
         self._closing = threading.Event()
         self._listener: threading.Thread | None = None
 
+    def _pool(self, size: int) -> Pool:
+        return ConnectionPool(
+            self._url,
+            min_size=1,
+            max_size=size,
+            open=False,
+            configure=self._configure,
+            kwargs={"autocommit": True},
+        )
+
+    def _close_pools(self) -> None:
+        self._reads.close()
+        self._writes.close()
+
     @staticmethod
     def _configure(connection: psycopg.Connection[Any]) -> None:
         connection.adapters.register_dumper(bool, _BoolAsInt)
 
     @contextmanager
-    def _begun(self, begin: str) -> Iterator[psycopg.Connection[Row]]:
-        """A connection on which ``begin`` has run. Those that died while nobody used them are replaced."""
-        for left in range(self._pool.max_size, -1, -1):
-            connection = self._pool.getconn(timeout=_CONNECT_SECONDS)
+    def _begun(self, pool: Pool, begin: LiteralString, seconds: float) -> Iterator[psycopg.Connection[Row]]:
+        """A connection of a pool, waited for so long, on which ``begin`` has run. Those that died while nobody used
+        them are replaced."""
+        for left in range(pool.max_size, -1, -1):
+            connection = pool.getconn(timeout=seconds)
             try:
                 connection.execute(begin)
                 break
             except BaseException as error:
-                self._pool.putconn(connection)
+                pool.putconn(connection)
                 if not left or not isinstance(error, _FAILURES):
                     raise
         try:
             yield connection
         finally:
-            self._pool.putconn(connection)
+            pool.putconn(connection)
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
@@ -122,7 +155,7 @@ class PostgresDatabase(Database):
             return
         try:
             generation = self._current_generation()
-            with self._begun("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as connection:
+            with self._begun(self._reads, _BEGIN_READ, _CONNECT_SECONDS) as connection:
                 self._local.generation = generation
                 self._local.read = _PostgresTransaction(connection)
                 try:
@@ -137,7 +170,7 @@ class PostgresDatabase(Database):
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         try:
-            with self._begun("BEGIN") as connection:
+            with self._begun(self._writes, _BEGIN_WRITE, TURN_SECONDS) as connection:
                 transaction = _PostgresTransaction(connection)
                 try:
                     yield transaction
@@ -195,6 +228,7 @@ class PostgresDatabase(Database):
         try:
             with self.write() as tx:
                 # Without a limit: whoever migrates just now may take long.
+                tx.run("SET LOCAL lock_timeout = 0")
                 tx.value("SELECT pg_advisory_xact_lock(:key)", key=_MIGRATION)
                 # With one: who waits for a table holds up everybody who wants it afterwards.
                 tx.run(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'")
@@ -206,4 +240,4 @@ class PostgresDatabase(Database):
 
     def close(self) -> None:
         self._closing.set()
-        self._pool.close()
+        self._close_pools()

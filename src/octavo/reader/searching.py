@@ -19,9 +19,9 @@ def search_site(tx: Transaction, visit: SiteVisit, query: str) -> SearchAnswer:
     if not query.strip() or not spaces:
         return SearchAnswer(query=query)
     sees = _Sight(spaces)
-    found = search_pages(tx, list(spaces), query, sees)[:_HITS]
+    found = search_pages(tx, list(spaces), query, _HITS, sees=sees).hits[:_HITS]
     hits = [_hit(spaces[hit.space_id], hit) for hit in with_snippets(tx, found)]
-    suggestions = suggest(tx, list(spaces), query, sees, _SUGGESTIONS) if not hits else []
+    suggestions = suggest(tx, list(spaces), query, _SUGGESTIONS, sees) if not hits else []
     return SearchAnswer(query=query, hits=tuple(hits), suggestions=tuple(suggestions))
 
 

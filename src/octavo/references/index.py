@@ -8,7 +8,7 @@ over them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from typing import Any
 
 import msgspec
@@ -256,6 +256,32 @@ def prepare(
 ) -> Delta:
     """What a revision of main changes in the rows, found before its transaction begins."""
     return derive(tx, state, changes, hosts, anew=anew)
+
+
+def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[str], delta: Delta) -> bool:
+    """Whether neither what is written asked after the pages that others changed, nor what these have now asks after
+    what is written. Where no page moved, anchors are all that may be different."""
+    if any(row.space_id == space_id and row.owner_id in moved for row in [*delta.old.values(), *delta.new]):
+        return False
+    stale = tuple(question("anchor", f"{page_id}#") for page_id in moved)
+    for row in delta.new:
+        for there, what in msgspec.json.decode(row.asked, type=list[Question]):
+            if there == space_id and what.startswith(stale):
+                return False
+    for page_id in changes.pages:
+        low = question("anchor", f"{page_id}#")
+        found = tx.value(
+            """SELECT 1 FROM reference_questions
+               WHERE asked_in = :space AND question >= :low AND question < :high
+                 AND space_id = :space AND owner_id IN :moved LIMIT 1""",
+            space=space_id,
+            low=low,
+            high=low[:-1] + chr(ord(low[-1]) + 1),
+            moved=moved,
+        )
+        if found is not None:
+            return False
+    return True
 
 
 def apply(tx: Transaction, space_id: str, delta: Delta) -> None:

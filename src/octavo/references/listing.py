@@ -35,10 +35,21 @@ _SHOWN = """CASE
 _KEY = "CASE WHEN {hidden} THEN 'hidden ' || r.owner_id || ' ' || r.place ELSE r.target_key END"
 
 # The spaces and collections that a space refers to, and those that refer to it.
-_NEIGHBOURS = """SELECT target_space FROM content_references WHERE space_id = :space
-                 UNION SELECT target FROM content_references WHERE space_id = :space AND kind = 'collection'
-                 UNION SELECT space_id FROM content_references WHERE target_space = :space
-                 UNION SELECT id FROM {new} AS n"""
+
+
+def _different(name: str, column: str, where: str) -> str:
+    """SQL of the different values that a column of references has, each found by a step in an index: a space has few
+    neighbours and many references."""
+    least = f"SELECT min({column}) AS id FROM content_references WHERE {where}"
+    return f"""{name}(id) AS ({least} UNION ALL
+                 SELECT ({least} AND {column} > {name}.id) FROM {name} WHERE {name}.id IS NOT NULL)"""
+
+
+_NEIGHBOURS = f"""WITH RECURSIVE {_different("named", "target_space", "space_id = :space")},
+    {_different("collected", "target", "space_id = :space AND kind = 'collection'")},
+    {_different("naming", "space_id", "target_space = :space")}
+  SELECT id FROM named UNION SELECT id FROM collected UNION SELECT id FROM naming
+  UNION SELECT id FROM {{new}} AS n"""
 
 
 class Overlay(Struct, frozen=True):

@@ -2,11 +2,11 @@
 
 from . import tables as tables
 from .presenting import search_spaces
-from .querying import MAX_SEARCH, PageHit, Part, SectionHit, search_pages, suggest, with_snippets
+from .querying import MAX_SEARCH, PageHit, Part, Results, SectionHit, search_pages, suggest, with_snippets
 from .store import Found
-from .wire import SearchQuery, SearchSpace
+from .wire import SearchListing, SearchQuery, SearchSpace
 
 __all__ = [
-    "Found", "MAX_SEARCH", "PageHit", "Part", "SearchQuery", "SearchSpace", "SectionHit", "search_pages",
-    "search_spaces", "suggest", "tables", "with_snippets",
+    "Found", "MAX_SEARCH", "PageHit", "Part", "Results", "SearchListing", "SearchQuery", "SearchSpace",
+    "SectionHit", "search_pages", "search_spaces", "suggest", "tables", "with_snippets",
 ]  # fmt: skip

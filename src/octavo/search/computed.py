@@ -21,7 +21,7 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..spaces import get_space
 from . import store
-from .indexing import INDEXED, Entry, Prepared, cut, titles
+from .indexing import INDEXED, Prepared, page_text
 
 
 def order_indexing(tx: Transaction, space_id: str) -> None:
@@ -33,12 +33,9 @@ def order_indexing(tx: Transaction, space_id: str) -> None:
 
 def apply(tx: Transaction, space_id: str, prepared: Prepared) -> None:
     """Brings the index up to the revision that this transaction makes."""
-    store.remove_pages(tx, space_id, prepared.gone)
-    store.count_words(
-        tx,
-        space_id,
-        [store.add_page(tx, space_id, e.page_id, e.titles, e.sections) for e in prepared.entries()],
-    )
+    lost = store.remove_pages(tx, space_id, prepared.gone)
+    gained = store.add_pages(tx, space_id, prepared.pages())
+    store.count_words(tx, space_id, gained, lost)
     if prepared.computes or (prepared.gone and store.has_computed(tx, space_id)):
         order_indexing(tx, space_id)
 
@@ -60,14 +57,11 @@ def index_computed_pages(context: Context, space_id: str) -> None:
         for page in expand(tx, state, None).pages:
             deadlines.check()
             if page.kind in INDEXED:
-                prepared.add(Entry(page.id, titles(page), cut(page, _document(tx, space_id, page))))
+                prepared.add(page_text(tx, space_id, page, _document(tx, space_id, page)))
     with context.db.write() as tx:
-        store.remove_pages(tx, space_id, store.list_computed(tx, space_id))
-        words = [
-            store.add_page(tx, space_id, e.page_id, e.titles, e.sections, computed=True)
-            for e in prepared.entries()
-        ]
-        store.count_words(tx, space_id, words)
+        lost = store.remove_pages(tx, space_id, store.list_computed(tx, space_id))
+        gained = store.add_pages(tx, space_id, prepared.pages(), computed=True)
+        store.count_words(tx, space_id, gained, lost)
         jobs.finish(tx)
 
 

@@ -1,34 +1,33 @@
 """Keeping the index true: every revision of main indexes the pages it changed, in its own transaction.
 
-Texts are cut into sections before the transaction begins and wait in a spool on disk, so that neither the write
-lock nor the memory grows with what is written.
+Texts are cut into sections and words before the transaction begins and wait in a spool on disk, so that neither the
+write lock nor the memory grows with what is written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
+from contextlib import suppress
 from tempfile import SpooledTemporaryFile
 
 import msgspec
-from msgspec import Struct
 
-from ..content import Changes, State, list_pages, main_state, read_source
+from ..content import Changes, State, list_pages, main_state, read_source, rebuild_derived
 from ..core.document import Document, close_conditions, sections
+from ..core.links import app_hosts
 from ..core.pages import Page
+from ..errors import NotFound
+from ..kit.context import Context
 from ..kit.db import Transaction
+from ..kit.jobs import enqueue, job
 from . import store
-from .store import SectionText
+from .store import PageText, SectionText
 
 _IN_MEMORY = 4 * 1024 * 1024
+_SECONDS = 3600.0
 INDEXED = ("document", "group")
 _MAX_BODY = 50_000
 """Characters of one section that are indexed; a longer one is a table of data, not text."""
-
-
-class Entry(Struct, array_like=True):
-    page_id: str
-    titles: str
-    sections: list[SectionText]
 
 
 class Prepared:
@@ -40,14 +39,14 @@ class Prepared:
         self.computes = False
         self._spool = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed with the object
 
-    def add(self, entry: Entry) -> None:
-        raw = msgspec.msgpack.encode(entry)
+    def add(self, page: PageText) -> None:
+        raw = msgspec.msgpack.encode(page)
         self._spool.write(len(raw).to_bytes(4, "big") + raw)
 
-    def entries(self) -> Iterator[Entry]:
+    def pages(self) -> Iterator[PageText]:
         self._spool.seek(0)
         while head := self._spool.read(4):
-            yield msgspec.msgpack.decode(self._spool.read(int.from_bytes(head, "big")), type=Entry)
+            yield msgspec.msgpack.decode(self._spool.read(int.from_bytes(head, "big")), type=PageText)
 
 
 def prepare(
@@ -59,16 +58,21 @@ def prepare(
         prepared.gone.append(page_id)
         prepared.computes = prepared.computes or (page is not None and page.kind == "computed")
         if page is not None and page.kind in INDEXED:
-            prepared.add(Entry(page_id, titles(page), cut(page, read_source(tx, page.body))))
+            prepared.add(page_text(tx, state.space_id, page, read_source(tx, page.body)))
     return prepared
 
 
-def titles(page: Page) -> str:
+def page_text(tx: Transaction, space_id: str, page: Page, document: Document) -> PageText:
+    """A page as it is written to the index, with this text."""
+    return store.prepare_page(tx, space_id, page.id, _titles(page), _cut(page, document))
+
+
+def _titles(page: Page) -> str:
     """What navigation calls it and, where that differs, what it calls itself; a line each."""
     return "\n".join(dict.fromkeys(title for title in (page.link_title, page.title) if title))
 
 
-def cut(page: Page, document: Document) -> list[SectionText]:
+def _cut(page: Page, document: Document) -> list[SectionText]:
     """A page's text by sections, with its description in front."""
     found = [
         SectionText(part.id, part.title, part.text[:_MAX_BODY], part.conditions)
@@ -80,6 +84,13 @@ def cut(page: Page, document: Document) -> list[SectionText]:
         return [SectionText(None, "", about), *found]
     found[lead] = SectionText(None, "", f"{about}\n{found[lead].body}".strip())
     return found
+
+
+def is_still_true(
+    tx: Transaction, space_id: str, changes: Changes, moved: Set[str], prepared: Prepared
+) -> bool:
+    """What a page says depends on no other page."""
+    return True
 
 
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
@@ -95,3 +106,16 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
     if there.wrong_words:
         return f"search: {there.wrong_words} words are counted wrongly"
     return None
+
+
+def follow_transfer(tx: Transaction, space_id: str, organization_id: str) -> None:
+    """Another organization is searched for the space's words from now on: they are indexed anew. Until then only
+    searches of the space itself, or of few spaces, find it."""
+    enqueue(tx, "indexSpace", organization=organization_id, key=f"index-{space_id}", space_id=space_id)
+
+
+@job("indexSpace", seconds=_SECONDS)
+def index_space(context: Context, space_id: str) -> None:
+    """Makes everything derived from a space anew."""
+    with suppress(NotFound):  # purged meanwhile
+        rebuild_derived(context.db, space_id, app_hosts(context.settings.url))

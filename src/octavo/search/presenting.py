@@ -5,30 +5,91 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from ..content import expand, find_page, list_ancestors, main_state
+from msgspec import UNSET
+
+from ..content import expand, main_state, trace_pages
+from ..core.pages import Page
 from ..kit.db import Transaction
 from ..kit.operation import Call
-from ..kit.pagination import Listing, PageQuery, decode_token, present_slice, slice_rows
+from ..kit.pagination import Next, Slice, decode_token, slice_rows
 from ..spaces import get_titles
-from .querying import PageHit, search_pages, with_snippets
-from .wire import Ancestor, SearchPage, SearchQuery, SearchSection, SearchSpace, SearchUrls
+from .querying import PageHit, Results, search_pages, with_snippets
+from .wire import Ancestor, SearchListing, SearchPage, SearchQuery, SearchSection, SearchSpace, SearchUrls
 
 T = TypeVar("T")
+U = TypeVar("U")
+
+_PAGES_OF_SPACE = 10
+"""Pages shown of each space, where several are searched."""
 
 
-def present_page(call: Call, tx: Transaction, hit: PageHit) -> SearchPage | None:
-    state = main_state(tx, hit.space_id)
-    page = find_page(tx, state, hit.page_id)
-    if page is not None:
-        ancestors = list_ancestors(tx, state, page)
-    else:
+def search_space(tx: Transaction, call: Call, space_id: str, query: SearchQuery) -> SearchListing[SearchPage]:
+    """The pages of a space that match, best first."""
+    start, end = _asked(query)
+    found = search_pages(tx, [space_id], query.query, end)
+    rows = _slice(found.hits[start:end], start, query, found)
+    pages = _present_pages(call, tx, rows.rows)
+    return _present_slice(rows, [pages[hit] for hit in rows.rows if hit in pages], found)
+
+
+def search_spaces(
+    tx: Transaction, call: Call, space_ids: Sequence[str], query: SearchQuery
+) -> SearchListing[SearchSpace]:
+    """Those of these spaces that have pages that match, best first, each with its best pages."""
+    start, end = _asked(query)
+    found = search_pages(tx, space_ids, query.query, end, by_space=True)
+    grouped: dict[str, list[PageHit]] = {}
+    for hit in found.hits:
+        grouped.setdefault(hit.space_id, []).append(hit)
+    rows = _slice(list(grouped.items())[start:end], start, query, found)
+    titles = get_titles(tx, [space_id for space_id, _ in rows.rows])
+    pages = _present_pages(call, tx, [hit for _, hits in rows.rows for hit in hits[:_PAGES_OF_SPACE]])
+    items = [
+        SearchSpace(
+            id=space_id, title=titles[space_id].title, pages=[pages[hit] for hit in hits if hit in pages]
+        )
+        for space_id, hits in rows.rows
+    ]
+    return _present_slice(rows, items, found)
+
+
+def _present_pages(call: Call, tx: Transaction, hits: Sequence[PageHit]) -> dict[PageHit, SearchPage]:
+    """The hits that are to be shown, with their snippets; their pages are read at once. Computed pages that the
+    caller may not see, or that are there no longer, are left out."""
+    by_space: dict[str, list[str]] = {}
+    for hit in hits:
+        by_space.setdefault(hit.space_id, []).append(hit.page_id)
+    traced = {
+        (space_id, page_id): chain
+        for space_id, page_ids in by_space.items()
+        for page_id, chain in _trace_pages(call, tx, space_id, page_ids).items()
+    }
+    return {
+        hit: _present_page(call, quoted, traced[hit.space_id, hit.page_id])
+        for hit, quoted in zip(hits, with_snippets(tx, hits), strict=True)
+        if (hit.space_id, hit.page_id) in traced
+    }
+
+
+def _trace_pages(
+    call: Call, tx: Transaction, space_id: str, page_ids: Sequence[str]
+) -> dict[str, list[Page]]:
+    """Those of these pages that are there for the caller, each behind its ancestors."""
+    state = main_state(tx, space_id)
+    traced = trace_pages(tx, state, page_ids)
+    others = [page_id for page_id in page_ids if page_id not in traced]
+    if others:
         # A computed page is there for those who may see what it is made of.
         expansion = expand(tx, state, call.actor)
-        page = expansion.find(hit.page_id)
-        if page is None:
-            return None
-        ancestors = expansion.list_ancestors(tx, state, page)
-    path = "/".join(p.slug for p in [*ancestors, page])
+        for page_id in others:
+            if (page := expansion.find(page_id)) is not None:
+                traced[page_id] = [*expansion.list_ancestors(tx, state, page), page]
+    return traced
+
+
+def _present_page(call: Call, hit: PageHit, chain: Sequence[Page]) -> SearchPage:
+    *ancestors, page = chain
+    path = "/".join(p.slug for p in chain)
     url = f"{call.settings.url}/s/{hit.space_id}/{path}"
     return SearchPage(
         id=page.id,
@@ -49,36 +110,24 @@ def present_page(call: Call, tx: Transaction, hit: PageHit) -> SearchPage | None
     )
 
 
-def page_of(items: Sequence[T], query: PageQuery) -> tuple[Sequence[tuple[int, T]], int]:
-    """Results are ranked anew for each call: their page token is how many were shown."""
+def _asked(query: SearchQuery) -> tuple[int, int]:
+    """Which results to read: from the first of them to one more than asked for.
+
+    They are ranked anew for each call: their page token is how many were gone through."""
     after = decode_token(query.page, int)
     start = after[0] if after and after[0] >= 0 else 0
-    return list(enumerate(items, 1))[start : start + query.limit + 1], len(items)
+    return start, start + query.limit + 1
 
 
-def search_spaces(
-    tx: Transaction, call: Call, space_ids: Sequence[str], query: SearchQuery
-) -> Listing[SearchSpace]:
-    """Those of these spaces that have pages that match, best first, each with its pages."""
-    grouped: dict[str, list[PageHit]] = {}
-    for hit in search_pages(tx, list(space_ids), query.query):
-        grouped.setdefault(hit.space_id, []).append(hit)
-    rows, count = page_of(list(grouped.items()), query)
-    titles = get_titles(tx, [space_id for _, (space_id, _) in rows])
-    shown = [
-        (
-            n,
-            SearchSpace(
-                id=space_id,
-                title=titles[space_id].title,
-                pages=[
-                    page
-                    for hit in with_snippets(tx, hits)
-                    if (page := present_page(call, tx, hit)) is not None
-                ],
-            ),
-        )
-        for n, (space_id, hits) in rows
-    ]
-    found = slice_rows(shown, query.limit, count, lambda item: (item[0],))
-    return present_slice(found, lambda item: item[1])
+def _slice(results: Sequence[T], start: int, query: SearchQuery, found: Results) -> Slice[T]:
+    rows = slice_rows(list(enumerate(results, start + 1)), query.limit, found.count, lambda row: (row[0],))
+    return Slice([result for _, result in rows.rows], rows.count, rows.next_token)
+
+
+def _present_slice(rows: Slice[T], items: list[U], found: Results) -> SearchListing[U]:
+    return SearchListing(
+        items=items,
+        count=rows.count,
+        next=Next(rows.next_token) if rows.next_token else UNSET,
+        count_is_lower_bound=UNSET if found.is_exact else True,
+    )

@@ -1,8 +1,12 @@
 """From what somebody typed to the pages it means.
 
-All words first, in their exact form and stemmed; what is found nowhere is looked for one typing error away; only
-when all that gives too little, any of the words. What comes back from the engine is scored once more, alike on
-both engines: a title or heading that is just what was asked for comes first. Snippets are made for what is shown.
+All words first, in any form; what is found nowhere is looked for one typing error away; only when all that gives too
+little, any of the words. What comes back from the engine is scored once more, alike on both engines: a title or
+heading that is just what was asked for comes first. Snippets are made for what is shown.
+
+The engine gives what matches in windows of so many sections, in the order of their ids: each is ranked by itself, and
+one is read only where those before it hold too few pages. Of what matches more often than one window holds, titles and
+headings come first.
 """
 
 from __future__ import annotations
@@ -10,7 +14,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from itertools import islice
 
 import msgspec
 from msgspec import Struct
@@ -18,17 +21,20 @@ from msgspec import Struct
 from ..errors import BadRequest
 from ..kit.db import Transaction
 from . import store
-from .store import Found, Term
-from .tokens import Marked, Wanted, fold, one_edit_away, stem, tokens, without_ending, words
+from .function_words import function_words, split_question
+from .store import Found, Scope, Term
+from .tokens import Marked, Wanted, fold, is_cjk, one_edit_away, stem, tokens, without_ending, words
 
-_CANDIDATES = 60
-_FILLING = 20
+_WINDOW = 1000
+"""Sections ranked together."""
+MAX_COUNT = 1000
+"""Up to so many results are counted exactly; behind them, only those that were looked at."""
 _ENOUGH = 10
-_DEEPER, _DEEPEST = 4, 4000
-"""How much more is looked through, and how much at most, where what is not seen takes the room of what is."""
-_SUGGESTED = 12
+_READ = 50
+"""Of so many sections, the best, it is read whether they have just what was typed."""
 _RARE = 2
 _MIN_TYPO = 4
+_MIN_BEGUN = 3
 _MAX_REWRITES = 8
 MAX_SEARCH = 512
 """Characters of a query."""
@@ -40,11 +46,17 @@ _LONGEST = 200
 _SECTIONS = 3
 _EVERYWHERE = 0.25
 _MANY_PAGES = 1000
+_SUGGESTED = 12
 
 # What a way of matching is worth: how well the words fit counts as much as the engine's own order among them.
-_EXACT, _STEMMED, _REPAIRED, _ANY = 100.0, 90.0, 60.0, 0.0
+_ALL, _REPAIRED, _ANY = 90.0, 60.0, 0.0
 _OTHER_FORM, _BEGUN, _GUESSED = 0.95, 0.9, 0.9
 _ORDER, _TITLE, _HEADING = 20.0, 80.0, 45.0
+_TYPED, _VERBATIM, _CALLED = 10.0, 20.0, 100.0
+"""The words as they were typed; all of it, as it was typed; called just so."""
+
+_CHUNK = re.compile(r"\S+")
+_IDENTIFIER = re.compile(r"(?=.*\w)\S*[^\w\s]\S*\w")
 
 
 class Part(Struct, frozen=True):
@@ -73,66 +85,125 @@ class PageHit(Struct, frozen=True):
     shown: frozenset[str]
 
 
-def read_query(text: str) -> list[Term]:
-    """The terms of what was typed: words, "phrases", and the last word as a beginning. Raises BadRequest for too
-    many."""
-    terms: list[Term] = []
+class Results(Struct, frozen=True):
+    """The best pages that match; ``count``: how many results there are, or at least (not ``is_exact``) are."""
+
+    hits: tuple[PageHit, ...]
+    count: int
+    is_exact: bool
+
+
+class Query(Struct, frozen=True):
+    """What was typed: its terms, the function words among them, and all of it in lower case."""
+
+    terms: tuple[Term, ...]
+    ignored: frozenset[str]
+    text: str
+
+    @property
+    def is_identifier(self) -> bool:
+        """Whether it is one name with signs in it, such as a path."""
+        return _IDENTIFIER.fullmatch(self.text) is not None
+
+
+def read_query(text: str) -> Query:
+    """The terms of what was typed: words, "phrases", and the last word as a beginning. Function words weigh nothing,
+    unless there is nothing else. Raises BadRequest for too many terms."""
+    found: list[Term] = []
     for match in re.finditer(r'"([^"]*)"|([^"]+)', text):
         if match[1] is not None:
             phrase = tuple(words(match[1]))
             if phrase:
-                terms.append(Term((phrase,)))
+                found.append(Term((phrase,), quoted=True))
             continue
-        for token in match[2].split():
-            found = words(token)
-            if not found:
-                continue
-            # A composed word is looked for whole, or by all of its parts in a row.
-            alternatives: list[tuple[str, ...]] = [(found[0],)]
-            if len(found) > 1:
-                alternatives.append(tuple(found[1:]))
-            terms.append(Term(tuple(alternatives)))
-    if len(terms) > MAX_TERMS:
+        for chunk in _CHUNK.findall(match[2]):
+            found += _read_chunk(chunk)
+    if len(found) > MAX_TERMS:
         raise BadRequest(f"query: more than {MAX_TERMS} words and phrases")
-    if terms and not text.endswith((" ", '"')):
+    ignored = function_words(term.word for term in found if term.word and not term.quoted)
+    terms = [term for term in found if term.quoted or term.word not in ignored]
+    if not terms:
+        terms, ignored = found, frozenset()
+    # A function word behind it ends the last word, too.
+    if terms and terms[-1] is found[-1] and not text.endswith((" ", '"')):
         terms[-1] = msgspec.structs.replace(terms[-1], prefix=True)
+    return Query(tuple(terms), ignored, " ".join(text.replace('"', " ").split()).casefold())
+
+
+def _read_chunk(chunk: str) -> list[Term]:
+    """The terms of what was typed without a space in it."""
+    cut = tokens(chunk)
+    if not any(map(is_cjk, cut)):
+        found = tuple(words(chunk))
+        if not found:
+            return []
+        if len(cut) > 1:
+            # A path, or words with hyphens: in a row, as in the texts.
+            return [Term((found,))]
+        # A composed word is looked for whole, or by all of its parts in a row.
+        return [Term(((found[0],), found[1:]) if len(found) > 1 else (found,))]
+    terms = []
+    for token in cut:
+        if not is_cjk(token):
+            terms += _read_chunk(token)
+            continue
+        for part in split_question(token):
+            # Texts are indexed by pairs: of a single character, every pair that it begins.
+            terms.append(Term((tuple(words(part)),), prefix=len(part) == 1))
     return terms
 
 
-def _near(tx: Transaction, space_ids: Sequence[str], word: str) -> list[str]:
+def _near(tx: Transaction, scope: Scope, word: str) -> list[str]:
     """The known words one error away from it, or from what it is a form of; the likeliest first."""
     if len(word) < _MIN_TYPO:
         return []
-    found = store.pages_with(tx, space_ids, one_edit_away(word))
+    found = store.pages_with(tx, scope, one_edit_away(word))
     if not found:
         forms = {near for form in without_ending(word) for near in (form, *one_edit_away(form))}
-        found = store.pages_with(tx, space_ids, forms)
+        found = store.pages_with(tx, scope, forms)
     # Hardly anybody mistypes the first letter.
     return sorted(found, key=lambda near: (near[0] != word[0], -found[near], near))[:_MAX_REWRITES]
 
 
 def _repaired(
-    tx: Transaction, space_ids: Sequence[str], terms: Sequence[Term], pages: dict[str, int], most: float
+    tx: Transaction, scope: Scope, terms: Sequence[Term], pages: dict[str, int], most: float
 ) -> list[Term]:
     """The terms; those that stand on at most so many pages also one typing error away."""
     return [
-        msgspec.structs.replace(term, near=tuple(_near(tx, space_ids, word)))
+        msgspec.structs.replace(term, near=tuple(_near(tx, scope, word)))
         if (word := term.word) and pages.get(word, 0) <= most
         else term
         for term in terms
     ]
 
 
+def _begun(tx: Transaction, scope: Scope, terms: Sequence[Term]) -> list[Term]:
+    """The terms; the one that may go on also as those words whose stems no longer begin with it."""
+    last = terms[-1] if terms else None
+    if last is None or not last.prefix or last.word is None or len(last.word) < _MIN_BEGUN:
+        return list(terms)
+    stems = [stem(word) for word in store.words_beginning(tx, scope, last.word)]
+    begun = tuple(dict.fromkeys(found for found in stems if not found.startswith(last.word)))
+    return [*terms[:-1], msgspec.structs.replace(last, begun=begun)]
+
+
 def _telling(terms: Sequence[Term], pages: dict[str, int]) -> list[Term]:
-    """The terms without words that stand nearly everywhere: to find them costs most and tells least."""
+    """The terms without words that stand nearly everywhere: to find them costs most and says least."""
     most = max(_MANY_PAGES, _EVERYWHERE * pages.get("", 0))
     return [term for term in terms if not (term.word and pages.get(term.word, 0) > most)] or list(terms)
 
 
 def _rarest(terms: Sequence[Term], pages: dict[str, int]) -> list[Term]:
-    """The terms worth filling up with: of those that stand on many pages none, unless all do."""
-    few = [term for term in terms if not (term.word and pages.get(term.word, 0) > _MANY_PAGES)]
-    return few or _telling(terms, pages)
+    """The terms worth filling up with: of those that stand on many pages none, unless all do. Of what was not asked
+    for as a phrase, each word."""
+    loose: list[Term] = []
+    for term in terms:
+        if term.word or term.quoted:
+            loose.append(term)
+        else:
+            loose += [Term(((word,),)) for word in dict.fromkeys(term.alternatives[0])]
+    few = [term for term in loose if not (term.word and pages.get(term.word, 0) > _MANY_PAGES)]
+    return few or _telling(loose, pages)
 
 
 Sees = Callable[[Found], bool]
@@ -144,100 +215,195 @@ def everything(found: Found) -> bool:
     return True
 
 
-def _match(
-    tx: Transaction,
-    space_ids: Sequence[str],
-    terms: Sequence[Term],
-    sees: Sees,
-    *,
-    every: bool,
-    stemmed: bool,
-    limit: int,
-) -> list[Found]:
-    """The best sections that are seen. While others take their room, more are asked for."""
-    asked = limit
-    while True:
-        rows = store.match(tx, space_ids, terms, every=every, stemmed=stemmed, limit=asked)
-        seen = [row for row in rows if sees(row)]
-        if len(seen) >= limit or len(rows) < asked or asked >= _DEEPEST:
-            return seen[:limit]
-        asked *= _DEEPER
+class _Windows:
+    """What matches, a window at a time."""
+
+    def __init__(
+        self, tx: Transaction, scope: Scope, terms: Sequence[Term], sees: Sees, *, every: bool
+    ) -> None:
+        self._tx, self._scope, self.terms, self._sees = tx, scope, terms, sees
+        self.every = every
+        self._after = 0
+        self.is_last = False
+
+    def first(self) -> list[list[Found]]:
+        """The first window; where it is full, titles and headings that match before it."""
+        window = self.next()
+        if self.is_last:
+            return [window]
+        heads = store.match(self._tx, self._scope, self.terms, every=self.every, heads=True, limit=_WINDOW)
+        return [list(filter(self._sees, heads)), window]
+
+    def next(self) -> list[Found]:
+        rows = store.match(
+            self._tx, self._scope, self.terms, every=self.every, after=self._after, limit=_WINDOW
+        )
+        self.is_last = len(rows) < _WINDOW
+        self._after = rows[-1].id if rows else self._after
+        return list(filter(self._sees, rows))
 
 
 def search_pages(
-    tx: Transaction, space_ids: Sequence[str], text: str, sees: Sees = everything
-) -> list[PageHit]:
-    """The pages of these spaces that match, best first; a bounded number of them, without snippets (``with_snippets``).
+    tx: Transaction,
+    space_ids: Sequence[str],
+    text: str,
+    wanted: int = 1,
+    *,
+    by_space: bool = False,
+    sees: Sees = everything,
+) -> Results:
+    """The pages of these spaces that match, best first: at least ``wanted`` of them (or of spaces with such pages,
+    ``by_space``), where there are so many; without snippets (``with_snippets``).
 
-    Whether the caller may see the spaces is for the caller to have checked. What ``sees`` denies is as if it were
-    not there.
+    Whether the caller may see the spaces is for the caller to have checked. What ``sees`` denies is as if it were not
+    there, but for counts that are not exact.
     """
-    terms = read_query(text)
-    pages = store.pages_with(tx, space_ids, ["", *(term.word for term in terms if term.word)])
-    found: dict[int, tuple[float, Found]] = {}
-
-    def collect(every: bool, stemmed: bool, worth: float) -> None:
-        asked = _telling(terms, pages) if every else _rarest(terms, pages)
-        limit = _CANDIDATES if every else _FILLING
-        rows = _match(tx, space_ids, asked, sees, every=every, stemmed=stemmed, limit=limit)
-        best = max((row.score for row in rows), default=0.0) or 1.0
-        for row in rows:
-            score = worth + _ORDER * row.score / best
-            if row.id not in found or found[row.id][0] < score:
-                found[row.id] = (score, row)
-
-    if all(
-        term.prefix or len(term.alternatives) > 1 or not term.word or term.word in pages for term in terms
-    ):
-        collect(True, False, _EXACT)
-    collect(True, True, _STEMMED)
+    query = read_query(text)
+    scope = store.open_scope(tx, space_ids)
+    if not query.terms or not space_ids:
+        return Results((), 0, True)
+    pages = store.pages_with(tx, scope, ["", *_single(query.terms)])
+    terms = _begun(tx, scope, query.terms)
+    worth = _ALL
+    windows = _Windows(tx, scope, _telling(terms, pages), sees, every=True)
+    found = windows.first()
     for most in (_RARE, math.inf):
-        if found:
+        if any(found):
             break
-        repaired = _repaired(tx, space_ids, terms, pages, most)
+        repaired = _repaired(tx, scope, terms, pages, most)
         if repaired != terms:
-            terms = repaired
-            collect(True, False, _REPAIRED)
-            collect(True, True, _REPAIRED)
-    if len(terms) > 1 and len({row.page_id for _, row in found.values()}) < _ENOUGH:
-        collect(False, True, _ANY)
-    return _gather(terms, found)
+            terms, worth = repaired, _REPAIRED
+            windows = _Windows(tx, scope, _telling(terms, pages), sees, every=True)
+            found = windows.first()
+    scored = [_scored(rows, worth) for rows in found]
+    rarest = _rarest(terms, pages)
+    if len(rarest) > 1 and windows.is_last and len({row.page_id for rows in found for row in rows}) < _ENOUGH:
+        worth = _ANY
+        windows = _Windows(tx, scope, rarest, sees, every=False)
+        # What all words match stands in the first window, before what any of them does.
+        whole = {id: row for rows in scored for id, row in rows.items()}
+        first, *others = [_scored(rows, worth) for rows in windows.first()]
+        scored = [{**first, **whole}, *others]
+    gathered = _Gathered(tx, query, terms, by_space)
+    for rows in scored:
+        gathered.add(rows)
+    while not windows.is_last and gathered.count < wanted:
+        gathered.add(_scored(windows.next(), worth))
+    if windows.is_last:
+        return Results(tuple(gathered.hits), gathered.count, True)
+    count = store.count_matches(
+        tx, scope, windows.terms, every=windows.every, by_space=by_space, most=MAX_COUNT
+    )
+    # Pages found by guessed or rewritten words beside these are few; what was seen is counted in any case.
+    return Results(tuple(gathered.hits), max(count, gathered.count), count < MAX_COUNT)
 
 
-def _gather(terms: Sequence[Term], found: dict[int, tuple[float, Found]]) -> list[PageHit]:
+def _single(terms: Sequence[Term]) -> list[str]:
+    """The words of the terms that are looked up one by one."""
+    return [word for term in terms if not term.quoted for words in term.alternatives for word in words]
+
+
+_Scored = dict[int, tuple[float, Found]]
+
+
+def _scored(rows: Sequence[Found], worth: float) -> _Scored:
+    best = max((row.score for row in rows), default=0.0) or 1.0
+    return {row.id: (worth + _ORDER * row.score / best, row) for row in rows}
+
+
+class _Gathered:
     """Sections gathered by page, with what titles and headings that say what was asked for are worth."""
-    meant = [
-        [
-            _Meant(row, tuple(map(stem, row)), 1.0 if row in term.alternatives else _GUESSED, term.prefix)
-            for row in term.every()
+
+    def __init__(self, tx: Transaction, query: Query, terms: Sequence[Term], by_space: bool) -> None:
+        self._tx, self._query, self._terms, self._by_space = tx, query, terms, by_space
+        self._meant = [
+            [
+                _Meant(row, tuple(map(stem, row)), 1.0 if row in term.alternatives else _GUESSED, term.prefix)
+                for row in term.every()
+            ]
+            for term in terms
         ]
-        for term in terms
-    ]
-    shown = frozenset(word for ways in meant for way in ways for word in (*way.words, *way.stems))
-    wanted = Wanted(shown)
-    pages: dict[tuple[str, str], list[tuple[float, Found]]] = {}
-    likeness: dict[str, float] = {}
-    for score, row in found.values():
+        self._shown = frozenset(
+            word for ways in self._meant for way in ways for word in (*way.words, *way.stems)
+        ) | {begun for term in terms for begun in term.begun}
+        self._wanted = Wanted(self._shown)
+        self._likeness: dict[str, float] = {}
+        self._pages: set[tuple[str, str]] = set()
+        self._spaces: set[str] = set()
+        self.hits: list[PageHit] = []
+
+    @property
+    def count(self) -> int:
+        return len(self._spaces if self._by_space else self._pages)
+
+    def add(self, scored: _Scored) -> None:
+        """Adds the pages of a window behind those of the windows before it."""
+        rows = [
+            (score + self._worth(row), row)
+            for score, row in scored.values()
+            if (row.space_id, row.page_id) not in self._pages
+        ]
+        rows.sort(key=_best_first)
+        rows[:_READ] = self._read(rows[:_READ])
+        rows.sort(key=_best_first)
+        pages: dict[tuple[str, str], list[tuple[float, Found]]] = {}
+        for score, row in rows:
+            pages.setdefault((row.space_id, row.page_id), []).append((score, row))
+        for (space_id, page_id), best in pages.items():
+            # What stands under conditions is kept apart, and shown once with the section that it belongs to.
+            parts: dict[str | None, Found] = {}
+            for _, row in best:
+                parts.setdefault(row.anchor, row)
+            shown = list(parts.values())[:_SECTIONS]
+            sections = tuple(SectionHit(row.id, row.anchor, row.heading) for row in shown)
+            self.hits.append(PageHit(space_id, page_id, best[0][0], sections, self._shown))
+            self._spaces.add(space_id)
+        self._pages |= pages.keys()
+
+    def _worth(self, row: Found) -> float:
+        likeness = self._likeness
         for text in (row.titles, row.heading):
             if text not in likeness:
-                likeness[text] = max(
-                    (_likeness(meant, wanted, line) for line in text.split("\n")), default=0.0
-                )
-        score += _TITLE * likeness[row.titles] + _HEADING * likeness[row.heading]
-        pages.setdefault((row.space_id, row.page_id), []).append((score, row))
-    hits = []
-    for (space_id, page_id), rows in pages.items():
-        rows.sort(key=lambda item: (-item[0], item[1].id))
-        # What stands under conditions is kept apart, and shown once with the section that it belongs to.
-        best: dict[str | None, Found] = {}
-        for _, row in rows:
-            best.setdefault(row.anchor, row)
-        sections = tuple(
-            SectionHit(row.id, row.anchor, row.heading) for row in list(best.values())[:_SECTIONS]
-        )
-        hits.append(PageHit(space_id, page_id, rows[0][0], sections, shown))
-    hits.sort(key=lambda hit: (-hit.score, hit.page_id))
-    return hits
+                likeness[text] = max((self._like(line) for line in text.split("\n")), default=0.0)
+        worth = _TITLE * likeness[row.titles] + _HEADING * likeness[row.heading]
+        names = (*row.titles.split("\n"), row.heading)
+        return worth + (_CALLED if any(name.casefold() == self._query.text for name in names) else 0.0)
+
+    def _like(self, text: str) -> float:
+        return _likeness(self._meant, self._wanted, self._query.ignored, text)
+
+    def _read(self, rows: list[tuple[float, Found]]) -> list[tuple[float, Found]]:
+        """The rows, with what it is worth that they have just what was typed."""
+        if len(rows) < 2:
+            return rows
+        bodies = store.read_bodies(self._tx, [row.id for _, row in rows])
+        typed = [term.alternatives[0] for term in self._terms]
+        whole = self._query.text
+        verbatim = _CALLED if self._query.is_identifier else _VERBATIM if " " in whole else 0.0
+        read = []
+        for score, row in rows:
+            text = f"{row.titles}\n{row.heading}\n{bodies[row.id]}".casefold()
+            if all(word in text for words in typed for word in words):
+                score += _TYPED
+            if verbatim and _stands_in(whole, text):
+                score += verbatim
+            read.append((score, row))
+        return read
+
+
+def _best_first(scored: tuple[float, Found]) -> tuple[float, str, int]:
+    return -scored[0], scored[1].page_id, scored[1].id
+
+
+def _stands_in(name: str, text: str) -> bool:
+    """Whether a name stands in a text, and not as a part of a longer word."""
+    at = text.find(name)
+    while at >= 0:
+        before, after = text[at - 1 : at] if at else "", text[at + len(name) : at + len(name) + 1]
+        if not (before.isalnum() and name[0].isalnum()) and not (after.isalnum() and name[-1].isalnum()):
+            return True
+        at = text.find(name, at + 1)
+    return False
 
 
 class _Meant(Struct, frozen=True):
@@ -249,9 +415,12 @@ class _Meant(Struct, frozen=True):
     prefix: bool
 
 
-def _likeness(meant: Sequence[Sequence[_Meant]], wanted: Wanted, text: str) -> float:
+def _likeness(meant: Sequence[Sequence[_Meant]], wanted: Wanted, ignored: frozenset[str], text: str) -> float:
     """1 when the text is just what was asked for; less for what it says beside that, and for what it does not."""
-    every = [wanted[token] for token in tokens(text)]
+    cut = tokens(text)
+    every = [wanted[token] for token in cut if token.lower() not in ignored] or [
+        wanted[token] for token in cut
+    ]
     there = {word for said in every for word in said}
     matched: set[str] = set()
     covered = 0.0
@@ -274,8 +443,8 @@ def _likeness(meant: Sequence[Sequence[_Meant]], wanted: Wanted, text: str) -> f
         covered += best
     if not covered:
         return 0.0
-    told = sum(not said.isdisjoint(matched) for said in every) / len(every)
-    return float((covered / len(meant)) ** 3 * told)
+    named = sum(not said.isdisjoint(matched) for said in every) / len(every)
+    return float((covered / len(meant)) ** 3 * named)
 
 
 def with_snippets(tx: Transaction, hits: Sequence[PageHit]) -> list[PageHit]:
@@ -323,18 +492,21 @@ def snippet(body: str, marked: Marked) -> tuple[Part, ...]:
 
 
 def suggest(
-    tx: Transaction, space_ids: Sequence[str], text: str, sees: Sees = everything, limit: int = 3
+    tx: Transaction, space_ids: Sequence[str], text: str, limit: int = 3, sees: Sees = everything
 ) -> list[str]:
     """Words near to what was typed that stand in a section which is seen, for when nothing was found."""
+    scope = store.open_scope(tx, space_ids)
     found: dict[str, int] = {}
     for word in words(text):
         if len(word) >= _MIN_TYPO - 1:
-            found |= store.pages_with(tx, space_ids, one_edit_away(word))
-            found |= store.words_beginning(tx, space_ids, fold(word)[:_MIN_TYPO])
+            found |= store.pages_with(tx, scope, one_edit_away(word))
+            found |= store.words_beginning(tx, scope, fold(word)[:_MIN_TYPO])
     likely = sorted(found, key=lambda word: (-found[word], word))[:_SUGGESTED]
-
-    def is_seen(word: str) -> bool:
-        term = Term(((word,),))
-        return bool(_match(tx, space_ids, [term], sees, every=True, stemmed=False, limit=1))
-
-    return list(islice(filter(is_seen, likely), limit))
+    suggested = []
+    for word in likely:
+        windows = _Windows(tx, scope, [Term(((word,),))], sees, every=True)
+        if any(windows.first()):
+            suggested.append(word)
+        if len(suggested) == limit:
+            break
+    return suggested

@@ -1,9 +1,16 @@
-"""The index in the database: FTS5 on SQLite, tsvector on PostgreSQL. The one other place that knows engines."""
+"""The index in the database: FTS5 on SQLite, tsvector on PostgreSQL. The one other place that knows engines.
+
+Every word is indexed as ``KEY_word``, once with the key of its space and once with that of its organization: a look-up
+reads what stands there, and nothing of other spaces.
+"""
 
 from __future__ import annotations
 
+import hashlib
+from base64 import b32encode
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -12,10 +19,15 @@ from msgspec import Struct
 from ..kit.db import Transaction
 from .tokens import stem, words
 
-_FIELDS = ("title", "heading", "body", "title_stems", "heading_stems", "stems")
-_WEIGHTS = "0, 10, 5, 1, 10, 5, 1"
-_OVER = 2
-"""How many times more is taken from all spaces at first than is asked for of some."""
+_WEIGHTS = "10, 5, 1"
+_FEW = 16
+"""So many spaces are looked up one by one; more of them by their organizations."""
+_SPACES_ASKED = 100
+"""Of so many spaces of an organization, those with most of it, the pages with a word are counted."""
+_BEGINNINGS = 400
+_LAST_POSITION = 16_383
+_POSITIONS = 255
+"""What PostgreSQL keeps of the places of one word in one text."""
 
 
 class SectionText(Struct, frozen=True):
@@ -26,6 +38,15 @@ class SectionText(Struct, frozen=True):
     heading: str
     body: str
     conditions: tuple[str, ...] = ()
+
+
+class PageText(Struct, array_like=True):
+    """A page as it is written to the index: the rows of its sections, and the different words it has."""
+
+    page_id: str
+    titles: str
+    words: list[str]
+    sections: list[dict[str, str | None]]
 
 
 class Found(Struct, frozen=True):
@@ -46,121 +67,157 @@ def _found(row: Sequence[Any]) -> Found:
     return Found(*(*row[:-1], conditions))
 
 
-def remove_pages(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> None:
-    lost: Counter[str] = Counter()
-    for page_id in page_ids:
-        known = tx.value(
-            "SELECT words FROM search_pages WHERE space_id = :space AND page_id = :page",
-            space=space_id,
-            page=page_id,
-        )
-        if known is None:
-            continue
-        lost.update(msgspec.json.decode(known, type=list[str]))
-        if tx.engine == "sqlite":
-            tx.run(
-                """DELETE FROM search_index WHERE rowid IN (
-                     SELECT id FROM search_sections WHERE space_id = :space AND page_id = :page)""",
-                space=space_id,
-                page=page_id,
-            )
-        for table in ("search_sections", "search_pages"):
-            tx.run(
-                f"DELETE FROM {table} WHERE space_id = :space AND page_id = :page",
-                space=space_id,
-                page=page_id,
-            )
-    _count(tx, space_id, {word: -number for word, number in lost.items()})
-    tx.run_many(
-        "DELETE FROM search_words WHERE space_id = :space AND word = :word AND pages <= 0",
-        [{"space": space_id, "word": word} for word in sorted(lost)],
-    )
+@lru_cache(maxsize=20_000)
+def _key(id: str) -> str:
+    """What stands before the words of a space or an organization. Should two have the same, results are told apart by
+    the space."""
+    return b32encode(hashlib.blake2b(id.encode(), digest_size=5).digest()).decode().lower()
 
 
-def add_page(
-    tx: Transaction,
-    space_id: str,
-    page_id: str,
-    titles: str,
-    sections: Sequence[SectionText],
-    *,
-    computed: bool = False,
-) -> set[str]:
-    """Indexes a page that is not in the index; the different words it has (for ``count_words``).
+# --- writing --------------------------------------------------------------------------------------------
 
-    ``titles``: what it is called, a line for each title.
-    """
+
+def prepare_page(
+    tx: Transaction, space_id: str, page_id: str, titles: str, sections: Sequence[SectionText]
+) -> PageText:
+    """Cuts a page into words. ``titles``: what it is called, a line for each title."""
+    organization_key = _organization_key(tx, space_id)
     title_words = words(titles)
     # The empty word stands on every page: it counts them.
     every = {"", *title_words}
+    title_stems = [*map(stem, title_words)]
+    rows: list[dict[str, str | None]] = []
     for section in sections:
         heading_words, body_words = words(section.heading), words(section.body)
         every |= {*heading_words, *body_words}
-        row = tx.one(
-            """INSERT INTO search_sections (space_id, page_id, anchor, heading, body, conditions)
-               VALUES (:space, :page, :anchor, :heading, :body, :conditions) RETURNING id""",
-            space=space_id,
-            page=page_id,
-            anchor=section.anchor,
-            heading=section.heading,
-            body=section.body,
-            conditions=msgspec.json.encode(section.conditions).decode() if section.conditions else None,
+        stems = (title_stems, [*map(stem, heading_words)], [*map(stem, body_words)])
+        rows.append(
+            {
+                "space": space_id,
+                "page": page_id,
+                "anchor": section.anchor,
+                "heading": section.heading,
+                "body": section.body,
+                "conditions": msgspec.json.encode(section.conditions).decode()
+                if section.conditions
+                else None,
+                **_indexed(tx, (_key(space_id), organization_key), stems),
+            }
         )
-        assert row is not None
-        given: dict[str, Any] = {
-            "id": row[0],
-            "space": space_id,
-            "title": " ".join(title_words),
-            "heading": " ".join(heading_words),
-            "body": " ".join(body_words),
-            "title_stems": " ".join(map(stem, title_words)),
-            "heading_stems": " ".join(map(stem, heading_words)),
-            "stems": " ".join(map(stem, body_words)),
+    return PageText(page_id, titles, sorted(every), rows)
+
+
+def _organization_key(tx: Transaction, space_id: str) -> str:
+    return _key(tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id) or "")
+
+
+def _indexed(
+    tx: Transaction, keys: tuple[str, str], stems: tuple[list[str], list[str], list[str]]
+) -> dict[str, str]:
+    """What the engine indexes of a section."""
+    if tx.engine == "sqlite":
+        title, heading, body = map(" ".join, stems)
+        return {
+            "space_key": keys[0],
+            "organization_key": keys[1],
+            "title_stems": title,
+            "heading_stems": heading,
+            "stems": body,
         }
-        if tx.engine == "sqlite":
-            tx.run(
-                f"""INSERT INTO search_index (rowid, space, {", ".join(_FIELDS)})
-                    VALUES (:id, :space, {", ".join(f":{field}" for field in _FIELDS)})""",
-                **{**given, "space": f"s{space_id.lower()}"},
-            )
-        else:
-            tx.run(
-                f"""INSERT INTO search_index (section_id, space_id, words, stems) VALUES (:id, :space,
-                      {_weighted("title", "heading", "body")},
-                      {_weighted("title_stems", "heading_stems", "stems")})""",
-                **given,
-            )
-    tx.run(
-        """INSERT INTO search_pages (space_id, page_id, titles, words, computed)
-           VALUES (:space, :page, :titles, :words, :computed)""",
-        computed=int(computed),
-        space=space_id,
-        page=page_id,
-        titles=titles,
-        words=msgspec.json.encode(sorted(every)).decode(),
-    )
-    return every
+    places: dict[str, list[str]] = {}
+    at = 0
+    for weight, part in zip("ABD", stems, strict=True):
+        for word in part:
+            at += 1
+            places.setdefault(word, []).append(f"{min(at, _LAST_POSITION)}{weight}")
+        at += 1  # no phrase goes over from one to the next
+    lexemes = [
+        f"'{key}_{word}':{','.join(list(dict.fromkeys(found))[:_POSITIONS])}"
+        for word, found in places.items()
+        for key in keys
+    ]
+    return {"lexemes": " ".join(lexemes)}
 
 
-def _weighted(title: str, heading: str, body: str) -> str:
-    fields = ((title, "A"), (heading, "B"), (body, "D"))
-    return " || ".join(f"setweight(to_tsvector('simple', :{field}), '{weight}')" for field, weight in fields)
+_INSERT = {
+    "sqlite": """INSERT INTO search_sections (space_id, page_id, anchor, heading, body, conditions, space_key,
+                   organization_key, title_stems, heading_stems, stems)
+                 VALUES (:space, :page, :anchor, :heading, :body, :conditions, :space_key,
+                   :organization_key, :title_stems, :heading_stems, :stems)""",
+    "postgresql": """WITH made AS (INSERT INTO search_sections (space_id, page_id, anchor, heading, body, conditions)
+                       VALUES (:space, :page, :anchor, :heading, :body, :conditions) RETURNING id)
+                     INSERT INTO search_index (section_id, words)
+                       SELECT id, CAST(:lexemes AS tsvector) FROM made""",
+}
+"""On SQLite a trigger indexes the row."""
 
 
-def count_words(tx: Transaction, space_id: str, pages: Iterable[set[str]]) -> None:
-    """Counts the words of pages that were added."""
+def remove_pages(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> Counter[str]:
+    """Takes pages out of the index; the words they had, by the number of pages (for ``count_words``)."""
+    lost: Counter[str] = Counter()
+    gone = []
+    for page_id in page_ids:
+        given = {"space": space_id, "page": page_id}
+        known = tx.value(
+            "SELECT words FROM search_pages WHERE space_id = :space AND page_id = :page", **given
+        )
+        if known is not None:
+            lost.update(msgspec.json.decode(known, type=list[str]))
+            gone.append(given)
+    for table in ("search_sections", "search_pages"):
+        tx.run_many(f"DELETE FROM {table} WHERE space_id = :space AND page_id = :page", gone)
+    return lost
+
+
+def add_pages(
+    tx: Transaction, space_id: str, pages: Iterable[PageText], *, computed: bool = False
+) -> Counter[str]:
+    """Indexes pages that are not in the index; the words they have, by the number of pages (for ``count_words``)."""
     gained: Counter[str] = Counter()
-    for every in pages:
-        gained.update(every)
-    _count(tx, space_id, gained)
+
+    def rows() -> Iterator[dict[str, str | None]]:
+        for page in pages:
+            tx.run(
+                """INSERT INTO search_pages (space_id, page_id, titles, words, computed)
+                   VALUES (:space, :page, :titles, :words, :computed)""",
+                computed=int(computed),
+                space=space_id,
+                page=page.page_id,
+                titles=page.titles,
+                words=msgspec.json.encode(page.words).decode(),
+            )
+            gained.update(page.words)
+            yield from page.sections
+
+    batch: list[dict[str, str | None]] = []
+    for row in rows():
+        batch.append(row)
+        if len(batch) == 200:
+            tx.run_many(_INSERT[tx.engine], batch)
+            batch.clear()
+    tx.run_many(_INSERT[tx.engine], batch)
+    return gained
 
 
-def _count(tx: Transaction, space_id: str, changes: dict[str, int]) -> None:
+def count_words(tx: Transaction, space_id: str, gained: Counter[str], lost: Counter[str]) -> None:
+    """Counts the words of pages that were added and removed: only where that makes a difference."""
+    key = _organization_key(tx, space_id)
+    changes = {word: gained[word] - lost[word] for word in sorted({*gained, *lost})}
+    rows = [
+        {"space": space_id, "word": word, "number": number, "key": key}
+        for word, number in changes.items()
+        if number
+    ]
     # In one order always, so that two writers never wait for each other in a circle.
     tx.run_many(
-        """INSERT INTO search_words (space_id, word, pages) VALUES (:space, :word, :number)
+        """INSERT INTO search_words (space_id, word, pages, organization_key)
+           VALUES (:space, :word, :number, :key)
            ON CONFLICT (space_id, word) DO UPDATE SET pages = search_words.pages + excluded.pages""",
-        [{"space": space_id, "word": word, "number": number} for word, number in sorted(changes.items())],
+        rows,
+    )
+    tx.run_many(
+        "DELETE FROM search_words WHERE space_id = :space AND word = :word AND pages <= 0",
+        [{"space": row["space"], "word": row["word"]} for row in rows if changes[str(row["word"])] < 0],
     )
 
 
@@ -195,7 +252,12 @@ class Indexed(Struct, frozen=True):
 
 
 def measure(tx: Transaction, space_id: str) -> Indexed:
-    key = "rowid" if tx.engine == "sqlite" else "section_id"
+    index = (
+        "search_index_docsize i ON i.id = s.id"
+        if tx.engine == "sqlite"
+        else "search_index i ON i.section_id = s.id"
+    )
+    key = "id" if tx.engine == "sqlite" else "section_id"
     counted: dict[str, int] = dict(
         tx.all("SELECT word, pages FROM search_words WHERE space_id = :space", space=space_id)
     )
@@ -203,7 +265,7 @@ def measure(tx: Transaction, space_id: str) -> Indexed:
     words = Counter(word for (known,) in pages for word in msgspec.json.decode(known, type=list[str]))
     row = tx.one(
         f"""SELECT count(DISTINCT s.page_id), count(*), count(i.{key}) FROM search_sections s
-            LEFT JOIN search_index i ON i.{key} = s.id WHERE s.space_id = :space""",
+            LEFT JOIN {index} WHERE s.space_id = :space""",
         space=space_id,
     )
     assert row is not None
@@ -213,69 +275,141 @@ def measure(tx: Transaction, space_id: str) -> Indexed:
 
 def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
     """Indexes a copy of a space, from the index of the original."""
-    given = {"source": source_id, "copy": copy_id}
-    for table, columns in (
-        ("search_pages", "page_id, titles, words, computed"),
-        ("search_words", "word, pages"),
-    ):
-        tx.run(
-            f"""INSERT INTO {table} (space_id, {columns})
-                SELECT :copy, {columns} FROM {table} WHERE space_id = :source""",
-            **given,
-        )
+    given = {
+        "source": source_id,
+        "copy": copy_id,
+        "key": _key(copy_id),
+        "organization_key": _organization_key(tx, copy_id),
+    }
+    tx.run(
+        """INSERT INTO search_pages (space_id, page_id, titles, words, computed)
+           SELECT :copy, page_id, titles, words, computed FROM search_pages WHERE space_id = :source""",
+        source=source_id,
+        copy=copy_id,
+    )
+    tx.run(
+        """INSERT INTO search_words (space_id, word, pages, organization_key)
+           SELECT :copy, word, pages, :organization_key FROM search_words WHERE space_id = :source""",
+        source=source_id,
+        copy=copy_id,
+        organization_key=given["organization_key"],
+    )
     columns = "page_id, anchor, heading, body, conditions"
     if tx.engine == "sqlite":
-        # There is one writer: the ids behind the last one are free.
-        given["shift"] = tx.value(
-            """SELECT (SELECT max(id) FROM search_sections) + 1 - min(id) FROM search_sections
-               WHERE space_id = :source""",
-            source=source_id,
-        )
+        stems = "title_stems, heading_stems, stems"
         tx.run(
-            f"""INSERT INTO search_index (rowid, space, {", ".join(_FIELDS)})
-               SELECT i.rowid + :shift, 's' || lower(:copy), {", ".join(f"i.{field}" for field in _FIELDS)}
-               FROM search_sections s JOIN search_index i ON i.rowid = s.id WHERE s.space_id = :source""",
+            f"""INSERT INTO search_sections (space_id, {columns}, space_key, organization_key, {stems})
+                SELECT :copy, {columns}, :key, :organization_key, {stems}
+                FROM search_sections WHERE space_id = :source ORDER BY id""",
             **given,
         )
-        tx.run(
-            f"""INSERT INTO search_sections (id, space_id, {columns})
-                SELECT id + :shift, :copy, {columns} FROM search_sections WHERE space_id = :source""",
-            **given,
-        )
-    else:
-        tx.run(
-            f"""WITH fresh AS MATERIALIZED (
-                  SELECT nextval(pg_get_serial_sequence('search_sections', 'id')) AS fresh_id, s.*
-                  FROM search_sections s WHERE s.space_id = :source),
-                copied AS (INSERT INTO search_sections (id, space_id, {columns})
-                  SELECT fresh_id, :copy, {columns} FROM fresh)
-                INSERT INTO search_index (section_id, space_id, words, stems)
-                  SELECT f.fresh_id, :copy, i.words, i.stems FROM fresh f JOIN search_index i ON i.section_id = f.id""",
-            **given,
-        )
+        return
+    tx.run(
+        f"""WITH fresh AS MATERIALIZED (
+              SELECT nextval(pg_get_serial_sequence('search_sections', 'id')) AS fresh_id, s.*
+              FROM search_sections s WHERE s.space_id = :source),
+            copied AS (INSERT INTO search_sections (id, space_id, {columns})
+              SELECT fresh_id, :copy, {columns} FROM fresh)
+            INSERT INTO search_index (section_id, words)
+              SELECT f.fresh_id, CAST(replace(replace(CAST(i.words AS text),
+                  '''' || CAST(:source_key AS text) || '_', '''' || CAST(:key AS text) || '_'),
+                  '''' || CAST(:source_organization_key AS text) || '_',
+                  '''' || CAST(:organization_key AS text) || '_') AS tsvector)
+              FROM fresh f JOIN search_index i ON i.section_id = f.id""",
+        **given,
+        source_key=_key(source_id),
+        source_organization_key=_organization_key(tx, source_id),
+    )
 
 
-def pages_with(tx: Transaction, space_ids: Sequence[str], candidates: Iterable[str]) -> dict[str, int]:
-    """On how many pages of these spaces each word stands, "" on all; words that stand nowhere are left out."""
+# --- asking ---------------------------------------------------------------------------------------------
+
+
+class Scope(Struct, frozen=True):
+    """Spaces that are searched together. ``keys`` are theirs, or where they are many those of their organizations."""
+
+    space_ids: frozenset[str]
+    keys: tuple[str, ...]
+    by_organization: bool
+
+
+def open_scope(tx: Transaction, space_ids: Sequence[str]) -> Scope:
+    ids = frozenset(space_ids)
+    if len(ids) <= _FEW:
+        return Scope(ids, tuple(_key(id) for id in sorted(ids)), False)
+    rows = tx.all(
+        f"""SELECT DISTINCT s.organization_id FROM {tx.given("ids", "id")} AS g
+            CROSS JOIN spaces s WHERE s.id = g.id""",
+        ids=_column(ids),
+    )
+    return Scope(ids, tuple(sorted(_key(row[0]) for row in rows)), True)
+
+
+def _column(values: Iterable[str]) -> str:
+    return msgspec.json.encode([[value] for value in sorted(values)]).decode()
+
+
+def pages_with(tx: Transaction, scope: Scope, candidates: Iterable[str]) -> dict[str, int]:
+    """On how many pages of these spaces each word stands, "" on all; words that stand nowhere are left out.
+
+    Of many spaces, only the pages of those with most of them are counted.
+    """
+    given = _column(set(candidates))
+    if scope.by_organization:
+        found: Counter[str] = Counter()
+        for key in scope.keys:
+            rows = tx.all(
+                f"""SELECT g.word, (SELECT sum(w.pages) FROM (
+                        SELECT pages FROM search_words WHERE organization_key = :key AND word = g.word
+                        ORDER BY pages DESC LIMIT {_SPACES_ASKED}) AS w)
+                    FROM {tx.given("words", "word")} AS g""",
+                key=key,
+                words=given,
+            )
+            found.update({word: int(number) for word, number in rows if number})
+        return dict(found)
     rows = tx.all(
         f"""SELECT w.word, sum(w.pages) FROM {tx.given("words", "word")} AS g
               CROSS JOIN search_words w  -- SQLite then looks up each word, and does not read the space for each
             WHERE w.word = g.word AND w.space_id IN :spaces GROUP BY w.word""",
-        spaces=list(space_ids),
-        words=msgspec.json.encode([[word] for word in sorted(set(candidates))]).decode(),
+        spaces=sorted(scope.space_ids),
+        words=given,
     )
     return {word: int(number) for word, number in rows}
+
+
+def words_beginning(tx: Transaction, scope: Scope, prefix: str, limit: int = 20) -> dict[str, int]:
+    """Words that begin so, with the number of pages; of very many the first are looked at."""
+    column = "organization_key" if scope.by_organization else "space_id"
+    rows = [
+        row
+        for key in (scope.keys if scope.by_organization else sorted(scope.space_ids))
+        for row in tx.all(
+            f"""SELECT word, pages FROM search_words
+                WHERE {column} = :key AND word >= :low AND word < :high ORDER BY word LIMIT {_BEGINNINGS}""",
+            key=key,
+            low=prefix,
+            high=prefix + "\U0010ffff",
+        )
+    ]
+    found: Counter[str] = Counter()
+    for word, pages in rows:
+        found[word] += pages
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit])
 
 
 class Term(Struct, frozen=True):
     """What must be matched: any of these words in a row (a phrase has several).
 
-    ``prefix``: what was typed may go on. ``near``: words that may have been meant instead.
+    ``prefix``: what was typed may go on; ``begun``: stems of words that begin so, and no longer look like it.
+    ``near``: words that may have been meant instead. ``quoted``: a phrase that was asked for as one.
     """
 
     alternatives: tuple[tuple[str, ...], ...]
     prefix: bool = False
+    begun: tuple[str, ...] = ()
     near: tuple[str, ...] = ()
+    quoted: bool = False
 
     @property
     def word(self) -> str | None:
@@ -287,128 +421,127 @@ class Term(Struct, frozen=True):
         return (*self.alternatives, *((word,) for word in self.near))
 
 
+class _Phrase(Struct, frozen=True):
+    """Stems in a row; ``prefix``: the last of them may go on."""
+
+    stems: tuple[str, ...]
+    prefix: bool = False
+
+
+def _phrases(term: Term) -> list[_Phrase]:
+    found = [_Phrase(tuple(map(stem, words))) for words in term.every()]
+    if term.prefix:
+        # Not the stem goes on, but what was typed: what goes on behind a stem would be other words.
+        found += [_Phrase((*map(stem, words[:-1]), words[-1]), True) for words in term.alternatives]
+        found += [_Phrase((begun,)) for begun in term.begun]
+    return list(dict.fromkeys(found))
+
+
 def match(
     tx: Transaction,
-    space_ids: Sequence[str],
+    scope: Scope,
     terms: Sequence[Term],
     *,
     every: bool,
-    stemmed: bool,
+    heads: bool = False,
+    after: int = 0,
     limit: int,
 ) -> list[Found]:
-    """Sections that match all terms (``every``) or any of them, best first."""
-    if not terms or not space_ids:
+    """Sections behind ``after`` that match all terms (``every``) or any of them, in the order of their ids.
+
+    ``heads``: only where titles and headings do.
+    """
+    if not terms or not scope.space_ids:
         return []
+    asked = _asked(tx, scope, terms, every, heads)
+    spaces = "AND s.space_id IN (SELECT id FROM g)" if scope.by_organization else ""
+    given = f"WITH g AS MATERIALIZED (SELECT id FROM {tx.given('ids', 'id')} AS i)"
+    parameters: dict[str, Any] = {"query": asked, "after": after, "limit": limit}
+    parameters["ids"] = _column(scope.space_ids if spaces else ())
     if tx.engine == "sqlite":
-        return _match_sqlite(tx, space_ids, terms, every=every, stemmed=stemmed, limit=limit)
-    return _match_postgres(tx, space_ids, terms, every=every, stemmed=stemmed, limit=limit)
-
-
-def _shown(word: str, stemmed: bool) -> str:
-    return stem(word) if stemmed else word
-
-
-def _match_sqlite(
-    tx: Transaction,
-    space_ids: Sequence[str],
-    terms: Sequence[Term],
-    *,
-    every: bool,
-    stemmed: bool,
-    limit: int,
-) -> list[Found]:
-    # A stem is cut already; what goes on behind it would be other words.
-    goes_on = not (stemmed and every)
-
-    def phrase(alternative: tuple[str, ...], prefix: bool) -> str:
-        text = " ".join(_shown(word, stemmed) for word in alternative)
-        return f'"{text}"' + ("*" if prefix and goes_on else "")
-
-    parts = [
-        "(" + " OR ".join(phrase(a, t.prefix and a in t.alternatives) for a in t.every()) + ")" for t in terms
-    ]
-    columns = "title_stems heading_stems stems" if stemmed else "title heading body"
-    asked = f"({{{columns}}} : ({(' AND ' if every else ' OR ').join(parts)}))"
-
-    def best(query: str, most: int) -> list[Found]:
         rows = tx.all(
-            f"""SELECT s.id, s.space_id, s.page_id, s.anchor, s.heading, p.titles, -i.score, s.conditions
-                FROM (SELECT rowid AS id, rank AS score FROM search_index
-                      WHERE search_index MATCH :query AND rank MATCH 'bm25({_WEIGHTS})'
-                      ORDER BY rank LIMIT :most) AS i
-                  JOIN search_sections s ON s.id = i.id
+            f"""{given}
+                SELECT s.id, s.space_id, s.page_id, s.anchor, s.heading, p.titles,
+                  -bm25(search_index, {_WEIGHTS}), s.conditions
+                FROM search_index
+                  CROSS JOIN search_sections s ON s.id = search_index.rowid
+                  CROSS JOIN search_pages p ON p.space_id = s.space_id AND p.page_id = s.page_id
+                WHERE search_index MATCH :query AND search_index.rowid > :after {spaces}
+                ORDER BY search_index.rowid LIMIT :limit""",
+            **parameters,
+        )
+    else:
+        rows = tx.all(
+            f"""{given},
+                hits AS MATERIALIZED (
+                  SELECT section_id AS id FROM search_index
+                  WHERE words @@ CAST(:query AS tsquery) AND section_id > :after),
+                kept AS MATERIALIZED (
+                  SELECT s.id, s.space_id, s.page_id, s.anchor, s.heading, s.conditions
+                  FROM hits h JOIN search_sections s ON s.id = h.id WHERE 1 = 1 {spaces}
+                  ORDER BY s.id LIMIT :limit)
+                SELECT s.id, s.space_id, s.page_id, s.anchor, s.heading, p.titles,
+                  ts_rank_cd('{{0.1, 0.2, 0.5, 1.0}}', i.words, CAST(:query AS tsquery), 1), s.conditions
+                FROM kept s JOIN search_index i ON i.section_id = s.id
                   JOIN search_pages p ON p.space_id = s.space_id AND p.page_id = s.page_id
-                ORDER BY i.score, s.id""",
-            query=query,
+                ORDER BY s.id""",
+            **parameters,
+        )
+    return [_found(row) for row in rows if row[1] in scope.space_ids]
+
+
+def count_matches(
+    tx: Transaction, scope: Scope, terms: Sequence[Term], *, every: bool, by_space: bool, most: int
+) -> int:
+    """How many pages match, or spaces with such pages; ``most`` where these are as many or more."""
+    asked = _asked(tx, scope, terms, every, False)
+    different = "s.space_id" if by_space else "s.space_id, s.page_id"
+    source = (
+        "search_index CROSS JOIN search_sections s ON s.id = search_index.rowid WHERE search_index MATCH :query"
+        if tx.engine == "sqlite"
+        else "search_index i JOIN search_sections s ON s.id = i.section_id"
+        " WHERE i.words @@ CAST(:query AS tsquery)"
+    )
+    return int(
+        tx.value(
+            f"""WITH g AS MATERIALIZED (SELECT id FROM {tx.given("ids", "id")} AS i)
+                SELECT count(*) FROM (SELECT DISTINCT {different} FROM {source}
+                  AND s.space_id IN (SELECT id FROM g) LIMIT :most) AS found""",
+            query=asked,
+            ids=_column(scope.space_ids),
             most=most,
         )
-        return [_found(row) for row in rows]
-
-    # To rank, the engine counts the rows of every phrase: one for large spaces costs more than all others. It is
-    # needed only where too much of what ranks high lies in other spaces.
-    wanted = set(space_ids)
-    everywhere = best(asked, limit * _OVER)
-    found = [row for row in everywhere if row.space_id in wanted]
-    if len(found) < limit and len(everywhere) == limit * _OVER:
-        spaces = " OR ".join(f'"s{space_id.lower()}"' for space_id in space_ids)
-        found = [
-            row for row in best(f"({{space}} : ({spaces})) AND {asked}", limit) if row.space_id in wanted
-        ]
-    return found[:limit]
-
-
-def _match_postgres(
-    tx: Transaction,
-    space_ids: Sequence[str],
-    terms: Sequence[Term],
-    *,
-    every: bool,
-    stemmed: bool,
-    limit: int,
-) -> list[Found]:
-    goes_on = not (stemmed and every)
-
-    def phrase(alternative: tuple[str, ...], prefix: bool) -> str:
-        quoted = [
-            "'" + _shown(w, stemmed).replace("'", "''").replace("\\", "\\\\") + "'" for w in alternative
-        ]
-        return "(" + " <-> ".join(quoted) + (":*" if prefix and goes_on else "") + ")"
-
-    parts = [
-        "(" + " | ".join(phrase(a, t.prefix and a in t.alternatives) for a in t.every()) + ")" for t in terms
-    ]
-    asked = (" & " if every else " | ").join(parts)
-    column = "stems" if stemmed else "words"
-    rows = tx.all(
-        f"""SELECT s.id, s.space_id, s.page_id, s.anchor, s.heading, p.titles, m.score, s.conditions
-            FROM (SELECT i.section_id, ts_rank_cd('{{0.1, 0.2, 0.5, 1.0}}', i.{column}, q.query, 1) AS score
-                  FROM search_index i, (SELECT CAST(:query AS tsquery) AS query) AS q
-                  WHERE i.space_id IN :spaces AND i.{column} @@ q.query
-                  ORDER BY score DESC, i.section_id LIMIT :limit) AS m
-              JOIN search_sections s ON s.id = m.section_id
-              JOIN search_pages p ON p.space_id = s.space_id AND p.page_id = s.page_id
-            ORDER BY m.score DESC, s.id""",
-        query=asked,
-        spaces=list(space_ids),
-        limit=limit,
     )
-    return [_found(row) for row in rows]
+
+
+def _asked(tx: Transaction, scope: Scope, terms: Sequence[Term], every: bool, heads: bool) -> str:
+    """The query in the engine's own words."""
+    show = _sqlite_phrase if tx.engine == "sqlite" else _postgres_phrase
+    either, both = (" OR ", " AND ") if tx.engine == "sqlite" else (" | ", " & ")
+    parts = [
+        "(" + either.join(show(key, phrase, heads) for key in scope.keys for phrase in _phrases(term)) + ")"
+        for term in terms
+    ]
+    asked = (both if every else either).join(parts)
+    return f"{{title heading}} : ({asked})" if heads and tx.engine == "sqlite" else asked
+
+
+def _sqlite_phrase(key: str, phrase: _Phrase, heads: bool) -> str:
+    text = " ".join(f"{key}_{word}" for word in phrase.stems)
+    return f'"{text}"' + ("*" if phrase.prefix else "")
+
+
+def _postgres_phrase(key: str, phrase: _Phrase, heads: bool) -> str:
+    where = "AB" if heads else ""
+    last = len(phrase.stems) - 1
+    quoted = []
+    for n, word in enumerate(phrase.stems):
+        text = f"{key}_{word}".replace("\\", "\\\\").replace("'", "''")
+        flags = ("*" if phrase.prefix and n == last else "") + where
+        quoted.append(f"'{text}'" + (f":{flags}" if flags else ""))
+    return "(" + " <-> ".join(quoted) + ")"
 
 
 def read_bodies(tx: Transaction, section_ids: Sequence[int]) -> dict[int, str]:
     """The texts of sections, to quote from."""
     return dict(tx.all("SELECT id, body FROM search_sections WHERE id IN :ids", ids=list(section_ids)))
-
-
-def words_beginning(
-    tx: Transaction, space_ids: Sequence[str], prefix: str, limit: int = 20
-) -> dict[str, int]:
-    rows = tx.all(
-        """SELECT word, sum(pages) FROM search_words
-           WHERE space_id IN :spaces AND word >= :low AND word < :high GROUP BY word ORDER BY 2 DESC LIMIT :limit""",
-        spaces=list(space_ids),
-        low=prefix,
-        high=prefix + "\U0010ffff",
-        limit=limit,
-    )
-    return {word: int(number) for word, number in rows}

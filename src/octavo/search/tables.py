@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..content import derive_from_main
 from ..kit.tables import Table, declare
-from ..spaces import on_copy
+from ..spaces import on_copy, on_transfer
 from .computed import apply
-from .indexing import check, prepare
+from .indexing import check, follow_transfer, is_still_true, prepare
 from .store import clear, copy_space
 
 declare(
@@ -15,5 +15,6 @@ declare(
         for name in ("search_pages", "search_sections", "search_words", "search_index")
     )
 )
-derive_from_main(prepare, apply, clear, check)
+derive_from_main(prepare, is_still_true, apply, clear, check)
 on_copy(copy_space)
+on_transfer(follow_transfer)

@@ -70,7 +70,7 @@ def words(text: str) -> list[str]:
         if _is_plain(token):
             found.append(token[:_MAX_WORD].lower())
             continue
-        if _IS_CJK.match(token):
+        if is_cjk(token):
             found += [token[i : i + 2] for i in range(len(token) - 1)] if len(token) > 1 else [token]
             continue
         token = _without_accents(_APOSTROPHE.sub("", token))
@@ -108,20 +108,44 @@ class Wanted(dict[str, frozenset[str]]):
         return said
 
 
-class Marked(dict[str, bool]):
-    """By token, whether it counts as one of the words and stems that are wanted."""
+class Marked:
+    """Finds the words and stems that are wanted in texts."""
 
     def __init__(self, wanted: Wanted) -> None:
-        super().__init__()
         self._wanted = wanted
-
-    def __missing__(self, token: str) -> bool:
-        self[token] = marked = not self._wanted[token].isdisjoint(self._wanted.all)
-        return marked
+        self._known: dict[str, bool] = {}
 
     def spans(self, text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[tuple[int, int]]:
-        """Where such tokens stand in this part of a text."""
-        return (match.span() for match in _TOKEN.finditer(text, start, end) if self[match[0]])
+        """Where they stand in this part of a text. Of a run of CJK only the characters that match."""
+        for match in _TOKEN.finditer(text, start, end):
+            token = match[0]
+            marked = self._known.get(token)
+            if marked is None:
+                marked = self._known[token] = not self._wanted[token].isdisjoint(self._wanted.all)
+            if marked and len(token) > 2 and is_cjk(token):
+                yield from self._pairs(token, match.start())
+            elif marked:
+                yield match.span()
+
+    def _pairs(self, run: str, at: int) -> Iterator[tuple[int, int]]:
+        start = end = 0
+        for n in range(len(run) - 1):
+            if run[n : n + 2] not in self._wanted.all:
+                continue
+            if n > end:
+                if end:
+                    yield at + start, at + end
+                start = n
+            elif not end:
+                start = n
+            end = n + 2
+        if end:
+            yield at + start, at + end
+
+
+def is_cjk(token: str) -> bool:
+    """Whether a token is a run of Chinese, Japanese or Korean."""
+    return _IS_CJK.match(token) is not None
 
 
 def tokens(text: str) -> list[str]:

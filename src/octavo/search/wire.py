@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Generic, TypeVar
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
-from ..kit.pagination import PageQuery
+from ..kit.pagination import Listing, PageQuery
 from .querying import MAX_SEARCH
+
+T = TypeVar("T")
 
 
 class SearchQuery(PageQuery, kw_only=True):
@@ -43,3 +45,9 @@ class SearchSpace(Struct):
     id: str
     title: str
     pages: list[SearchPage]
+
+
+class SearchListing(Listing[T], Generic[T], rename="camel"):
+    """``count`` is the true total, or where ``count_is_lower_bound`` stands, at least the total."""
+
+    count_is_lower_bound: bool | UnsetType = UNSET

@@ -9,7 +9,7 @@ from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery, present_slice
 from ..orgs import get_organization
 from ..pages import Embed, EmbedQuery, find_embed
-from ..search import SearchSpace
+from ..search import SearchListing, SearchSpace
 from . import addresses, editing, hostnames, organization_routes, publishing, searching, store
 from .addresses_wire import AddressQuery, CollectionAt, SpaceAt
 from .creating import create_site as create
@@ -153,10 +153,15 @@ def get_published_site(call: Call, site: SiteAccess, query: ShownQuery) -> Publi
     "POST",
     "/orgs/{organizationId}/sites/{siteId}/search",
     needs=Can.VIEW,
-    returns=Listing[SearchSpace],
+    returns=SearchListing[SearchSpace],
 )
-def search_site(call: Call, site: SiteAccess, body: SearchSite, query: PageQuery) -> Listing[SearchSpace]:
-    """Spaces of the site with pages that match, best first, of those the caller sees."""
+def search_site(
+    call: Call, site: SiteAccess, body: SearchSite, query: PageQuery
+) -> SearchListing[SearchSpace]:
+    """All spaces of the site with pages that match, best first, of those the caller sees, each with its ten best
+    pages.
+
+    Up to 1,000 spaces are counted exactly; of more, `count` is at least that, and `countIsLowerBound` says so."""
     with call.db.read() as tx:
         return searching.search_site(tx, call, site, body, query)
 

@@ -8,8 +8,8 @@ from ..access import SiteAccess
 from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Call
-from ..kit.pagination import Listing, PageQuery
-from ..search import SearchQuery, SearchSpace, search_spaces
+from ..kit.pagination import PageQuery
+from ..search import SearchListing, SearchQuery, SearchSpace, search_spaces
 from ..spaces import list_spaces_by_id
 from .profile_wire import SearchSite
 from .structure.store import load_structure
@@ -17,8 +17,8 @@ from .structure.store import load_structure
 
 def search_site(
     tx: Transaction, call: Call, site: SiteAccess, body: SearchSite, query: PageQuery
-) -> Listing[SearchSpace]:
-    """Spaces with pages that match, each with its pages. Raises NotFound for a site space that is not in the site, or
+) -> SearchListing[SearchSpace]:
+    """Spaces with pages that match, each with its best pages. Raises NotFound for a site space that is not in the site, or
     whose space the caller does not see."""
     shown = {one.id: one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
     seen = list_spaces_by_id(tx, site.organization, list(set(shown.values())))

@@ -30,11 +30,12 @@ class MemberRow(Struct, frozen=True):
 
 _MEMBER = """u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_at,
   m.role, m.disabled, m.sso, m.joined_at, m.last_seen_at,
-  (SELECT count(*) FROM team_members x JOIN teams t ON t.id = x.team_id
-   WHERE x.user_id = u.id AND t.organization_id = m.organization_id),
-  (SELECT count(*) FROM grants g JOIN spaces s ON s.id = g.object_id AND s.deleted_at IS NULL
+  (SELECT count(*) FROM team_members x CROSS JOIN teams t
+   WHERE x.user_id = u.id AND t.id = x.team_id AND t.organization_id = m.organization_id),
+  (SELECT count(*) FROM grants g CROSS JOIN spaces s
    WHERE g.subject_type = 'user' AND g.subject_id = u.id AND g.object_type = 'space'
-     AND s.organization_id = m.organization_id)"""
+     AND s.id = g.object_id AND s.deleted_at IS NULL AND s.organization_id = m.organization_id)"""
+# CROSS JOIN: SQLite begins with what is granted to somebody, and not with all spaces there are.
 _MEMBERS = "FROM members m JOIN users u ON u.id = m.user_id WHERE m.organization_id = :org"
 _FROM = f"{_MEMBERS} AND u.kind = 'person'"
 _SORTS = {"joinedAt": "m.joined_at", "lastSeenAt": "COALESCE(m.last_seen_at, 0)"}
@@ -90,10 +91,14 @@ def list_members(
     count = tx.value(f"SELECT count(*) {where}", **parameters)
     column, sign, order = _SORTS[sort], (">" if ascending else "<"), ("ASC" if ascending else "DESC")
     if after is not None:
-        where += f" AND ({column}, u.id) {sign} (:value, :id)"
+        where += f" AND ({column}, m.user_id) {sign} (:value, :id)"
         parameters |= {"value": after[0], "id": after[1]}
+    # What is counted for each member is counted for those that are shown.
     rows = tx.all(
-        f"SELECT {_MEMBER}, {column} {where} ORDER BY {column} {order}, u.id {order} LIMIT :limit",
+        f"""SELECT {_MEMBER}, m.sorted FROM (
+              SELECT m.*, {column} AS sorted {where}
+              ORDER BY {column} {order}, m.user_id {order} LIMIT :limit) AS m JOIN users u ON u.id = m.user_id
+            ORDER BY m.sorted {order}, m.user_id {order}""",
         limit=limit + 1,
         **parameters,
     )

@@ -1,0 +1,139 @@
+"""Writers who do not touch the same thing do not meet: none has to begin again, and none is refused."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+import pytest
+
+from changes.working import Space, insert, update
+from octavo.access import Can, space_access
+from octavo.changes import change_access, edit_live, edit_main, saving
+from octavo.changes.content_wire import ContentChange
+from octavo.changes.merging import merge
+from octavo.changes.rebasing import edit_since
+from octavo.content import check_derived
+from octavo.core.links import app_hosts
+from octavo.errors import OutOfReach
+
+
+def written(space: Space, tx, state, started, changes):
+    """What an edit of an editor writes over a state of main."""
+    resolving = saving._resolving(space.world.context, space.world.actor("editor"))
+    return edit_since(resolving, tx, state, started, changes, (), None)
+
+
+def live(space: Space, changes: list[dict], rival: Callable[[], object]) -> int:
+    """Edits main while a rival does so, once, after the edit was computed and before it is written; how often the
+    edit was computed."""
+    with space.world.context.db.read() as tx:
+        access = space_access(tx, space.world.actor("editor"), Can.EDIT, space.id)
+    decoded = [msgspec.convert(change, ContentChange) for change in changes]
+    made = []
+
+    def make(tx, state, started):
+        made.append(state)
+        edited = written(space, tx, state, started, decoded)
+        if len(made) == 1:
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(rival).result()
+        return edited
+
+    edit_live(space.world.context, access, make)
+    with space.world.context.db.read() as tx:
+        assert check_derived(tx, space.id, app_hosts(space.world.context.settings.url)) == []
+    return len(made)
+
+
+def test_an_edit_goes_over_an_edit_of_another_page(space):
+    ours = [update(space.pages["A"], document={"markdown": "# A\n\nzeppelin\n"})]
+    assert live(space, ours, lambda: space.write(None, "B", "# B\n\nballoon\n")) == 1
+    assert "zeppelin" in space.text("A") and "balloon" in space.text("B")
+    path = f"{space.path}/search"
+    for word, title in (("zeppelin", "A"), ("balloon", "B")):
+        found = space.world.get("editor", path, params={"query": word})["items"]
+        assert [item["title"] for item in found] == [title]
+
+
+def test_the_order_makes_no_difference(space, world):
+    texts = {"A": "# A\n\nzeppelin [B](b.md)\n", "B": "# B\n\nballoon\n"}
+    other = Space(world)
+    for there, (one, two) in ((space, "AB"), (other, "BA")):
+        live(
+            there,
+            [update(there.pages[one], document={"markdown": texts[one]})],
+            lambda there=there, two=two: there.write(None, two, texts[two]),
+        )
+    assert [space.text(title) for title in "ABC"] == [other.text(title) for title in "ABC"]
+    assert space.tree() == other.tree()
+
+
+RIVALS = {
+    "the same page": lambda space: space.write(None, "A", "# A\n\nOther.\n"),
+    "an anchor that it names": lambda space: space.write(None, "B", "# B\n\n## There now\n"),
+    "where a page lies": lambda space: space.edit_main(update(space.pages["C"], slug="elsewhere")),
+    "a new page": lambda space: space.edit_main(insert("# D\n")),
+    "a page that is gone": lambda space: space.edit_main(
+        {"operation": "delete_page", "page": space.pages["C"]}
+    ),
+    "a variable": lambda space: space.edit_main({"operation": "set_variables", "variables": {"x": "1"}}),
+}
+
+
+@pytest.mark.parametrize("rival", RIVALS)
+def test_an_edit_is_computed_anew_after(space, rival):
+    ours = [update(space.pages["A"], document={"markdown": "# A\n\nSee [there](b.md#there-now).\n"})]
+    assert live(space, ours, lambda: RIVALS[rival](space)) == 2
+    assert "See" in space.text("A")
+
+
+def test_an_edit_is_computed_anew_after_others_named_its_anchor(space):
+    """The other page was found to name what is not there, and it is there now."""
+    ours = [update(space.pages["B"], document={"markdown": "# B\n\n## There now\n"})]
+    link = "# A\n\nSee [there](b.md#there-now).\n"
+    assert live(space, ours, lambda: space.write(None, "A", link)) == 2
+
+
+def test_fifty_writers_on_fifty_pages(space):
+    pages = [space.edit_main(insert(f"# P{n}\n\nOld {n}.\n"))["changes"][0]["page"]["id"] for n in range(50)]
+
+    texts = [{"markdown": f"# P{n}\n\nNew{n}.\n"} for n in range(50)]
+    requests = {}
+    for n in range(0, 50, 5):
+        requests[n] = space.create()
+        space.edit(requests[n], update(pages[n], document=texts[n]))
+    context, actor = space.world.context, space.world.actor("reviewer")
+
+    def write(number: int) -> bool:
+        with context.db.read() as tx:
+            main = space_access(tx, actor, Can.EDIT, space.id)
+            request = number in requests and change_access(tx, main, requests[number])
+        if request:
+            return not merge(context, request).conflicts
+        changes = [msgspec.convert(update(pages[number], document=texts[number]), ContentChange)]
+        return bool(edit_main(context, main, changes).edited.changes)
+
+    with ThreadPoolExecutor(50) as pool:
+        assert all(pool.map(write, range(50)))
+    assert [space.text(page) for page in pages] == [f"# P{n}\n\nNew{n}.\n" for n in range(50)]
+    with space.world.context.db.read() as tx:
+        assert check_derived(tx, space.id, app_hosts(space.world.context.settings.url)) == []
+
+
+def test_who_never_gets_a_turn_is_told_when_to_try_again(space, monkeypatch):
+    monkeypatch.setattr(saving, "TURN_SECONDS", 0.2)
+    number = iter(range(1000))
+
+    def always(tx, state, started):
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(space.write, None, "A", f"# A\n\n{next(number)}\n").result()
+        change = msgspec.convert(
+            update(space.pages["A"], document={"markdown": "# A\n\nOurs.\n"}), ContentChange
+        )
+        return written(space, tx, state, started, [change])
+
+    with space.world.context.db.read() as tx:
+        access = space_access(tx, space.world.actor("editor"), Can.EDIT, space.id)
+    with pytest.raises(OutOfReach) as refused:
+        edit_live(space.world.context, access, always)
+    assert int(refused.value.headers["retry-after"]) > 0

@@ -1,0 +1,194 @@
+"""Search finds everything that matches, however much that is, and whatever stands in other spaces."""
+
+import pytest
+
+from octavo.admin.import_export import bring
+from octavo.kit.worker import Worker
+from octavo.search import search_pages
+from octavo.search.function_words import function_words, split_question
+from octavo.search.querying import read_query, snippet
+from octavo.search.tokens import Marked, Wanted
+from octavo.spaces.hooks import transferred
+
+
+def make(world, folder, pages: dict[str, str], place=None) -> str:
+    """A space with these pages, by title."""
+    folder.mkdir()
+    (folder / "SUMMARY.md").write_text("".join(f"* [{title}](p{n}.md)\n" for n, title in enumerate(pages)))
+    for n, (title, text) in enumerate(pages.items()):
+        (folder / f"p{n}.md").write_text(f"# {title}\n\n{text}\n")
+    organization = (place or world.home)["organizationId"]
+    return bring(world.context, str(folder), organization_id=organization).outcome.space
+
+
+def search(world, space, query, **parameters):
+    return world.get("admin", f"/spaces/{space}/search", params={"query": query, **parameters})
+
+
+def titles(world, space, query):
+    return [item["title"] for item in search(world, space, query)["items"]]
+
+
+def all_pages(world, path, query, limit):
+    """Everything a search finds, page by page, and the first answer."""
+    first = answer = world.get("admin", path, params={"query": query, "limit": limit})
+    items = answer["items"]
+    while "next" in answer:
+        params = {"query": query, "limit": limit, "page": answer["next"]["page"]}
+        answer = world.get("admin", path, params=params)
+        items += answer["items"]
+    return items, first
+
+
+MANY = {
+    "One": "\n\n".join(f"## Part {n}\n\nA zeppelin." for n in range(120)),
+    **{f"Page {n}": "Somewhere a zeppelin is named." for n in range(40)},
+    "Zeppelin": "What it is.",
+}
+
+
+def test_one_page_of_many_sections_hides_no_other(world, tmp_path):
+    space = make(world, tmp_path / "s", MANY)
+    found, first = all_pages(world, f"/spaces/{space}/search", "zeppelin", 7)
+    assert first["count"] == len(MANY) and "countIsLowerBound" not in first
+    assert found[0]["title"] == "Zeppelin"
+    assert sorted(item["title"] for item in found) == sorted(MANY)
+    assert all(len(item["sections"]) <= 3 for item in found)
+
+
+def test_what_fills_more_than_a_window_is_paged_through(world, tmp_path, monkeypatch):
+    monkeypatch.setattr("octavo.search.querying._WINDOW", 16)
+    monkeypatch.setattr("octavo.search.querying.MAX_COUNT", 20)
+    space = make(world, tmp_path / "s", MANY)
+    found, first = all_pages(world, f"/spaces/{space}/search", "zeppelin", 5)
+    assert (first["count"], first["countIsLowerBound"]) == (20, True)
+    assert found[0]["title"] == "Zeppelin"  # titles and headings before the windows
+    assert sorted(item["title"] for item in found) == sorted(MANY)
+    monkeypatch.setattr("octavo.search.querying.MAX_COUNT", 1000)
+    exact = search(world, space, "zeppelin", limit=5)
+    assert exact["count"] == len(MANY) and "countIsLowerBound" not in exact
+
+
+def test_an_organization_of_many_spaces_is_paged_through(world, tmp_path, monkeypatch):
+    spaces = {make(world, tmp_path / f"s{n}", {f"Airships {n}": "A zeppelin."}) for n in range(20)}
+    elsewhere = make(world, tmp_path / "away", {"Airships": "A zeppelin."}, world.away)
+    path = world.home.path("/orgs/{organizationId}/search")
+    for query in ("zeppelin", "zepelin", "zepp"):
+        found, first = all_pages(world, path, query, 6)
+        assert first["count"] == 20
+        assert {item["id"] for item in found} == spaces
+        assert all(len(item["pages"]) == 1 for item in found)
+    with world.context.db.write() as tx:
+        tx.run("UPDATE spaces SET default_level = NULL WHERE id IN :ids", ids=sorted(spaces)[:3])
+    seen = world.get("reader", path, params={"query": "zeppelin"})
+    assert {item["id"] for item in seen["items"]} == set(sorted(spaces)[3:]) and seen["count"] == 17
+    assert elsewhere not in {item["id"] for item in seen["items"]}
+
+
+def test_a_space_that_was_handed_over_is_found_by_its_new_organization(world, tmp_path):
+    for n in range(17):
+        make(world, tmp_path / f"s{n}", {f"Airships {n}": "A balloon."}, world.away)
+    space = make(world, tmp_path / "given", {"Airships": "A zeppelin."})
+    with world.context.db.write() as tx:
+        tx.run(
+            "UPDATE spaces SET organization_id = :org, collection_id = NULL WHERE id = :id",
+            org=world.away["organizationId"],
+            id=space,
+        )
+        transferred(tx, space, world.away["organizationId"])
+    Worker(world.context.db, world.context).run_pending()
+    path = world.away.path("/orgs/{organizationId}/search")
+    assert [item["id"] for item in world.get("stranger", path, params={"query": "zeppelin"})["items"]] == [
+        space
+    ]
+    old = world.home.path("/orgs/{organizationId}/search")
+    assert world.get("admin", old, params={"query": "zeppelin"})["items"] == []
+
+
+NAMES = {
+    "Users API v1": "How to read users.",
+    "Calls": "Words.\n\n## /api/v1/users\n\nLists them.",
+    "App config path": "Where it lies.",
+    "Reference": "Set `app.config.path` to a folder.",
+    "Config": "The path of the app. A config. Another path.",
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("/api/v1/users", "Calls"),
+        ("app.config.path", "Reference"),
+        ("App config path", "App config path"),
+    ],
+)
+def test_exact_names_with_signs_come_first(world, tmp_path, query, first):
+    assert titles(world, make(world, tmp_path / "s", NAMES), query)[:1] == [first]
+
+
+ASKED = {
+    "Questions": "How do I begin? How do I do that? How do I get the help of a person? I do a change of a thing.",
+    "Slugs": "The slug of each page can be changed in its settings.",
+    "Häufige Fragen": "Wie kann ich das machen? Wie geht das? Ich kann den Rest ändern.",
+    "Sicherung": "Eine Sicherung der Datenbank wird jede Nacht geschrieben.",
+    "常見問題": "如何開始？如何操作？如何取得說明？",
+    "備份": "每天晚上備份資料庫一次。",
+    "よくある質問": "どうやって始めますか。どうやって使いますか。",
+    "設定": "設定の変更は管理者がします。",
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("how do I change the slug of a page", "Slugs"),
+        ("wie kann ich eine Sicherung der Datenbank machen", "Sicherung"),
+        ("如何備份資料庫", "備份"),
+        ("どうやって設定を変更しますか", "設定"),
+    ],
+)
+def test_how_something_is_asked_weighs_nothing(world, tmp_path, query, first):
+    assert titles(world, make(world, tmp_path / "s", ASKED), query)[:1] == [first]
+
+
+def test_function_words_are_of_the_language_that_is_spoken():
+    assert function_words("how do i change the slug".split()) == {"how", "do", "i", "the"}
+    assert function_words(["man", "page"]) == set()
+    assert function_words(["die", "cast"]) == set()
+    assert function_words("wie andere ich den slug".split()) == {"wie", "ich", "den"}
+    assert function_words("como cambio el slug de una pagina".split()) == {"como", "el", "de", "una"}
+    assert function_words("comment changer le nom".split()) == {"comment", "le"}
+    assert function_words("como eu mudo o nome".split()) >= {"como", "eu", "o"}
+    assert split_question("如何備份資料庫") == ["備份資料庫"]
+    assert split_question("目的") == ["目的"]
+    assert split_question("ですか") == ["ですか"]
+
+
+def test_a_question_of_nothing_else_is_searched_as_it_stands(world, tmp_path):
+    assert titles(world, make(world, tmp_path / "s", {"How to": "Words.", "Other": "Words."}), "how to") == [
+        "How to"
+    ]
+    assert [term.word for term in read_query('the "of the" slug').terms] == [None, "slug"]
+
+
+def test_chinese_marks_words_and_not_clauses():
+    parts = snippet("每天晚上備份資料庫一次", Marked(Wanted(frozenset(["備份", "資料", "料庫"]))))
+    assert [part.text for part in parts if part.marked] == ["備份資料庫"] or [
+        part.text for part in parts if part.marked
+    ] == ["備份", "資料庫"]
+
+
+def test_results_are_the_same_whatever_stands_in_other_spaces(world, tmp_path):
+    space = make(world, tmp_path / "s", MANY)
+    queries = ("zeppelin", "part zeppelin", "zepelin", "somewhere named", "what zep")
+
+    def asked():
+        with world.context.db.read() as tx:
+            return [
+                [(hit.page_id, hit.sections) for hit in search_pages(tx, [space], query, 50).hits]
+                for query in queries
+            ]
+
+    alone = asked()
+    make(world, tmp_path / "other", {f"Zeppelin {n}": "A zeppelin in parts, somewhere." for n in range(60)})
+    assert asked() == alone
