@@ -2,7 +2,7 @@
 
     python bench/bench_growth.py [PAGES]
 
-Beside a space of 100 pages stand others of PAGES pages together (20,000 unless told), 500 in each. CPU is that of this
+Beside a space of 100 pages are others of PAGES pages together (20,000 unless told), 500 in each. CPU is that of this
 process and of the PostgreSQL process that serves it.
 """
 

@@ -1,4 +1,4 @@
-"""A computer of computed content that the tests register: it tells of a space as pages and as a document."""
+"""A computer of computed content that the tests register: it is about a space as pages and as a document."""
 
 from __future__ import annotations
 

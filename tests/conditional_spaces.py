@@ -44,7 +44,7 @@ class Included:
 
 @dataclass
 class MadePage:
-    """``word`` stands in its title and its path, ``about`` in its description. ``seen``: its conditions and those above
+    """``word`` is in its title and its path, ``about`` in its description. ``seen``: its conditions and those above
     hold; ``listed``: nothing hides it; ``indexed`` and ``told``: search and robots may know it. ``shown`` are words of
     its text that a visitor sees, ``own`` those of them that its own file says, ``linked`` words of pages that it names.
     """

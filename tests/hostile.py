@@ -86,7 +86,7 @@ def filled(kind: str, vector: str) -> Any:
 
 
 def every_node(vector: str) -> Document:
-    """A document in which the vector stands in every field of every type, in every text and every fragment."""
+    """A document in which the vector is in every field of every type, in every text and every fragment."""
     inlines: list[Any] = [
         text(vector),
         text(vector, Mark(vector), Mark("color", {"text": vector, "background": vector})),

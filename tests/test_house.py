@@ -1,4 +1,4 @@
-"""The rules of the house, on the syntax tree: what may import what, and where things stand."""
+"""The rules of the house, on the syntax tree: what may import what, and where things are."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("admin",),
     ("app", "cli"),
 )
-"""From the ground up. What stands on one floor may use what is below, and its neighbours on the same floor."""
+"""From the ground up. What is on one floor may use what is below, and its neighbours on the same floor."""
 
 FLOOR = {name: height for height, floor in enumerate(FLOORS) for name in floor}
 FILES = sorted(SRC.rglob("*.py"))
@@ -85,7 +85,7 @@ def _submodule(module: tuple[str, ...], name: str) -> tuple[str, ...]:
 
 def test_every_package_has_its_floor() -> None:
     there = {_name(path) for path in FILES} - {"__init__", "migrations"}
-    assert there <= set(FLOOR), f"say in FLOORS where they stand: {sorted(there - set(FLOOR))}"
+    assert there <= set(FLOOR), f"say in FLOORS where they are: {sorted(there - set(FLOOR))}"
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -100,7 +100,7 @@ def test_imports_run_one_way(package: str) -> None:
                 continue
             where = f"{path.relative_to(SRC.parent)}:{line}: {package} imports {'.'.join(module)}"
             if FLOOR[other] > FLOOR[package]:
-                wrong.append(f"{where}, which stands above it")
+                wrong.append(f"{where}, which is above it")
             elif len(module) > 1 and other not in ("core", "kit"):
                 wrong.append(f"{where}: use what {other}/__init__.py offers")
     assert not wrong, "\n".join(wrong)

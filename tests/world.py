@@ -154,7 +154,7 @@ class World:
             with write() as tx:
                 yield tx
 
-        # Every write goes through Database.write: it tells whether the next test needs a new copy.
+        # Every write goes through Database.write: it says whether the next test needs a new copy.
         self.context.db.write = noted  # type: ignore[method-assign]
         self._loop = asyncio.new_event_loop()
         self._client = httpx.AsyncClient(

@@ -90,7 +90,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     trusted_proxies: Annotated[
         str,
         Meta(
-            description="Comma-separated addresses or networks of proxies whose X-Forwarded-For tells who calls"
+            description="Comma-separated addresses or networks of proxies whose X-Forwarded-For says who calls"
         ),
     ] = ""
     rate_limit: Annotated[int, Meta(ge=1, description="Requests a minute for each token or address")] = (

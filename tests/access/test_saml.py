@@ -643,7 +643,7 @@ def wrap(made, how):
     elif how == 4:  # the signed one inside the forged one
         root.replace(signed, evil)
         evil.append(signed)
-    elif how == 5:  # the forged one carries the signature, the original stands behind
+    elif how == 5:  # the forged one carries the signature, the original is behind
         signature = signed.find("ds:Signature", NS)
         signed.remove(signature)
         evil.insert(1, signature)

@@ -134,7 +134,7 @@ def test_huge_tables_take_no_longer_than_their_size(space, rows, columns):
 
 
 def urls_in(value: Any) -> list[str]:
-    """All addresses of references, wherever they stand in an answer."""
+    """All addresses of references, wherever they are in an answer."""
     if isinstance(value, dict):
         own = [value["url"]] if value.get("kind") == "url" and isinstance(value.get("url"), str) else []
         return own + [found for part in value.values() for found in urls_in(part)]

@@ -5,7 +5,7 @@ the clients says for each token which one it was written over. From the database
 
 * main never changes a token but for one written by somebody who saw the token it replaces, or who decided a
   recorded conflict between the two: no update is lost;
-* the last token of every acknowledged edit stands in what its change request became, is part of an open conflict
+* the last token of every acknowledged edit is in what its change request became, is part of an open conflict
   there, or was given up by somebody who settled one: nothing acknowledged is lost.
 """
 
@@ -233,7 +233,7 @@ class Checker:
             self.problems.append(f"{page} p{paragraph}: {old} became {new} by {change}: {edits} {decided}")
 
     def check_change(self, change_id: str) -> None:
-        """What was acknowledged stands in what the change request became, or in a conflict."""
+        """What was acknowledged is in what the change request became, or in a conflict."""
         change = get_change(self.tx, change_id)
         if change_id in self.log.merged and change.status != "merged":
             self.problems.append(f"{change_id} was merged and is {change.status}")

@@ -1,4 +1,4 @@
-"""Computed pages stand where their sources are, over every base, for whoever may see what they are made of."""
+"""Computed pages are where their sources are, over every base, for whoever may see what they are made of."""
 
 import asyncio
 import re

@@ -38,7 +38,7 @@ def png(width: int = 4, height: int = 4) -> bytes:
 
 
 def order_of(folder: Path, texts: dict[str, str], **fields: Any) -> Order:
-    """An order of pages by their paths, their documents in the folder; files given as names stand beside it."""
+    """An order of pages by their paths, their documents in the folder; files given as names are beside it."""
     images = {name: f"file-{n}" for n, name in enumerate(fields.pop("images", []))}
     pages = {f"{path}.md": f"id{n}" for n, path in enumerate(texts)}
 

@@ -379,7 +379,7 @@ def test_a_page_of_2000_costs_what_it_says(sqlite_world, tmp_path):
         return number
 
     linked.write("P7", "[other](p9.md) and [home](README.md#why)")
-    assert written() == 2  # its own, for they stand in a paragraph that was edited
+    assert written() == 2  # its own, for they are in a paragraph that was edited
     linked.write("Home", "Shorter.\n\n## Why\n\nStill.")
     assert written() == 0
     linked.edit({"operation": "delete_page", "page": linked.page("P3")})

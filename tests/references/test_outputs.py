@@ -71,7 +71,7 @@ class Published:
 
     @property
     def findable(self) -> set[str]:
-        # Search knows what a page's own file says; what is included stands in no page's index.
+        # Search knows what a page's own file says; what is included is in no page's index.
         return {word for page in self.searched for word in page.own | {page.word, page.about}}
 
 

@@ -110,7 +110,7 @@ def test_documents_come_back_with_their_links(two: tuple[Linked, Linked]) -> Non
     linked.edit(update(home, document={"document": [*nodes, nodes[0]]}))
     source = linked.world.get("admin", f"{linked.path}/content/page/{home}", params={"format": "markdown"})
     assert source["markdown"].count(text) == 2
-    # A link that stands on another page is written as the address of what it means.
+    # A link that is on another page is written as the address of what it means.
     guide = linked.page("Guide")
     linked.edit(update(guide, document={"document": nodes}))
     assert [ref["kind"] for ref in links_of(document(linked, guide))] == ["page", "anchor", "user"]

@@ -1,4 +1,4 @@
-"""Search finds everything that matches, however much that is, and whatever stands in other spaces."""
+"""Search finds everything that matches, however much that is, and whatever is in other spaces."""
 
 import pytest
 

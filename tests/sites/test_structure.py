@@ -87,7 +87,7 @@ def test_addresses_that_are_left_lead_on(site):
     site.world.call("admin", "PATCH", site.path, json={"defaultSiteSection": api["id"]})
     assert site.bases() == {"Guide": "guide/", "API": ""}
     assert site.former("reference") == ("reference", shown)
-    # Where something stands again nobody is sent away.
+    # Where something is again nobody is sent away.
     site.change(f"sections/{guide['id']}", {"path": "api"})
     assert site.former("api") is None
 
@@ -98,7 +98,7 @@ def test_paths_are_one_segment_that_nothing_else_has(site):
     for path in ("a/b", "~search", "../x", "robots.txt", "x.md", "a b", "", "<b>", "%2e"):
         assert site.call("PATCH", f"sections/{other['id']}", {"path": path}).status_code == 400, path
     assert site.call("PATCH", f"sections/{other['id']}", {"path": "API"}).status_code == 400
-    # A variant of the section that the site begins with stands beside the sections.
+    # A variant of the section that the site begins with is beside the sections.
     variant = site.make("site-spaces", {"spaceId": site.space("Two"), "sectionId": api["id"]})
     answer = site.call("PATCH", f"site-spaces/{variant['id']}", {"path": "other"})
     assert (answer.status_code, "path" in answer.json()["error"]["message"]) == (400, True)

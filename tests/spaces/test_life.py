@@ -207,7 +207,7 @@ def test_a_collection_with_what_one_may_not_delete_stays(world: World) -> None:
 # --- purging --------------------------------------------------------------------------------------------
 
 KEPT = {"audit_events", "events", "unused", "jobs", "event_cursors"}
-"""What tells of the past or of work to do: ids of what is gone may stand there."""
+"""What says the past or of work to do: ids of what is gone may be there."""
 
 
 def mentions(world: World, ids: set[str]) -> list[str]:

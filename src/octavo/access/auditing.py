@@ -1,6 +1,6 @@
 """The audit log: who did what to what, when, from where, and how it was before and after.
 
-An event is written in the transaction of the change it tells of, and never changed: the database refuses it.
+An event is written in the transaction of the change it is about, and never changed: the database refuses it.
 """
 
 from __future__ import annotations

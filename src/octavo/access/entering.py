@@ -204,7 +204,7 @@ def enter_site(call: Call, needs: Can, organization_id: str, site_id: str) -> Si
 
 
 class _Found(Struct, frozen=True):
-    """A space or collection and how somebody stands to it, whatever their reach. ``role`` None: they do not see it."""
+    """A space or collection and what role somebody has there, whatever their reach. ``role`` None: they do not see it."""
 
     organization_id: str
     role: str | None

@@ -1,4 +1,4 @@
-"""How people stand to a space or a collection: what lies above it, what was granted there, and what follows.
+"""The roles of people at a space or a collection: what lies above it, what was granted there, and what follows.
 
 The rule itself is ``roles.decide``; here is what it asks for, for one person or for all members at once. Lists of
 what one person sees are decided in SQL, see ``visibility``.
@@ -78,7 +78,7 @@ class Standing(NamedTuple):
 
 
 def list_standings(tx: Transaction, organization_id: str, steps: Sequence[Step]) -> dict[str, Standing]:
-    """How every enabled member stands to the first of ``steps``, by user id, those without access as well."""
+    """The role of every enabled member at the first of ``steps``, by user id, those without access as well."""
     rung_of = {step.id: index for index, step in enumerate(steps)}
     users: dict[str, dict[int, list[str | None]]] = defaultdict(lambda: defaultdict(list))
     teams: dict[str, dict[int, str | None]] = defaultdict(dict)
@@ -96,7 +96,7 @@ def list_standings(tx: Transaction, organization_id: str, steps: Sequence[Step])
         teams=sorted(teams),
     ):
         teams_of[user_id].append(team_id)
-    # Most members were granted nothing here: they stand as everybody with their role does.
+    # Most members were granted nothing here: theirs is what everybody with their role has.
     plain: dict[str | None, Standing] = {}
     bare = [Rung((), (), step.default_level) for step in steps]
     found: dict[str, Standing] = {}

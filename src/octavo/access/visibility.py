@@ -21,7 +21,7 @@ def _height_of(column: str) -> str:
     return f"CASE {column} {_HEIGHTS} ELSE 0 END"
 
 
-# Who is seen at all stands in here, with a height above 0. A default level is for members, not for guests.
+# Who is seen at all is in here, with a height above 0. A default level is for members, not for guests.
 _FOUND = f"""WITH RECURSIVE granted(kind, id, height) AS MATERIALIZED (
     SELECT g.object_type, g.object_id,
            COALESCE(max(CASE WHEN g.subject_type = 'user' THEN {_height_of("g.role")} END), max({_height_of("g.role")}))

@@ -29,7 +29,7 @@ _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 
 
 class Line(NamedTuple):
-    """A row, and where it stands: for messages."""
+    """A row, and where it is: for messages."""
 
     path: Path
     number: int

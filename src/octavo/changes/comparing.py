@@ -131,7 +131,7 @@ def into_main(tx: Transaction, sides: Sides, main: State) -> Merged:
 
 
 def into_change(tx: Transaction, sides: Sides, change: State, main: State) -> Merged:
-    """Main's side into the change request, whose branch then stands on main as it is now."""
+    """Main's side into the change request, whose branch is then based on main as it is now."""
     found = _merge(tx, sides.base, sides.change, sides.main, change)
     pages = {**sides.base.pages, **sides.main.pages, **sides.change.pages}
     items = {**sides.base.items, **sides.main.items, **sides.change.items}

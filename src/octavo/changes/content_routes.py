@@ -243,7 +243,7 @@ def move_page(call: Call, change: ChangeAccess, page_id: str, body: MovePage) ->
     extension=True,
 )
 def update_file(call: Call, change: ChangeAccess, file_id: str, body: FileChange) -> File:
-    """Renames a file, or puts other bytes in its place, from a URL or as base64; whoever refers to it still does."""
+    """Renames a file, or replaces its bytes, from a URL or as base64; whoever refers to it still does."""
     content = None
     if body.url is not None or body.base64 is not None:
         try:

@@ -49,7 +49,7 @@ class States(Struct, frozen=True):
 
 
 def states_of_change(tx: Transaction, change: ChangeRow) -> States:
-    """A change request against the state of main that it stands on."""
+    """A change request against the state of main that it is based on."""
     return States(change.below, change.state, list_held(tx, change.state.layers[0]))
 
 

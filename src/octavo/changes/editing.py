@@ -175,7 +175,7 @@ class Editor:
         self._children: dict[str | None, list[Page]] = {}
         self._by_slug: defaultdict[tuple[str | None, str], set[str]] = defaultdict(set)
         self._by_path: defaultdict[str, set[str]] = defaultdict(set)
-        """Where the changed pages and items stand now, by id."""
+        """Where the changed pages and items are now, by id."""
         self._root: str | None = None
         self.resolver = resolver or state_resolver(tx, state, (), Nobody())
 
@@ -279,7 +279,7 @@ class Editor:
                 insort(self._children[page.parent], page, key=_place)
 
     def _index(self, page: Page) -> int:
-        """Where a page stands among its siblings."""
+        """Where a page is among its siblings."""
         return bisect_left(self.children(page.parent), _place(page), key=_place)
 
     def set_item(self, item_id: str, item: Item | None) -> None:
@@ -348,7 +348,7 @@ class Editor:
 
     def insert_group(self, change: InsertGroup) -> None:
         if self._parent(change.into) is not None:
-            raise BadRequest("into: groups of pages stand at the top level only.")
+            raise BadRequest("into: groups of pages are at the top level only.")
         page = Page(
             id=ids.new_id(),
             kind="group",
@@ -636,7 +636,7 @@ class Editor:
             self.given.setdefault(page.id, None)
         return replace(page, **given)
 
-    # --- where a page stands --------------------------------------------------------------------------
+    # --- where a page is --------------------------------------------------------------------------
 
     def _with_place(self, page: Page, change: UpdatePage) -> Page:
         if change.into is UNSET and change.at is UNSET:
@@ -645,7 +645,7 @@ class Editor:
         if into != page.parent:
             self._parent(into)
             if into is not None and page.kind == "group":
-                raise BadRequest("into: groups of pages stand at the top level only.")
+                raise BadRequest("into: groups of pages are at the top level only.")
             if into is not None and (into == page.id or page.id in self._line_up(into)):
                 raise BadRequest("into: a page cannot go into itself or below itself.")
         elif change.at is UNSET:

@@ -1,4 +1,4 @@
-"""The proof that somebody stands before a change request of a space they may enter."""
+"""The proof that somebody may see a change request of a space they may enter."""
 
 from __future__ import annotations
 

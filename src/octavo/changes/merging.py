@@ -71,7 +71,7 @@ def _merge(context: Context, access: ChangeAccess) -> Result:
 
 
 def _differing(change: Versions, state: Versions) -> Changes:
-    """What a change request that stands on the head of main changes there."""
+    """What a change request that is based on the head of main changes there."""
     return Changes(
         {id: page for id, page in change.pages.items() if not same(page, state.pages.get(id))},
         {id: item for id, item in change.items.items() if not same(item, state.items.get(id))},

@@ -25,7 +25,7 @@ from .saving import again, require_editable, write_edit
 
 def settle(context: Context, access: ChangeAccess, key: str, choice: Choice) -> str:
     """Settles one conflict and gives the revision of the change request that this makes. Raises NotFound for a
-    conflict that is not open, BadRequest for a value that cannot stand there."""
+    conflict that is not open, BadRequest for a value that is not allowed there."""
 
     def attempt() -> str:
         with context.db.read() as tx:

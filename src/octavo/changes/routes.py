@@ -187,7 +187,7 @@ def list_contributors(call: Call, change: ChangeAccess) -> Listing[ContributorIt
     errors=(404,),
 )
 def get_changes(call: Call, change: ChangeAccess, query: ChangesQuery) -> SemanticChanges:
-    """What a change request changes, against the state of main that it stands on."""
+    """What a change request changes, against the state of main that it is based on."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         return present_differences(call, tx, states_of_change(tx, row), query.limit)

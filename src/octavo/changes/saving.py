@@ -202,7 +202,7 @@ def _nothing_else(tx: Transaction, made: State) -> None:
 def revise_change(
     context: Context, access: ChangeAccess, make: Make, also: Also = _nothing_else
 ) -> EditedChange:
-    """One revision of a change request, of what ``make`` says; it is asked again when a rival was faster."""
+    """One revision of a change request, of what ``make`` says; it is asked again when another write came first."""
 
     def attempt() -> EditedChange:
         with context.db.read() as tx:

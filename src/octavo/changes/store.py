@@ -64,7 +64,7 @@ class ChangeRow(Struct, frozen=True):
 
     @property
     def below(self) -> State:
-        """The state of main that it stands on (without the id of its revision)."""
+        """The state of main that it is based on (without the id of its revision)."""
         return State(self.space_id, "", (Layer(self.main_branch, self.base_sequence),))
 
     @property

@@ -84,7 +84,7 @@ def _check_length(text: str) -> None:
 
 
 def _mentions(document: Document) -> Iterator[tuple[Block, Inline, str, str]]:
-    """Each mention of somebody: the top-level block it stands in, its node, ``users`` or ``teams``, and the id."""
+    """Each mention of somebody: the top-level block it is in, its node, ``users`` or ``teams``, and the id."""
     for block in document.nodes:
         for node in walk(block):
             if not isinstance(node, Inline) or node.type != "mention":

@@ -314,7 +314,7 @@ def remove_reaction(tx: Transaction, comment_id: str, emoji: str, user_id: str) 
 
 
 def count_emojis(tx: Transaction, comment_id: str) -> int:
-    """How many different ones stand at a comment."""
+    """How many different ones are at a comment."""
     found: int = tx.value(
         "SELECT count(DISTINCT emoji) FROM comment_reactions WHERE comment_id = :comment", comment=comment_id
     )

@@ -16,8 +16,8 @@ from .computing import Asker
 
 
 class Drawing(Struct, frozen=True):
-    """For whom and for what something is drawn. ``folded``: details may be folded up and things stand beside each
-    other, as on a page that people read; otherwise everything stands below each other, as in a text. ``title``: that
+    """For whom and for what something is drawn. ``folded``: details may be folded up and things are beside each
+    other, as on a page that people read; otherwise everything is below each other, as in a text. ``title``: that
     of the page, which needs not be said again."""
 
     asker: Asker

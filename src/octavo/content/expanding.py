@@ -1,4 +1,4 @@
-"""Computed pages of a state: what their sources give, put where they stand.
+"""Computed pages of a state: what their sources give, put where they are.
 
 What cannot be computed stays as the source says. Pages of other sources in what was computed are not expanded in
 their turn.

@@ -1,4 +1,4 @@
-"""Making a revision of main: its rows, what is derived from it, and the one event that tells of it."""
+"""Making a revision of main: its rows, what is derived from it, and the one event that says so."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Branches, revisions and what they hold: page versions and item versions.
 
 A ``State`` names one immutable state as a stack of layers, each a branch at a sequence. Main is one layer; a
-change request is its own branch laid over main where it stands. Reading looks through the stack from the top.
+change request is its own branch laid over main where it began. Reading looks through the stack from the top.
 Writing is ``commit``: rows for what changed and nothing else.
 """
 
@@ -46,7 +46,7 @@ class Item(Struct, frozen=True, kw_only=True):
     """A file, reusable content, variable, or kept configuration source.
 
     ``content``: for a file the hash of its bytes, for reusable content and sources the hash of the text, for
-    a variable its JSON value. ``path``: where it stands among the space's files.
+    a variable its JSON value. ``path``: where it is among the space's files.
     """
 
     id: str

@@ -1,7 +1,7 @@
 """Which issues are about the same: each joins the cluster that it is most like, or begins one.
 
 Incremental: an issue is looked at once, a cluster keeps its id for good, and what is kept of a cluster is how often
-each word stands in its issues. Words are weighted by how rare they are among all issues (TF-IDF). Pure; whoever
+each word is in its issues. Words are weighted by how rare they are among all issues (TF-IDF). Pure; whoever
 uses this reads and writes the rows.
 """
 
@@ -35,7 +35,7 @@ def word_number(word: str) -> int:
 
 
 def count_words(title: str, text: str) -> Counter[int]:
-    """How often each word, and each pair of neighbours, stands in an issue; the title counts twice."""
+    """How often each word, and each pair of neighbours, is in an issue; the title counts twice."""
     found: Counter[int] = Counter()
     for part, times in ((title, 2), (text, 1)):
         words = stems(part)
@@ -129,7 +129,7 @@ def _product(one: Vector, other: Vector) -> float:
 
 
 def encode_vector(vector: Counter[int]) -> str:
-    """As it is stored, without the words that hardly ever stand in its issues."""
+    """As it is stored, without the words that hardly ever are in its issues."""
     return msgspec.json.encode(sorted(vector.most_common(_KEPT))).decode()
 
 

@@ -91,7 +91,7 @@ def key_phrases(texts: Sequence[str]) -> list[str]:
 
 
 def choose_icon(texts: Sequence[str]) -> str:
-    """The icon whose words stand in most of these texts."""
+    """The icon whose words are in most of these texts."""
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(set(stems(text)))

@@ -413,7 +413,7 @@ def read_vectors(tx: Transaction, organization_id: str, limit: int) -> list[tupl
 
 
 def read_vocabulary(tx: Transaction, organization_id: str) -> tuple[int, int, dict[int, int]]:
-    """Version, number of issues, and how many issues each word stands in."""
+    """Version, number of issues, and how many issues each word is in."""
     row = tx.one(
         "SELECT version, issues, words FROM issue_vocabularies WHERE organization_id = :org",
         org=organization_id,

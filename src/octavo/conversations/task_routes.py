@@ -1,4 +1,4 @@
-"""Agent tasks, and how the work stands."""
+"""Agent tasks, and how the work is."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Lightness and chroma are those of OKLCH (B. Ottosson, "A perceptual color space for image processing", 2020),
 contrast is that of WCAG 2: text is moved along its lightness until it has at least 4.5:1 on every surface
-it may stand on.
+it may be on.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class DocsConfig(Struct, kw_only=True):
 
 
 def read_docs(text: str) -> DocsConfig:
-    """Every entry of ``site.structure`` that has a directory, however deep it stands, in its order. A directory that
+    """Every entry of ``site.structure`` that has a directory, however deep it is, in its order. A directory that
     two entries name is one space. Raises YamlError."""
     config = DocsConfig()
     found = read_yaml(text)

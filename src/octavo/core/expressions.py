@@ -865,7 +865,7 @@ class _Parser:
         return self.node(code, *items)
 
     def template(self) -> _Node:
-        """A template text; the token at hand is its first backtick, and ``end`` stands behind it."""
+        """A template text; the token at hand is its first backtick, and ``end`` is behind it."""
         parts: list[_Node] = []
         opening = self.start
         while True:

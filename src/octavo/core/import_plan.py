@@ -76,7 +76,7 @@ class PlannedPage(Struct, kw_only=True):
 
 class ImportPlan(Struct, kw_only=True):
     """``files`` are kept as they are; ``summary_text`` is SUMMARY.md as it was written, ``None`` where the
-    tree was inferred. ``pages`` stand in reading order, parents first; the first document is the home page."""
+    tree was inferred. ``pages`` are in reading order, parents first; the first document is the home page."""
 
     config: Config
     summary: Summary

@@ -43,7 +43,7 @@ class Tree:
         return ()
 
     def path_taken(self, path: str) -> bool:
-        """Whether a page's file or an item stands at this path."""
+        """Whether a page's file or an item is at this path."""
         return False
 
 
@@ -54,11 +54,11 @@ class Conflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
       or set (``variables.color``, ``tags.beta``, ``layout.width``); ``place`` stands for parent and rank
       (``[parent, rank]``), ``file`` for the bytes of a file and what describes them.
     - ``block``: both changed one part of a text; ``base``, ``ours``, ``theirs`` are verbatim Markdown. The kept
-      one stands at offset ``at`` of the merged source; ``index`` numbers its top-level block, ``field`` is
+      one is at offset ``at`` of the merged source; ``index`` numbers its top-level block, ``field`` is
       ``body`` (of an item ``content``), or the front-matter key it is the value of.
     - ``deleted``: one side deleted what the other edited: it stays. The values are the page or item, or None.
 
-    A value None is "not there". ``kept`` names the side whose version stands in the merged state until the
+    A value None is "not there". ``kept`` names the side whose version is in the merged state until the
     conflict is resolved. ``key`` is the same whichever side is called ours, and unique in one merge. ``origin`` says what
     theirs is: main, or an edit that was made on an older revision.
     """
@@ -81,7 +81,7 @@ class Conflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
 class Note(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What a merge put right by itself. ``before`` is what was wanted, ``after`` what it is now.
 
-    ``slug``, ``path``, ``name``: theirs got a free number. ``rank``: theirs stands behind its equal. ``order``:
+    ``slug``, ``path``, ``name``: theirs got a free number. ``rank``: theirs is behind its equal. ``order``:
     both sides reordered, ours counts. ``cycle``: two moves would have made a circle, theirs yields. ``parent``:
     a deleted page stays (``before`` None) because a page below it does, or a page without parent went to the top.
     ``twin``: both added one variable or source under this name; it is one now.
@@ -314,7 +314,7 @@ class _Merge:
         return mine
 
     def _text(self, target: str, id: str, field: str, hashes: tuple[Any, Any, Any]) -> str | None:
-        """The hash of the merged text; conflicts in it are recorded with where they stand."""
+        """The hash of the merged text; conflicts in it are recorded with where they are."""
         sides: list[str | None] = [None if value is _NOTHING else value for value in hashes]
         base, ours, theirs = sides
         if theirs in (ours, base):
@@ -551,7 +551,7 @@ class _Merge:
         return ours is not None and getattr(ours, field) == getattr(item, field)
 
     def _number_paths(self) -> None:
-        """One file stands at one path, whether a page's or an item's."""
+        """One file is at one path, whether a page's or an item's."""
         seats, new = self._newcomers(lambda page: page.file_path)
         for id, item in sorted(self.out.items.items()):
             if item is not None and item.path is not None and self._as_ours(id, "path"):
@@ -659,7 +659,7 @@ def _with_element(held: Any, name: str, element: str, value: Any) -> Any:
 
 
 class Resolution(Struct):
-    """``others`` are the conflicts of the same text that are still open, where they stand now; ``applied`` is
+    """``others`` are the conflicts of the same text that are still open, where they are now; ``applied`` is
     False when the text was edited there and has nothing to replace any more."""
 
     text: str

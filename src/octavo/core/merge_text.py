@@ -25,7 +25,7 @@ MAX_DEPTH = 16
 
 class TextConflict(Struct, frozen=True):
     """One place both sides changed. ``base``, ``ours``, ``theirs`` are verbatim, None where that side has
-    nothing; the version of ``kept`` ("ours" or "theirs") stands in the merged text at offset ``at``. ``index`` is
+    nothing; the version of ``kept`` ("ours" or "theirs") is in the merged text at offset ``at``. ``index`` is
     the number of the top-level block it is in; ``key`` the front-matter key, if it is one."""
 
     at: int
@@ -88,7 +88,7 @@ def _leaf(base: str, ours: str, theirs: str, *, at: int = 0, key: str | None = N
 
 
 class _Node:
-    """A piece of the merged text: where it stands in each version (None: nowhere), what it says, what follows."""
+    """A piece of the merged text: where it is in each version (None: nowhere), what it says, what follows."""
 
     __slots__ = ("after", "base", "before", "conflicts", "ours", "text", "theirs")
 
@@ -110,7 +110,7 @@ class _Node:
 
 def _merge_cuts(base: Cut, ours: Cut, theirs: Cut, depth: int = 0) -> TextMerge:
     to_ours, to_theirs = match(base, ours), match(base, theirs)
-    # A ring: ``start`` stands before the first piece and behind the last.
+    # A ring: ``start`` is before the first piece and behind the last.
     start = _Node(-1, -1, -1)
     of_ours = [_Node(to_ours.origin[j], j, None, text) for j, text in enumerate(ours.pieces)]
     for node in of_ours:
@@ -176,7 +176,7 @@ def _same_insertions(ours: Cut, theirs: Cut, to_ours: Match, to_theirs: Match) -
 
 
 def _inserted(cut: Cut, matched: Match) -> dict[int, list[tuple[int, str]]]:
-    """New pieces (index, key) by the piece of base they stand behind."""
+    """New pieces (index, key) by the piece of base they are behind."""
     slots: dict[int, list[tuple[int, str]]] = {}
     behind = -1
     for j, origin in enumerate(matched.origin):
@@ -190,7 +190,7 @@ def _inserted(cut: Cut, matched: Match) -> dict[int, list[tuple[int, str]]]:
 def _arrange(
     start: _Node, theirs: Cut, to_ours: Match, to_theirs: Match, of_theirs: list[_Node | None]
 ) -> None:
-    """Puts what theirs inserted or moved where it stands there, behind what ours inserted at the same place."""
+    """Puts what theirs inserted or moved where it is there, behind what ours inserted at the same place."""
     behind = start
     for k, text in enumerate(theirs.pieces):
         node, i = of_theirs[k], to_theirs.origin[k]
@@ -229,7 +229,7 @@ def _join(start: _Node, base: Cut, ours: Cut, theirs: Cut, top: bool) -> TextMer
 
 
 def _gap(last: _Node, node: _Node, start: _Node, base: Cut, ours: Cut, theirs: Cut) -> str:
-    """What stands between two pieces: as in a version where they are neighbours."""
+    """What is between two pieces: as in a version where they are neighbours."""
     at_end = node is start
     places = (
         (base, last.base, len(base.pieces) if at_end else node.base),
@@ -355,7 +355,7 @@ def _order(first: Iterable[str], second: Iterable[str]) -> list[str]:
 
 
 class Resolved(Struct):
-    """``others`` are the remaining conflicts where they stand now. ``applied`` is False when the place is not
+    """``others`` are the remaining conflicts where they are now. ``applied`` is False when the place is not
     there any more because the text was edited; the text is then unchanged."""
 
     text: str
@@ -366,7 +366,7 @@ class Resolved(Struct):
 def resolve_text(
     text: str, conflict: TextConflict, choice: str | None, others: Iterable[TextConflict] = ()
 ) -> Resolved:
-    """Puts ``choice`` (a version of the conflict, or any text; None: nothing) where the kept version stands."""
+    """Puts ``choice`` (a version of the conflict, or any text; None: nothing) where the kept version is."""
     kept = (conflict.ours if conflict.kept == "ours" else conflict.theirs) or ""
     at = _find(text, kept, conflict.at)
     if at is None:
@@ -387,7 +387,7 @@ def resolve_text(
 
 
 def _find(text: str, kept: str, at: int) -> int | None:
-    """Where ``kept`` stands nearest to ``at``."""
+    """Where ``kept`` is nearest to ``at``."""
     if text.startswith(kept, at):
         return at
     below, above = text.rfind(kept, 0, at + len(kept)), text.find(kept, at)

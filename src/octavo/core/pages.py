@@ -1,4 +1,4 @@
-"""A page and the tree it stands in: order by rank, slugs, paths, moves."""
+"""A page and the tree it is in: order by rank, slugs, paths, moves."""
 
 from __future__ import annotations
 

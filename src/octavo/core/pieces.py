@@ -27,8 +27,8 @@ class Place(Struct, frozen=True):
 
 
 class Cut(Struct):
-    """``gaps[i]`` stands before ``pieces[i]``, the last one after the last piece. Pieces with equal keys say
-    the same thing. ``between`` is what has to stand between two pieces that were never neighbours."""
+    """``gaps[i]`` is before ``pieces[i]``, the last one after the last piece. Pieces with equal keys say
+    the same thing. ``between`` is what has to be between two pieces that were never neighbours."""
 
     kind: str
     open: str
@@ -203,7 +203,7 @@ class _Lines:
         return self._with_indented(last, 4)
 
     def _with_indented(self, last: int, width: int) -> int:
-        """Indented lines after a blank one may belong to what stands above."""
+        """Indented lines after a blank one may belong to what is above."""
         while True:
             after = self.next_filled(last + 1)
             if after >= self.count or after == last + 1 or self.indent(after) < width:
@@ -266,7 +266,7 @@ def _split(lines: _Lines, line: int, part: tuple[int, int]) -> Cut:
 
 
 def _cut(kind: str, text: str, spans: Sequence[tuple[int, int]], *, between: str, frame: bool = False) -> Cut:
-    """A cut at these offsets; with ``frame`` what stands before and after the pieces is open and close."""
+    """A cut at these offsets; with ``frame`` what is before and after the pieces is open and close."""
     begin, stop = (spans[0][0], spans[-1][1]) if frame and spans else (0, len(text))
     gaps, pieces, at = [], [], begin
     for start, end in spans:

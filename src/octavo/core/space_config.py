@@ -40,7 +40,7 @@ class Tag(Struct, frozen=True, omit_defaults=True):
 
 
 def read_config(text: str, path: str = CONFIG_PATH) -> Config:
-    """Reads any text; what is wrong with it is in ``problems``, and the defaults stand in its place."""
+    """Reads any text; what is wrong with it is in ``problems``, and the defaults are used instead."""
     config = Config()
     # Signs that nobody sees come along when such a file is copied from a page.
     found = _read_map(INVISIBLE.sub("", text), path, config.problems)

@@ -442,7 +442,7 @@ def entry_path(path: str, folder: str = "") -> str | None:
 
 def write_summary(summary: Summary) -> str:
     """The canonical form. ``read_summary`` gives the same tree back (except for what no SUMMARY.md can say:
-    a group that does not stand at the top level is written as text)."""
+    a group that is not at the top level is written as text)."""
     out = [f"# {_escape(summary.title or DEFAULT_TITLE)}", ""]
     in_list = in_group = False
     for entry in summary.entries:
@@ -454,7 +454,7 @@ def write_summary(summary: Summary) -> str:
             in_list, in_group = bool(entry.children), True
             continue
         if in_group:
-            # A divider ends a group: what follows stands at the top level again.
+            # A divider ends a group: what follows is at the top level again.
             out += [""] * in_list + ["***", ""]
             in_group = False
         _write_items([entry], "", out)
@@ -469,7 +469,7 @@ def update_summary(
 ) -> str:
     """``original`` with no other lines changed than those of entries that are not as ``wanted``.
 
-    ``understand`` gives the entries that a text means, with the ``line`` each stands on: two ways to write a
+    ``understand`` gives the entries that a text means, with the ``line`` each is on: two ways to write a
     target, or an entry that means two pages, are no difference.
     """
     there = understand(original)
@@ -482,7 +482,7 @@ def update_summary(
 
 
 class _Row(Struct, frozen=True):
-    """An entry of a tree laid out flat: ``depth`` counts lists, a group stands at -1."""
+    """An entry of a tree laid out flat: ``depth`` counts lists, a group is at -1."""
 
     depth: int
     grouped: bool
@@ -560,7 +560,7 @@ class _Changed:
         self.last = self.rows[n]
 
     def note(self, n: int) -> None:
-        """Remembers how an item is indented and marked, for those that come to stand beside it."""
+        """Remembers how an item is indented and marked, for those that come to be beside it."""
         own = self.lines[self.begins[n] : self.ends[n]]
         if self.rows[n].depth >= 0 and own and (item := _ITEM.match(own[0].rstrip("\r\n"))):
             self.indents.setdefault(self.rows[n].depth, item[1])
@@ -605,7 +605,7 @@ def _pin(entry: SummaryEntry) -> str:
 
 
 def same_entries(one: list[SummaryEntry], two: list[SummaryEntry]) -> bool:
-    """Whether two trees say the same, wherever their lines stand."""
+    """Whether two trees say the same, wherever their lines are."""
     return len(one) == len(two) and all(
         replace(a, line=0, end=0, children=[]) == replace(b, line=0, end=0, children=[])
         and same_entries(a.children, b.children)

@@ -1,6 +1,6 @@
 """Natural text: its sentences, and the words that say what it is about.
 
-Words are folded (lower case, no accents), without the ones that stand everywhere, and cut to their stems; CJK text,
+Words are folded (lower case, no accents), without the ones that are everywhere, and cut to their stems; CJK text,
 which has no spaces, is taken as pairs of neighbours.
 """
 

@@ -37,7 +37,7 @@ class YamlError(ValueError):
 
 
 class YamlText(Struct):
-    """``lines`` says where a value stands: the way to it (keys and indexes) -> line, counting from 1."""
+    """``lines`` says where a value is: the way to it (keys and indexes) -> line, counting from 1."""
 
     value: Any
     lines: dict[tuple[str | int, ...], int]

@@ -366,7 +366,7 @@ def _require_code(call: Call, user_id: str, code: str) -> None:
     extension=True,
 )
 def renew_recovery_codes(call: Call, caller: SignedIn, body: wire.CodeBody) -> Reply:
-    """New recovery codes; the old ones are good no more."""
+    """New recovery codes; the old ones are no longer valid."""
     _require_code(call, caller.user_id, body.code)
     with call.db.write() as tx:
         sessions.require_still_in(tx, call.actor)

@@ -70,7 +70,7 @@ def list_invitations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[In
     "deleteInvitation", "DELETE", _INVITES + "/{inviteId}", needs=Can.ADMIN, returns=Deletion, extension=True
 )
 def delete_invitation(call: Call, org: OrgAccess, invite_id: str) -> bool:
-    """Takes an invitation back; its link is good no more."""
+    """Takes an invitation back; its link is no longer valid."""
     with call.db.write() as tx:
         gone = store.delete_invitation(tx, org.organization_id, invite_id)
         if gone is not None:

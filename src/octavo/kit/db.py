@@ -1,7 +1,7 @@
 """Transactions on SQLite and PostgreSQL: ``db.read()`` and ``db.write()`` are the only ways to one.
 
 SQL is written once, with ``:name`` parameters; a list parameter written ``IN :ids`` is spread. Rows come back
-as tuples. What differs between the engines stands in this file and nowhere else, but for search.
+as tuples. What differs between the engines is in this file and nowhere else, but for search.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Bytes addressed by their SHA-256, in a folder or an S3 bucket, and the links they are handed out by.
 
 Bytes are durable when ``put`` returns: the row that names them is written afterwards, so a crash may leave
-bytes without a row and never a row without bytes. Names, types and owners stand in the database alone.
+bytes without a row and never a row without bytes. Names, types and owners are in the database alone.
 """
 
 from __future__ import annotations

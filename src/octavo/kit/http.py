@@ -1,6 +1,6 @@
 """The dispatcher: from a request to an operation of the table and back.
 
-Every request walks the same way: authenticate, rate limit, enter (the permission check), validate query and
+Every request takes the same way: authenticate, rate limit, enter (the permission check), validate query and
 body, run the handler, encode. That runs in a thread, but for operations declared quick; the body is received on the event loop.
 """
 

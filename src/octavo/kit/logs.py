@@ -135,7 +135,7 @@ def configure(
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
-    # These tell of every request they make, with its whole URL.
+    # These log every request they make, with its whole URL.
     for noisy in ("httpx", "httpcore"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     # Whoever sends what is no HTTP would fill the log.

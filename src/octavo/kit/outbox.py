@@ -1,4 +1,4 @@
-"""Events: rows written with the change they tell of, and read by consumers, each with a cursor of its own.
+"""Events: rows written with the change they are about, and read by consumers, each with a cursor of its own.
 
 A handler runs in the transaction that moves its consumer's cursor, so what it writes (jobs, mostly) happens
 once for each event, in the order of their ids. An event whose handler fails does not hold up the others: it
@@ -6,7 +6,7 @@ becomes a job, with that job's retries, and is parked where an operator sees it.
 (the setting ``event_days``), and until every consumer has passed them.
 
 PostgreSQL gives out ids before transactions commit, so a lower id may appear after a higher one. Ids that
-follow each other without a gap are all there. Behind a gap stands a transaction that is still writing, or one
+follow each other without a gap are all there. Behind a gap is a transaction that is still writing, or one
 that rolled back; which of the two is known once every transaction that was writing events has ended.
 """
 

@@ -185,7 +185,7 @@ def before_sealing(prepare: Callable[[Transaction], None]) -> Callable[[Transact
 
 
 def seal_plain(tx: Transaction, sealer: Sealer) -> int:
-    """Seals what stands in plain text, as versions before this module left it; how many."""
+    """Seals what is in plain text, as versions before this module left it; how many."""
     for prepare in _BEFORE_SEALING:
         prepare(tx)
     return _rewrite(tx, lambda column, text, key: None if key_of(text) else column.seal(sealer, text, *key))

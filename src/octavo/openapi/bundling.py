@@ -1,7 +1,7 @@
 """One description out of several files, in which every reference leads to something inside.
 
 Only what was handed over is followed: files beside the description, never a path of this machine and never another
-host. What another file holds stands in the bundle under ``x-octavo-files``, as it was written.
+host. What another file holds is in the bundle under ``x-octavo-files``, as it was written.
 """
 
 from __future__ import annotations

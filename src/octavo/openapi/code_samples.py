@@ -1,6 +1,6 @@
 """A request as code, in the languages that most people call APIs from. Pure.
 
-Everything a description says stands inside string literals of the language, escaped as that language asks for.
+Everything a description says is inside string literals of the language, escaped as that language asks for.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class Description:
     # --- references ---------------------------------------------------------------------------------------
 
     def follow(self, value: Any) -> Data:
-        """The object that a value is or refers to; empty for anything else. What stands beside a reference (a
+        """The object that a value is or refers to; empty for anything else. What is beside a reference (a
         description) goes before what is there."""
         beside: Data = {}
         for _ in range(20):
@@ -141,7 +141,7 @@ class Description:
         return [each for each in list_of(wanted) if isinstance(each, dict)]
 
     def setting(self, operation: Operation, name: str) -> bool:
-        """An extension that may stand at an operation or, for all of them, at the top."""
+        """An extension that may be at an operation or, for all of them, at the top."""
         value = operation.data.get(name, self.data.get(name))
         return value is True
 
@@ -188,7 +188,7 @@ class Description:
 
 
 def tags_of(operation: Operation) -> list[str]:
-    """The tag that an operation stands under: the first it names."""
+    """The tag that an operation is under: the first it names."""
     names = [name for name in list_of(operation.data.get("tags")) if isinstance(name, str) and name]
     return names[:1] or [UNTAGGED]
 

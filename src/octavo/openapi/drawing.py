@@ -1,7 +1,7 @@
 """Operations, webhooks and schemas as the blocks that everything which shows a document shows. Pure.
 
-Folded, as on a page that people read: what is inside a property is folded up, and the samples stand beside the text.
-Otherwise, for Markdown, search and prints, everything stands below each other and the text is shorter.
+Folded, as on a page that people read: what is inside a property is folded up, and the samples are beside the text.
+Otherwise, for Markdown, search and prints, everything is below each other and the text is shorter.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _column(percent: int, blocks: list[Block]) -> Block:
 
 class Drawer:
     """Draws one description. ``many``: the page holds many operations, so each is shown shorter. ``linked``: schemas
-    that stand on the same page, each under a heading of its own."""
+    that are on the same page, each under a heading of its own."""
 
     def __init__(
         self, description: Description, *, folded: bool, many: bool = False, linked: Iterable[str] = ()
@@ -291,7 +291,7 @@ class Drawer:
     # --- operations -----------------------------------------------------------------------------------------
 
     def operation(self, operation: Operation, title: str = "", *, level: int = 1) -> list[Block]:
-        """An operation or webhook with all that a caller has to know. ``title``: what stands above it already."""
+        """An operation or webhook with all that a caller has to know. ``title``: what is above it already."""
         self._begin()
         data = operation.data
         name = text_of(data.get("operationId")) or operation.key

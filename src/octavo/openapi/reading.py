@@ -39,7 +39,7 @@ _NAMES = ("openapi", "swagger", "api", "index", "main")
 
 
 class SourceFile(Struct):
-    """One file: its text, the value it holds, and ``line(way)``: where in the text something stands."""
+    """One file: its text, the value it holds, and ``line(way)``: where in the text something is."""
 
     text: str
     value: Any

@@ -1,4 +1,4 @@
-"""Links and backlinks on the wire: what stands in the index, shown as the things that it names."""
+"""Links and backlinks on the wire: what is in the index, shown as the things that it names."""
 
 from __future__ import annotations
 

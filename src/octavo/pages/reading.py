@@ -119,7 +119,7 @@ class Reader:
                 pages = self._expand().into(pages)
             kept = msgspec.json.encode(present_tree(self._app, pages, None, "", self._cover))
             _pages.put(key, kept, len(kept))
-        # Encoded already, as part of whatever it stands in.
+        # Encoded already, as part of whatever it is in.
         return Pages(cast(list[RevisionPage], Raw(kept)))
 
     def _expand(self) -> Expansion:

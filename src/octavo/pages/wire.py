@@ -273,7 +273,7 @@ class BrokenStats(Struct, rename="camel"):
 
 
 class ReferenceStats(Struct):
-    """How many references there are, each counted where it stands."""
+    """How many references there are, each counted where it is."""
 
     total: int
     broken: BrokenStats

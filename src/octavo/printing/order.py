@@ -12,7 +12,7 @@ from ..core.pages import PageKind
 
 
 class Chapter(Struct, frozen=True, kw_only=True):
-    """A page to print; its document stands in the print's folder (``write_document``). ``level`` is its depth in the
+    """A page to print; its document is in the print's folder (``write_document``). ``level`` is its depth in the
     print, from 1."""
 
     id: str

@@ -25,7 +25,7 @@ _TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-
 
 
 class Static(Struct, frozen=True):
-    """A static file. ``version`` is a hash of its content and stands in its address (``?v=``), so that answers
+    """A static file. ``version`` is a hash of its content and is in its address (``?v=``), so that answers
     may be kept for ever."""
 
     content: bytes

@@ -1,7 +1,7 @@
 """What a published page shows, as plain values: the reader fills these in, the templates only lay them out.
 
 Every text here is plain text (templates escape it); ``Markup`` is HTML drawn by us. Every ``href`` is used as it
-stands, so it is either made by the reader or has passed ``core.document.urls.safe_url``.
+is, so it is either made by the reader or has passed ``core.document.urls.safe_url``.
 """
 
 from __future__ import annotations

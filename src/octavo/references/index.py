@@ -141,7 +141,7 @@ def _rows_of(tx: Transaction, resolver: Resolver, space_id: str, thing: Page | I
 
 
 def _again(resolver: Resolver, row: Row) -> Row | None:
-    """The same reference with what it means now; None where it no longer stands."""
+    """The same reference with what it means now; None where it no longer is."""
     files = resolver.files(row.space_id)
     owner = files.owner(row.owner_id, row.owner_kind) if files is not None else None  # type: ignore[arg-type]
     if owner is None:

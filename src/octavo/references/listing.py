@@ -74,7 +74,7 @@ def overlay_of(delta: Delta, before: Delta) -> Overlay:
 
 
 class Spot(Struct, frozen=True, array_like=True):
-    """Where a reference stands: the ``owner`` of ``kind`` page or reusable-content, and the key of the node as reading
+    """Where a reference is: the ``owner`` of ``kind`` page or reusable-content, and the key of the node as reading
     the text gives it."""
 
     space: str

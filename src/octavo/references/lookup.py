@@ -42,7 +42,7 @@ _places: ByteCache[list[Place]] = ByteCache(_PLACES_BYTES)
 
 
 class Owner(Struct, frozen=True):
-    """The page or reusable content in which a reference stands."""
+    """The page or reusable content in which a reference is."""
 
     id: str
     kind: OwnerKind

@@ -1,6 +1,6 @@
 """What a reference means: the one answer, for the API, the index of links, the reader and prints.
 
-It depends on three things: the files of the space that the reference stands in, the addresses of this installation
+It depends on three things: the files of the space that the reference is in, the addresses of this installation
 (``hosts``), and who reads (``Viewer``): a page of another space is a page for whom that space is there, and an
 address on the web for everybody else.
 """
@@ -143,7 +143,7 @@ class Resolver:
     # --- one reference ----------------------------------------------------------------------------------
 
     def meaning(self, owner: Owner, ref: dict[str, Any], type: str, space_id: str | None = None) -> Meaning:
-        """What a reference means that stands in ``owner`` (of the own space, or of ``space_id``), by a node of
+        """What a reference means that is in ``owner`` (of the own space, or of ``space_id``), by a node of
         ``type``."""
         own = self.files(space_id) if space_id is not None else self._own
         assert own is not None
@@ -285,7 +285,7 @@ class Resolver:
 def _page_ref(owner: Owner, meaning: Meaning, written: str, space: dict[str, Any]) -> dict[str, Any]:
     if meaning.anchor is None:
         return {"kind": "page", "page": meaning.target, **space}
-    # A place in the same text is that of whichever page the text stands in.
+    # A place in the same text is that of whichever page the text is in.
     page = {} if written.startswith("#") and meaning.target == owner.id else {"page": meaning.target}
     return {"kind": "anchor", "anchor": meaning.anchor, **page, **space}
 

@@ -1,7 +1,7 @@
 """A state of a space as somebody meets it who reads it as a whole: visitors of a site, and prints.
 
 Revisions never change, so a view is built once and kept; a page then takes the database for its own text alone.
-Everything that leaves the reader or a print is made from what stands here: a page whose condition fails is not in
+Everything that leaves the reader or a print is made from what is here: a page whose condition fails is not in
 the tree, and of a document only what its reader sees is handed out.
 """
 

@@ -168,7 +168,7 @@ def _near(tx: Transaction, scope: Scope, word: str) -> list[str]:
 def _repaired(
     tx: Transaction, scope: Scope, terms: Sequence[Term], pages: dict[str, int], most: float
 ) -> list[Term]:
-    """The terms; those that stand on at most so many pages also one typing error away."""
+    """The terms; those that are on at most so many pages also one typing error away."""
     return [
         msgspec.structs.replace(term, near=tuple(_near(tx, scope, word)))
         if (word := term.word) and pages.get(word, 0) <= most
@@ -188,13 +188,13 @@ def _begun(tx: Transaction, scope: Scope, terms: Sequence[Term]) -> list[Term]:
 
 
 def _telling(terms: Sequence[Term], pages: dict[str, int]) -> list[Term]:
-    """The terms without words that stand nearly everywhere: to find them costs most and says least."""
+    """The terms without words that are nearly everywhere: to find them costs most and says least."""
     most = max(_MANY_PAGES, _EVERYWHERE * pages.get("", 0))
     return [term for term in terms if not (term.word and pages.get(term.word, 0) > most)] or list(terms)
 
 
 def _rarest(terms: Sequence[Term], pages: dict[str, int]) -> list[Term]:
-    """The terms worth filling up with: of those that stand on many pages none, unless all do. Of what was not asked
+    """The terms worth filling up with: of those that are on many pages none, unless all do. Of what was not asked
     for as a phrase, each word."""
     loose: list[Term] = []
     for term in terms:
@@ -280,7 +280,7 @@ def search_pages(
     if len(rarest) > 1 and windows.is_last and len({row.page_id for rows in found for row in rows}) < _ENOUGH:
         worth = _ANY
         windows = _Windows(tx, scope, rarest, sees, every=False)
-        # What all words match stands in the first window, before what any of them does.
+        # What all words match is in the first window, before what any of them does.
         whole = {id: row for rows in scored for id, row in rows.items()}
         first, *others = [_scored(rows, worth) for rows in windows.first()]
         scored = [{**first, **whole}, *others]
@@ -350,7 +350,7 @@ class _Gathered:
         for score, row in rows:
             pages.setdefault((row.space_id, row.page_id), []).append((score, row))
         for (space_id, page_id), best in pages.items():
-            # What stands under conditions is kept apart, and shown once with the section that it belongs to.
+            # What is under conditions is kept apart, and shown once with the section that it belongs to.
             parts: dict[str | None, Found] = {}
             for _, row in best:
                 parts.setdefault(row.anchor, row)
@@ -396,7 +396,7 @@ def _best_first(scored: tuple[float, Found]) -> tuple[float, str, int]:
 
 
 def _stands_in(name: str, text: str) -> bool:
-    """Whether a name stands in a text, and not as a part of a longer word."""
+    """Whether a name is in a text, and not as a part of a longer word."""
     at = text.find(name)
     while at >= 0:
         before, after = text[at - 1 : at] if at else "", text[at + len(name) : at + len(name) + 1]
@@ -494,7 +494,7 @@ def snippet(body: str, marked: Marked) -> tuple[Part, ...]:
 def suggest(
     tx: Transaction, space_ids: Sequence[str], text: str, limit: int = 3, sees: Sees = everything
 ) -> list[str]:
-    """Words near to what was typed that stand in a section which is seen, for when nothing was found."""
+    """Words near to what was typed that are in a section which is seen, for when nothing was found."""
     scope = store.open_scope(tx, space_ids)
     found: dict[str, int] = {}
     for word in words(text):

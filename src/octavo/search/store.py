@@ -1,7 +1,7 @@
 """The index in the database: FTS5 on SQLite, tsvector on PostgreSQL. The one other place that knows engines.
 
 Every word is indexed as ``KEY_word``, once with the key of its space and once with that of its organization: a look-up
-reads what stands there, and nothing of other spaces.
+reads what is there, and nothing of other spaces.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _found(row: Sequence[Any]) -> Found:
 
 @lru_cache(maxsize=20_000)
 def _key(id: str) -> str:
-    """What stands before the words of a space or an organization. Should two have the same, results are told apart by
+    """What is before the words of a space or an organization. Should two have the same, results are told apart by
     the space."""
     return b32encode(hashlib.blake2b(id.encode(), digest_size=5).digest()).decode().lower()
 
@@ -83,7 +83,7 @@ def prepare_page(
     """Cuts a page into words. ``titles``: what it is called, a line for each title."""
     organization_key = _organization_key(tx, space_id)
     title_words = words(titles)
-    # The empty word stands on every page: it counts them.
+    # The empty word is on every page: it counts them.
     every = {"", *title_words}
     title_stems = [*map(stem, title_words)]
     rows: list[dict[str, str | None]] = []
@@ -350,7 +350,7 @@ def _column(values: Iterable[str]) -> str:
 
 
 def pages_with(tx: Transaction, scope: Scope, candidates: Iterable[str]) -> dict[str, int]:
-    """On how many pages of these spaces each word stands, "" on all; words that stand nowhere are left out.
+    """On how many pages of these spaces each word is, "" on all; words that are nowhere are left out.
 
     Of many spaces, only the pages of those with most of them are counted.
     """

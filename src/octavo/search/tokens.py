@@ -116,7 +116,7 @@ class Marked:
         self._known: dict[str, bool] = {}
 
     def spans(self, text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[tuple[int, int]]:
-        """Where they stand in this part of a text. Of a run of CJK only the characters that match."""
+        """Where they are in this part of a text. Of a run of CJK only the characters that match."""
         for match in _TOKEN.finditer(text, start, end):
             token = match[0]
             marked = self._known.get(token)

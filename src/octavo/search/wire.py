@@ -48,6 +48,6 @@ class SearchSpace(Struct):
 
 
 class SearchListing(Listing[T], Generic[T], rename="camel"):
-    """``count`` is the true total, or where ``count_is_lower_bound`` stands, at least the total."""
+    """``count`` is the true total, or where ``count_is_lower_bound`` is, at least the total."""
 
     count_is_lower_bound: bool | UnsetType = UNSET

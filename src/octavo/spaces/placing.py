@@ -1,4 +1,4 @@
-"""Where spaces and collections stand: mixed in one order under a collection, or at the top of the organization."""
+"""Where spaces and collections are: mixed in one order under a collection, or at the top of the organization."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Placed(NamedTuple):
 
 
 class Neighbour(Struct, frozen=True):
-    """What something is to stand before or after, as a body named it."""
+    """What something is to be before or after, as a body named it."""
 
     kind: Kind
     id: str
@@ -137,7 +137,7 @@ def _place(
     else:
         index = _index(tx, org, moved, siblings, before, after)
         if parent_id == old_parent and sum(s < Placed(old_rank, *moved) for s in siblings) == index:
-            raise Conflict("It stands there already.")
+            raise Conflict("It is there already.")
         rank = _rank_at(tx, siblings, index)
     if kind == "space":
         store.update_space(tx, id, collection_id=parent_id, rank=rank)
@@ -183,14 +183,14 @@ def _index(
         if neighbour is None:
             continue
         if (neighbour.kind, neighbour.id) == moved:
-            raise BadRequest(f"{neighbour.place}: nothing stands before or after itself")
+            raise BadRequest(f"{neighbour.place}: nothing can be before or after itself")
         _require_seen(tx, org, neighbour)
         place = [i for i, s in enumerate(siblings) if s[1:] == (neighbour.kind, neighbour.id)]
         if not place:
             raise BadRequest(f"{neighbour.place}: {neighbour.id!r} does not lie in this parent")
         found.append(place[0] + step)
     if len(set(found)) > 1:
-        raise BadRequest("position: `before` and `after` do not stand beside each other")
+        raise BadRequest("position: `before` and `after` are not next to each other")
     return found[0]
 
 

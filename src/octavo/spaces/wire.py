@@ -28,7 +28,7 @@ Emoji = Annotated[str, Meta(min_length=1, max_length=50)]
 Title = Annotated[str, Meta(max_length=50)]
 UNTITLED = "Untitled"
 DEFAULT_EMOJI = "1f4d8"
-"""The public description requires an emoji on every space; this one stands where nobody chose."""
+"""The public description requires an emoji on every space; this one is used where nobody chose one."""
 
 
 class SpaceUrls(Struct):
@@ -151,7 +151,7 @@ class Transfer(Struct):
 
 
 def neighbours(move: Move) -> tuple[Neighbour | None, Neighbour | None]:
-    """What a body wants to stand before and after."""
+    """What a body wants to be before and after."""
     position = move.position
     if position is UNSET:
         return None, None

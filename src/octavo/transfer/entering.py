@@ -1,4 +1,4 @@
-"""The proof that somebody stands before an import run: whoever may enter the space it goes into."""
+"""The proof that somebody may see an import run: whoever may enter the space it goes into."""
 
 from __future__ import annotations
 

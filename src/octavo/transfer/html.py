@@ -131,7 +131,7 @@ def decode_html(data: bytes, told: str | None = None) -> str:
 
 
 def convert(tree: Any, *, link: Rewrite, image: Rewrite, fallback_title: str = "") -> Converted:
-    """A tree of ``parse_html`` as a page: its main content, without what stands around it.
+    """A tree of ``parse_html`` as a page: its main content, without what is around it.
 
     Raises DocumentError for a tree that cannot be told as a page.
     """
@@ -191,7 +191,7 @@ def _main_content(tree: Any) -> Any:
 
 
 def _drop_lead(main: Any, description: str) -> None:
-    """A description that the page shows below its title stands in its head already."""
+    """A description that the page shows below its title is in its head already."""
     for paragraph in main.iter("p"):
         before = paragraph.getprevious()
         if description and before is not None and before.tag == "h1":
@@ -217,7 +217,7 @@ def _is_shown(element: Any) -> bool:
 
 
 def _is_chrome(element: Any) -> bool:
-    """What stands around a page's words: navigation, footers, buttons, permalinks."""
+    """What is around a page's words: navigation, footers, buttons, permalinks."""
     tag = element.tag
     if tag in _DROPPED or not _is_shown(element):
         return True
@@ -238,7 +238,7 @@ def _is_chrome(element: Any) -> bool:
 
 
 def _lift_title(nodes: list[Node]) -> tuple[str, list[Node]]:
-    """The title is the first heading of the first level, if nothing but little stands before it."""
+    """The title is the first heading of the first level, if nothing but little is before it."""
     for at, node in enumerate(nodes[:4]):
         if node["type"] == "heading-0":
             return _squeezed(_plain(node)), _settled(nodes[:at] + nodes[at + 1 :])
@@ -310,7 +310,7 @@ class _Maker:
         self.depth = 0
 
     def flow(self, element: Any) -> list[Node]:
-        """The content of an element as blocks; what stands between blocks becomes paragraphs."""
+        """The content of an element as blocks; what is between blocks becomes paragraphs."""
         if self.depth >= self.deepest:
             text = _squeezed("".join(element.itertext()))
             return [_block("paragraph", [_text(text)])] if text else []
@@ -344,7 +344,7 @@ class _Maker:
         return found
 
     def _caption(self, element: Any, before: list[Node]) -> bool:
-        """Makes it the caption of the image, or the title of the listing, that it stands beside."""
+        """Makes it the caption of the image, or the title of the listing, that it is beside."""
         words = _trimmed(self._inlines_in(element, ()))
         if words and before and before[-1]["type"] == "images" and not before[-1]["nodes"][-1]["fragments"]:
             words = [node for node in words if node.get("type") != "inline-image"]
@@ -435,7 +435,7 @@ class _Maker:
     def _source_of(self, element: Any) -> str | None:
         written = element.get("src") or ""
         if not written or written.startswith("data:image/gif;base64,R0lGOD"):
-            # What stands there until a script puts the image in.
+            # What is there until a script puts the image in.
             written = element.get("data-src") or element.get("data-original") or written
         if not written and element.get("srcset"):
             written = element.get("srcset").split(",")[0].split()[0]
@@ -462,7 +462,7 @@ class _Maker:
         data = {}
         if pinned and re.fullmatch(r"[\w.:-]{1,100}", pinned) and pinned != slug(text):
             data["id"] = pinned
-        # The title stands above; 0 is a heading that may be it.
+        # The title is above; 0 is a heading that may be it.
         nodes = [node for node in nodes if node.get("type") != "inline-image"] if level == 1 else nodes
         return [_block(f"heading-{min(level - 1, 3)}", nodes, **({} if level == 1 else data))]
 
@@ -714,7 +714,7 @@ def _table_of(row: Any) -> Any:
 
 
 def _grid(cells: list[list[Any]]) -> list[list[Any]]:
-    """Rows of equal length; a cell that spans several places stands at its first."""
+    """Rows of equal length; a cell that spans several places is at its first."""
     rows: list[dict[int, Any]] = []
     reserved: dict[tuple[int, int], None] = {}
     for y, row in enumerate(cells):

@@ -228,7 +228,7 @@ def _translate_part(context: Context, part: Page | Item, translator: Translator,
 
 
 def _lines_of(part: Page | Item) -> dict[str, str]:
-    """The texts of a page that stand outside of its body, by the name of their field."""
+    """The texts of a page that are outside of its body, by the name of their field."""
     if not isinstance(part, Page):
         return {}
     return {name: line for name in ("title", "link_title", "description") if (line := getattr(part, name))}

@@ -1,6 +1,6 @@
 """The texts of a document that are translated, and nothing else of it.
 
-A text is the content of one block: a paragraph, a heading, a cell. What stands in it besides words becomes numbered
+A text is the content of one block: a paragraph, a heading, a cell. What is in it besides words becomes numbered
 tags, ``<1>around text</1>`` for marks, links and notes, ``<2/>`` for code, expressions, images and whatever else must
 not change. A translation is taken only when it has the same tags, properly nested; so all of a document but its texts
 is the same before and after, whoever translates.
@@ -248,7 +248,7 @@ def _bones(node: Any) -> Any:
             }
     inside = node.nodes if node.type not in _CLOSED else []
     below = [_bones(child) for child in inside]
-    # Words may stand in another order, and with them what stands among them.
+    # Words may be in another order, and with them what is among them.
     kept = sorted((bone for bone in below if bone is not None), key=repr) if _is_text(node) else below
     return (node.type, sorted(data.items(), key=repr), kept, [_bones(child) for child in node.fragments])
 

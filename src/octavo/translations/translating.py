@@ -41,7 +41,7 @@ _LANGUAGES = {
 
 
 class Wanted(Struct, frozen=True):
-    """A text to translate; ``accepts`` says whether a translation fits where the text stands."""
+    """A text to translate; ``accepts`` says whether a translation fits where the text is."""
 
     text: str
     accepts: Accepts

@@ -13,7 +13,7 @@ from octavo.core.summary import plain_title
 
 
 def marked(text: str, mark: str = "bold") -> list[str]:
-    """What stands in bold (or in another mark), in order."""
+    """What is in bold (or in another mark), in order."""
     return [
         leaf.text
         for node in walk(read(text))

@@ -146,7 +146,7 @@ def nested(depth: int) -> Any:
             "document.nodes[1].data.style: expected one of info, warning, danger, success",
         ),
         (document({"object": "block", "type": "hint", "data": {}}), "document.nodes[0].data.style: missing"),
-        (document({"object": "block", "type": "list-item", "nodes": []}), "document.nodes[0].type: list-item cannot stand here"),
+        (document({"object": "block", "type": "list-item", "nodes": []}), "document.nodes[0].type: list-item is not allowed here"),
         (
             document({"object": "block", "type": "tabs", "nodes": [paragraph()]}),
             "document.nodes[0].nodes[0].type: expected tabs-item, got paragraph",
@@ -165,7 +165,7 @@ def nested(depth: int) -> Any:
         ),
         (
             document({"object": "block", "type": "image", "data": {"ref": URL} if (URL := {"kind": "x"}) else {}}),
-            "document.nodes[0].type: image cannot stand here",
+            "document.nodes[0].type: image is not allowed here",
         ),
     ],
 )  # fmt: skip

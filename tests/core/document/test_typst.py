@@ -150,7 +150,7 @@ def test_no_text_is_code(folder: Path, text: str) -> None:
     document = with_text(text)
     code = to_typst(document, Printing(page="p")).code
     plain = to_typst(with_text("word"), Printing(page="p")).code
-    # Every call that stands outside of literals is one of ours.
+    # Every call that is outside of literals is one of ours.
     calls = set(re.findall(r"[\w-]+(?=\()", stripped(code)))
     ours = set(re.findall(r"^#let ([\w-]+)", LOOK.read_text(), re.M))
     assert calls <= ours | {"linebreak", "strong", "emph", "strike", "super", "sub", "symbol", "upright", "frac",

@@ -160,7 +160,7 @@ def _audit(
 
 def grant_installation(tx: Transaction, space_id: str, user_id: str, role: str | None) -> None:
     """Gives the account of an integration's installation a role at a space; None takes it back. Whoever installs it
-    there may install integrations, and so has as high a role: the installation is what the audit log tells of."""
+    there may install integrations, and so has as high a role: the installation is what the audit log says."""
     subject = Subject("user", user_id)
     if role is None:
         store.delete_grant(tx, "space", space_id, subject)

@@ -18,7 +18,7 @@ _OPEN_IF = re.compile(r"\s*\{%-?\s*if\b(.*?)-?%\}\s*\Z", re.DOTALL)
 
 def close_conditions(document: Document) -> Document:
     """The document, in place, with every ``{% if %}`` that nobody closed holding all that follows it where it
-    stands: forgetting to close a condition must not show what is under it."""
+    is: forgetting to close a condition must not show what is under it."""
     stack: list[Any] = [document]
     while stack:
         here = stack.pop()

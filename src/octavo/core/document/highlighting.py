@@ -44,7 +44,7 @@ Token = tuple[str, str]
 
 
 def language_name(syntax: str) -> str:
-    """What a reader calls the language: ``JavaScript`` for ``js``; unknown names stand as they are."""
+    """What a reader calls the language: ``JavaScript`` for ``js``; unknown names are as they are."""
     return _NAMES.get(syntax.lower(), syntax)
 
 

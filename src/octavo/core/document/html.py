@@ -128,7 +128,7 @@ class Heading(Struct, frozen=True):
 
 
 class Html(Struct, frozen=True):
-    """A drawn document. ``updates`` tells that it has dated entries, so that the page offers a feed."""
+    """A drawn document. ``updates`` says that it has dated entries, so that the page offers a feed."""
 
     body: Markup
     outline: tuple[Heading, ...]
@@ -140,7 +140,7 @@ Pieces = Iterable[Piece]
 
 
 def render(document: Document, context: Context | None = None) -> Html:
-    """The HTML of a document as its reader sees it: conditions, expressions and includes that still stand in it give
+    """The HTML of a document as its reader sees it: conditions, expressions and includes that still are in it give
     nothing. Every place that links may name gets its id, written into the document (``mark_places``)."""
     renderer = _Renderer(context or Context(), mark_places(document))
     renderer.draw(document.nodes)
@@ -488,7 +488,7 @@ class _Renderer:
             lit = line.data.get("highlighted") is True
             out.append(_tag("span", class_=_classes("line", lit and "lit", number >= shown and "more")))
             out.extend(self._line(line, row))
-            # The break stands inside the line, so that copying a selection keeps it and hidden lines take it away.
+            # The break is inside the line, so that copying a selection keeps it and hidden lines take it away.
             out.append(Markup("\n</span>") if number < last else Markup("</span>"))
         return out
 
@@ -645,7 +645,7 @@ class _Renderer:
         return self._card(target, target.title or label or url or "", target.description)
 
     def reusable_content(self, block: Block) -> Pieces:
-        """The blocks of what is included stand in the node that includes it."""
+        """The blocks of what is included are in the node that includes it."""
         return block.nodes
 
     # Blocks of blocks.
@@ -708,7 +708,7 @@ class _Renderer:
         part = None
         if isinstance(width, dict) and width.get("unit") == "%":
             number = number_of(width.get("value"), 100)
-            # Styles may not stand in attributes, so widths are classes, in steps of a twelfth.
+            # Styles may not be in attributes, so widths are classes, in steps of a twelfth.
             part = f"of-{min(max(round(number * 12 / 100), 1), 12)}" if number else None
         vertical = one_of(block.data.get("verticalAlignment"), ("middle", "bottom"))
         return _wrap("div", block.nodes, class_=_classes("column", part, vertical and f"at-{vertical}"))

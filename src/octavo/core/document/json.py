@@ -146,7 +146,7 @@ class _Reader:
         if allowed not in ("blocks", kind.type):
             raise DocumentError(f"{path}.type: expected {allowed}, got {kind.type}")
         if allowed == "blocks" and kind.type in schema.NESTED_ONLY:
-            raise DocumentError(f"{path}.type: {kind.type} cannot stand here")
+            raise DocumentError(f"{path}.type: {kind.type} is not allowed here")
         block = Block(kind.type, self.data(kind, value, path), key=self.key(value, path))
         if kind.children is not None:
             block.nodes = self.children(kind, value.get("nodes"), path, depth)

@@ -190,7 +190,7 @@ def _alike(olds: list[Any], news: list[Any], used: set[int]) -> list[tuple[Any, 
 
 
 def _kind(node: Any) -> str:
-    # A table's cells are named by where they stand, and stay the same cells when rows come in above them.
+    # A table's cells are named by where they are, and stay the same cells when rows come in above them.
     kind = (node.type or node.fragment) if isinstance(node, Fragment) else node.type
     return "heading" if str(kind).startswith("heading-") else str(kind)
 

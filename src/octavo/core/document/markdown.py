@@ -2,7 +2,7 @@
 
 Own block rules: ``{% tag %}`` lines, ``<details>`` and ``<div>`` lines, ``$$`` blocks, footnote definitions, and
 definitions inside containers. Tag and element lines are tokens of their own and their content is parsed where it
-stands, so nesting costs no recursion; ``reader.py`` pairs them. Own inline rules: ``$$x$$`` and footnotes.
+is, so nesting costs no recursion; ``reader.py`` pairs them. Own inline rules: ``$$x$$`` and footnotes.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ INLINE_ELEMENTS = frozenset(
     """a b strong em i code br button sub sup kbd mark del s strike img picture source span u small font big abbr cite
     q ins samp var tt wbr nobr label time""".split()
 )
-"""Elements of HTML that stand within a paragraph. A line that is one of their tags begins none but a paragraph."""
+"""Elements of HTML that are within a paragraph. A line that is one of their tags begins none but a paragraph."""
 _FOOTNOTE = re.compile(r"\[\^([^\]\s]+)\]:[ \t]*")
 TEXT_ENDS = re.compile(r"[\n\\`~*_\[!<&$]")
 _SKIP_ENDS = re.compile(r"[\n\\`~*_\[\]!<&$]")  # link labels are looked for token by token, up to their ]
@@ -149,7 +149,7 @@ def element(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 def _end_of_html(state: StateBlock, line: int, end: int) -> int:
     """The line behind a ``<div>`` whose content is all HTML and holds no blank line; -1 where it is not so, for then
-    Markdown may stand in it. The lines of one run are looked at once for all the elements that begin in it."""
+    Markdown may be in it. The lines of one run are looked at once for all the elements that begin in it."""
     found: dict[tuple[int, int, int], int] = state.env.setdefault("ends_of_html", {})
 
     def place(n: int) -> tuple[int, int, int]:
@@ -295,7 +295,7 @@ def markup(state: StateBlock, line: int, end: int, silent: bool) -> bool:
     stop = state.line
     for begin, finish in _RAW_UNTIL:
         if whole and opening.startswith(begin) and finish not in state.tokens[first].content.lower():
-            # Blank lines stand in it.
+            # Blank lines are in it.
             last, at = _find_end(state, stop, end, finish), stop
             while whole and at < last:
                 at, depth, whole = _part_of_html(state, line, at, last, depth)

@@ -213,7 +213,7 @@ class _Head:
 
 
 def _entries(front: str) -> list[tuple[str, int, tuple[int, int]]]:
-    """The top-level keys of a front matter: name, line (from 1), and where in the text the entry stands."""
+    """The top-level keys of a front matter: name, line (from 1), and where in the text the entry is."""
     match = _FRONT.match(front)
     if match is None:
         return []

@@ -75,7 +75,7 @@ def only_paragraph(nodes: Sequence[Any]) -> list[Any]:
 
 
 def line_text(line: Block) -> str:
-    """A listing line's text as the highlighter sees it: expressions stand outside of it."""
+    """A listing line's text as the highlighter sees it: expressions are outside of it."""
     parts: list[str] = []
     for node in line.nodes:
         if isinstance(node, Text):

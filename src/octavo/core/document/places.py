@@ -33,7 +33,7 @@ class Place(Struct, frozen=True):
     """A place as its document has it, before it is told apart from others.
 
     ``name``: what it would be called; ``fixed``: by its writer. ``include``: the places of this reusable content (a
-    reference as written) stand here instead. ``included``: it comes from one.
+    reference as written) are here instead. ``included``: it comes from one.
     """
 
     name: str = ""
@@ -49,7 +49,7 @@ def slug(title: str) -> str:
 
 
 class Standing(Struct, frozen=True, gc=False):
-    """Where a node stands: under which conditions, and whether in a reusable content that the page includes."""
+    """Where a node is: under which conditions, and whether in a reusable content that the page includes."""
 
     conditions: Conditions = ()
     included: bool = False
@@ -178,8 +178,8 @@ def _inline_text(node: Inline) -> str:
 def name_places(places: Sequence[Place]) -> list[str]:
     """The ids of places, each its own: a name that is taken gets a number.
 
-    A page names its own places before those of what it includes, and what everybody sees before what stands under
-    a condition. So ids are the same for all visitors, and none tells of something that is not shown.
+    A page names its own places before those of what it includes, and what everybody sees before what is under
+    a condition. So ids are the same for all visitors, and none names something that is not shown.
     """
     names = [""] * len(places)
     taken: set[str] = set()

@@ -33,7 +33,7 @@ _DETAILS_END = re.compile(r"(?<=\S)[ \t]*</details>[ \t]*$", re.IGNORECASE)
 
 
 class Lines(Struct):
-    """Normalized Markdown and where each of its lines stands in the source (line end excluded)."""
+    """Normalized Markdown and where each of its lines is in the source (line end excluded)."""
 
     text: str
     begins: list[int]
@@ -479,7 +479,7 @@ def _html(content: str, footnote: Callable[[str], list[Block]]) -> Block:
 
 
 def _together(made: list[Block]) -> Block:
-    """Several blocks as one, for what stands in one piece of source."""
+    """Several blocks as one, for what is in one piece of source."""
     return made[0] if len(made) == 1 else Block("unknown", {"source": "", "kind": "html"}, list(made))
 
 

@@ -11,7 +11,7 @@ from .nodes import Block, Data, Document, Fragment, Inline, Text
 
 
 class Reference(Struct, frozen=True):
-    """``ref`` is the ContentRef dict; ``key`` and ``type`` are of the block it stands in (the key is None before
+    """``ref`` is the ContentRef dict; ``key`` and ``type`` are of the block it is in (the key is None before
     ``keys.assign_keys``) and of the node that makes it; ``path`` leads there, such as
     ``nodes[3].nodes[0].data.ref``."""
 

@@ -122,7 +122,7 @@ class Field(Struct, frozen=True):
 
 
 class NodeType(Struct, frozen=True):
-    """``children`` is "blocks", "inlines", the one child type that may stand there, or None for a void node.
+    """``children`` is "blocks", "inlines", the one child type that may be there, or None for a void node.
     ``fragments`` says whether it may have fragments; ``public`` whether the API's description knows it."""
 
     type: str
@@ -232,7 +232,7 @@ INLINES: dict[str, NodeType] = {entry.type: entry for entry in _INLINES}
 MARKS = ("bold", "italic", "code", "keyboard", "strikethrough", "color", "superscript", "subscript")
 NESTED_ONLY = frozenset(
     ["list-item", "code-line", "image", "tabs-item", "stepper-step", "column", "update"]
-)  # these stand only where a parent names them
+)  # these are only where a parent names them
 COLUMN_TYPES = ("text", "number", "checkbox", "files", "users", "rating", "select", "content-ref", "image")
 REF_FIELDS: dict[str, tuple[str, ...]] = {
     "url": ("url",),

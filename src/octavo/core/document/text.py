@@ -62,7 +62,7 @@ class _Part:
 
 def sections(document: Document) -> list[Section]:
     """The document cut at its headings, for search: each with the text down to the next heading, and of one section
-    apart what stands under different conditions. Behind a conditional block the text belongs to the heading before
+    apart what is under different conditions. Behind a conditional block the text belongs to the heading before
     it, for who does not see the block reads on there."""
     ids = place_ids(document)
     parts = [_Part(None, "", ())]

@@ -1,6 +1,6 @@
 """Document nodes as typst code that calls the functions of ``printing/octavo.typ``.
 
-Nothing of a document is ever typst markup: text, addresses and names stand in string literals, which know two
+Nothing of a document is ever typst markup: text, addresses and names are in string literals, which know two
 special characters, and everything else is written here. So no content can run code, read files or import
 packages, whatever it holds. Pieces lie on one stack, so the depth of a document costs no recursion; what is
 nested deeper than typst lays out is written without its containers.
@@ -90,7 +90,7 @@ class Printing(Struct, frozen=True, kw_only=True):
 
 class Printed(Struct, frozen=True):
     """Typst code of a document. ``anchors``: from the names of places in the page (``place_of``) to the labels that
-    stand there."""
+    are there."""
 
     code: str
     anchors: dict[str, str]
@@ -307,7 +307,7 @@ class _Printer:
         label = f"{self.printing.page}.{self._headings}"
         self.anchors[place_of(self.printing.page, text_of(block.data, "id"))] = label
         align = _ALIGNED.get(text_of(block.data, "align") or "")
-        # Words alone: a heading stands in the bookmarks of the file as well.
+        # Words alone: a heading is in the bookmarks of the file as well.
         inside = [n for n in block.nodes if not (isinstance(n, Inline) and n.type == "annotation")]
         made = _with("hd", inside, str(level), str(self.printing.level + level), literal(label))
         return _with("al", made, literal(align)) if align else made
@@ -455,7 +455,7 @@ class _Printer:
         return self._card(target, target.title or label or url or "", target.description or "")
 
     def reusable_content(self, block: Block) -> Pieces:
-        """The blocks of what is included stand in the node that includes it."""
+        """The blocks of what is included are in the node that includes it."""
         return block.nodes
 
     # Blocks of blocks.
@@ -702,7 +702,7 @@ class _Printer:
             if isinstance(told, dict):
                 ref = told["ref"] if isinstance(told.get("ref"), dict) else told
                 image = self._picture({"ref": ref, "alt": told.get("alt")})
-            # A link may not stand in a link: the whole card leads on where its lines have none.
+            # A link may not be in a link: the whole card leads on where its lines have none.
             holds_link = any(isinstance(n, Inline) and n.type in ("link", "mention", "button")
                              for p in lines if isinstance(p, (Block, Inline)) for n in walk(p))  # fmt: skip
             body: list[Piece] = [*image, *lines]
@@ -884,7 +884,7 @@ def _math_code(element: Any) -> str:
     if len(inside) > 1 and _fence(element[0], _OPEN) and _fence(element[-1], _CLOSE):
         return f"math.lr({_row(inside)})"
     for n in range(len(inside) - 2):
-        # A matrix stands between its fences.
+        # A matrix is between its fences.
         if element[n + 1].tag == "mtable" and _fence(element[n], _OPEN) and _fence(element[n + 2], _CLOSE):
             inside[n], inside[n + 2] = f"math.lr({_row(inside[n : n + 3])})", "[]"
             inside[n + 1] = "[]"

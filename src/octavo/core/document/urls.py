@@ -1,4 +1,4 @@
-"""Which URLs may stand in a page, and which pages of other hosts may be shown inside one."""
+"""Which URLs may be in a page, and which pages of other hosts may be shown inside one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029\ufeff]")
 
 
 def safe_url(url: object) -> str | None:
-    """``url`` as it may stand in an ``href`` or ``src``: http, https, mailto, tel, relative or ``#``.
+    """``url`` as it may be in an ``href`` or ``src``: http, https, mailto, tel, relative or ``#``.
 
     Everything else is ``None``. Whatever precedes the first colon of the first path segment counts as a scheme,
     so ``java\\nscript:``, ``JaVaScRiPt:`` and schemes nobody has thought of yet are refused alike.

@@ -30,7 +30,7 @@ _HTML_MARKS = {
 }
 _DELIMITERS = {"strikethrough": "~~", "italic": "_", "bold": "**"}
 _BESIDE_LETTERS = _DELIMITERS | {"italic": "*"}
-"""``_`` means nothing between two letters, which is where emphasis mostly stands in CJK text."""
+"""``_`` means nothing between two letters, which is where emphasis mostly is in CJK text."""
 _ORDER = ("color", "keyboard", "superscript", "subscript", "strikethrough", "italic", "bold", "code")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _ESCAPE = re.compile(

@@ -49,7 +49,7 @@ def _checked(
 
 
 def _state(row: store.ProviderRow) -> dict[str, Any]:
-    """What the log tells of a provider; its certificate is public."""
+    """What the log says about a provider; its certificate is public."""
     return {
         "label": row.label,
         "entityID": row.entity_id,

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 UNSIGNED = "unsigned"
-"""The claim below which those stand that nobody signed."""
+"""The claim below which those are that nobody signed."""
 _UNSIGNED_DESCRIPTION = "Unsigned claims of the site visitor."
 MAX_DEPTH = 8
 MAX_CONDITIONS = 500

@@ -113,7 +113,7 @@ def get_site_space(structure: Structure, site_space_id: str, field: str = "") ->
 def _free_section_path(structure: Structure, title: str) -> str:
     default = structure.default_section
     taken = {section.path for section in structure.sections.values()} | RESERVED
-    # The variants of the section that the site begins with stand beside the sections.
+    # The variants of the section that the site begins with are beside the sections.
     taken |= {shown.path for shown in structure.variants(default.id if default else None)}
     return free_name(slugify(title)[:_PATH_MAX], taken.__contains__)
 

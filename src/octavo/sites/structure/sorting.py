@@ -56,7 +56,7 @@ def move(
             raise BadRequest("position: expected `before` or `after`")
         places = {_place(structure, row, *one) for one in found}
         if len(places) > 1:
-            raise BadRequest("position: `before` and `after` do not stand beside each other")
+            raise BadRequest("position: `before` and `after` are not next to each other")
         parent, index = places.pop()
         siblings = [other for other in _siblings(structure, row, parent) if other.id != row.id]
         rank = _rank_at(tx, siblings, index)
@@ -86,7 +86,7 @@ def _place(structure: Structure, row: Row, neighbour: Item, at: Row, step: int) 
     if isinstance(row, SiteSpaceRow) != isinstance(at, SiteSpaceRow):
         raise BadRequest(f"{neighbour.field}: a {neighbour.kind} is no place for it")
     if at.id == row.id:
-        raise BadRequest(f"{neighbour.field}: nothing stands before or after itself")
+        raise BadRequest(f"{neighbour.field}: nothing can be before or after itself")
     parent = _parent(structure, at)
     if isinstance(row, SiteSpaceRow) and parent != row.section_id:
         raise BadRequest(f"{neighbour.field}: a site space moves within its own section")

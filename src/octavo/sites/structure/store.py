@@ -302,7 +302,7 @@ def put_former_paths(tx: Transaction, site_id: str, paths: dict[str, str]) -> No
 
 
 def remove_former_paths(tx: Transaction, site_id: str, paths: list[str]) -> None:
-    """Forgets those at which something stands again."""
+    """Forgets those at which something is again."""
     tx.run(
         "DELETE FROM site_former_paths WHERE site_id = :site AND path IN :paths", site=site_id, paths=paths
     )

@@ -213,7 +213,7 @@ class MoveSiteSpace(Struct):
 def neighbours(
     position: ItemPosition | SectionPosition | GroupPosition | SiteSpacePosition,
 ) -> dict[Literal["before", "after"], Item | None]:
-    """What a body wants to stand before and after, as the parameters of ``sorting.move``."""
+    """What a body wants to be before and after, as the parameters of ``sorting.move``."""
     return {
         "before": _neighbour(position.before, "position.before"),
         "after": _neighbour(position.after, "position.after"),
