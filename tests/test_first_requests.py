@@ -16,8 +16,13 @@ from contract.samples import sample_of
 from octavo.kit.operation import TABLE
 from world import Place, World
 
-# What a call says about another one: those that would end the session, the account or the organization of all.
-LEFT_OUT = {"deleteOrganizationById", "deleteAccount"}
+# Those that would end the account or the organization of all, and those that wait for a process of a script.
+LEFT_OUT = {
+    "deleteOrganizationById",
+    "deleteAccount",
+    "renderIntegrationUIWithGet",
+    "renderIntegrationUIWithPost",
+}
 
 
 class _Names(dict[str, str]):
@@ -43,7 +48,8 @@ def every_request(world: World) -> list[list[dict]]:
         if operation.id in LEFT_OUT:
             continue
         sample = sample_of(operation)
-        query = f"?{urlencode(dict(sample.query))}" if sample.query else ""
+        given = sample.query_for(place)
+        query = f"?{urlencode(dict(given))}" if given else ""
         request = {
             "to": "api",
             "method": operation.method,

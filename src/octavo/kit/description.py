@@ -68,7 +68,7 @@ def _parameters(operation: Operation, path_names: Iterable[str]) -> list[dict[st
 
 
 _DOTTED = re.compile(r"(?:\w+\.)+(\w+)")
-_LISTING = re.compile(r"Listing_(.+)_")
+_LISTING = re.compile(r"(?:Search)?Listing_(.+)_")
 _CAPITALS = re.compile(r"[A-Z][a-z0-9]*")
 
 

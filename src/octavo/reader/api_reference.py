@@ -25,7 +25,16 @@ from .sites import ASSETS_PATH
 from .views import Crumb, Layout, Link, NavItem, PageView, SiteView
 
 PATH = "/docs"
-_MODELS = "models"
+_SCHEMAS = "schemas"
+_TITLES = {
+    "orgs": "Organizations",
+    "changes": "Change requests",
+    "ask": "Answers",
+    "printing": "PDFs",
+    "openapi": "API specifications",
+    "models": "Language models",
+}
+"""Of areas that are not called by what they are about."""
 _HTML = "text/html; charset=utf-8"
 
 
@@ -59,9 +68,9 @@ class _Pages:
 
     @cached_property
     def _names(self) -> dict[str, str]:
-        """The pages by their addresses: the overview, one for each tag, the models."""
+        """The pages by their addresses: the overview, one for each tag, the schemas."""
         tags = {slugify(tag.name): tag.name for tag in self._description.tags()}
-        return {"": "", **tags, _MODELS: _MODELS}
+        return {"": "", **tags, _SCHEMAS: _SCHEMAS}
 
     def answer(self, name: str) -> Answer:
         """A page by the last part of its address, empty for the overview. Raises NotFound."""
@@ -100,11 +109,13 @@ class _Pages:
         return Answer(200, body, _HTML, headers, etag_of(body), again=True)
 
     def _title(self, name: str) -> str:
-        return self._names[name].capitalize() if name else self._description.title
+        if not name:
+            return self._description.title
+        return _TITLES.get(self._names[name]) or name.capitalize()
 
     def _blocks(self, name: str) -> list[Block]:
         description = self._description
-        if name == _MODELS:
+        if name == _SCHEMAS:
             names = sorted(description.schemas)
             return Drawer(description, folded=True, many=True, linked=names).schemas(names)
         if not name:
