@@ -76,6 +76,10 @@ class _PlaceAccess(Struct, frozen=True):
     changes: bool
     role: str | None
 
+    @property
+    def organization_id(self) -> str:
+        return self.installation.organization_id
+
 
 class SpaceInstallationAccess(_PlaceAccess, frozen=True):
     pass
