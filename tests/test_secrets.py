@@ -121,7 +121,13 @@ def test_every_column_called_a_secret_is_sealed_or_hashed(world: World) -> None:
         for column in table.columns
         if any(word in column for word in words) and not column.endswith("token_id")
     }
-    assert NOT_SEALED.keys() <= suspected
+    # Columns of the index of SQLite; PostgreSQL keeps these numbers within a word of it.
+    elsewhere = (
+        set()
+        if world.context.db.engine == "sqlite"
+        else {key for key in NOT_SEALED if key[0] == "search_sections"}
+    )
+    assert NOT_SEALED.keys() - elsewhere <= suspected
     unknown = suspected - sealed - NOT_SEALED.keys()
     assert not unknown, f"seal it, or say here why not: {sorted(unknown)}"
 
