@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -61,13 +62,28 @@ def every_request(world: World) -> list[list[dict]]:
     return found
 
 
+def pages(site: str) -> list[list[dict]]:
+    paths = ["", "writing", "running-it/install", "nothing", "sitemap.xml", "llms.txt", "~search?q=instal"]
+    return [
+        [{"to": "reader", "method": "GET", "path": f"{site}{path}", "token": "", "body": None}] * 8
+        for path in paths
+    ]
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_fresh_process_lives_through_its_first_requests(
     sqlite_world: World, tmp_path: Path, seed: int
 ) -> None:
     data = sqlite_world.install(tmp_path / "data")
+    with sqlite3.connect(data / "octavo.db") as database:
+        database.execute("UPDATE sites SET published = 1")
+        org, site = database.execute(
+            "SELECT o.hostname, s.basename FROM sites s JOIN organizations o ON o.id = s.organization_id"
+            " WHERE s.id = ?",
+            (sqlite_world.home["siteId"],),
+        ).fetchone()
     requests = tmp_path / "requests.json"
-    requests.write_text(json.dumps(every_request(sqlite_world)))
+    requests.write_text(json.dumps([*every_request(sqlite_world), *pages(f"/{org}/{site}/")]))
     script = Path(__file__).with_name("first_requests.py")
     ran = subprocess.run(
         [sys.executable, str(script), str(data), str(requests), str(seed)],
@@ -77,7 +93,7 @@ def test_a_fresh_process_lives_through_its_first_requests(
         timeout=300,
     )
     assert ran.returncode == 0, ran.stderr[-3000:]
-    assert ran.stdout == ""
+    assert ran.stdout == "", ran.stderr[-3000:]
     assert not re.search("Traceback|Segmentation", ran.stderr), ran.stderr[-3000:]
 
 

@@ -157,7 +157,9 @@ class Dispatcher:
                         with self.context.db.read():
                             return self._answer(call, reader)
                     return self._answer(call, reader)
-                except RetryTransaction:
+                except (RetryTransaction, *self.context.db.row_errors):
+                    # A row is also refused where what was entered went away, or a name was taken, before the write
+                    # began: the next attempt finds that and says so.
                     if attempt == _RETRIES - 1:
                         raise
                     time.sleep(random.uniform(0.005, 0.05) * (attempt + 1))  # noqa: S311

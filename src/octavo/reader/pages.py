@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
+
 from ..content import markdown_page
 from ..core.document import Block
 from ..core.document.html import Asset, Context, Html, Target, render
@@ -49,7 +51,7 @@ class PageBuilder:
             self._view.state.revision_id,
             self._view.computed,
             page.id if page is not None else None,
-            visit.visit.site,
+            msgspec.json.encode(visit.visit.site),
             visit.visit.outline.rows,
             visit.visit.admission.audience,
             visit.site_space,

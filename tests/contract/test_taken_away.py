@@ -1,0 +1,74 @@
+"""What an operation entered may be taken away before it writes: then the answer says so."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from octavo.app import api_app
+from octavo.installation import load_packages
+from octavo.kit.asgi import Edge
+from octavo.kit.operation import TABLE
+from world import URL, World
+
+from .samples import TOLD_ELSEWHERE, sample_of
+
+load_packages()
+
+TAKEN = {
+    "siteId": "DELETE FROM sites WHERE id = :id",
+    "spaceId": "DELETE FROM spaces WHERE id = :id",
+    "changeRequestId": "DELETE FROM change_requests WHERE id = :id",
+}
+
+
+Request = tuple[str, str, Any]
+"""Method, path below /v1, JSON body."""
+
+
+async def ask_all(app: Edge, token: str, requests: list[Request]) -> list[httpx.Response]:
+    transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]
+    headers = {"authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(transport=transport, base_url=URL, headers=headers) as client:
+        return await asyncio.gather(
+            *(client.request(method, f"/v1{path}", json=body) for method, path, body in requests)
+        )
+
+
+@pytest.mark.parametrize("parameter", TAKEN)
+def test_what_goes_while_a_write_waits_is_not_there(world: World, parameter: str) -> None:
+    place = world.home
+    operations = [
+        o
+        for o in TABLE.values()
+        if f"{{{parameter}}}" in o.path and o.method in ("POST", "PUT") and o.id not in TOLD_ELSEWHERE
+    ]
+    requests: list[Request] = []
+    for operation in operations:
+        sample = sample_of(operation)
+        if sample.before is not None:
+            sample.before(world, place)
+        requests.append((operation.method, sample.ids(place, operation.path), sample.body_for(place)))
+    # Many threads, so that all of them have entered when it goes.
+    many = msgspec.structs.replace(world.context.settings, threads=128)
+    app = api_app(replace(world.context, settings=many))
+    with closing(app), ThreadPoolExecutor(1) as thread:
+        with world.context.db.write() as tx:
+            tx.run(TAKEN[parameter], id=place[parameter])
+            asked = thread.submit(asyncio.run, ask_all(app, world.token(place.admin), requests))
+            time.sleep(1)
+        answers = asked.result()
+    failed = {
+        operation.id: answer.text
+        for operation, answer in zip(operations, answers, strict=True)
+        if answer.status_code >= 500 and answer.status_code != 503
+    }
+    assert failed == {}
