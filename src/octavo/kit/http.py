@@ -99,6 +99,9 @@ class Dispatcher:
         """Operations that only read run in ``pool``, others in ``writers``: who waits for a lock keeps no reader
         waiting."""
         self.context = context
+        # A row is also refused where what was entered went away, or a name was taken, before the write began: the next
+        # attempt finds that and says so.
+        self._tried_again: tuple[type[Exception], ...] = (RetryTransaction, *context.db.row_errors)
         self._authenticate = authenticate
         self._limiter = RateLimiter(context.settings.rate_limit)
         self._pool = pool
@@ -157,9 +160,7 @@ class Dispatcher:
                         with self.context.db.read():
                             return self._answer(call, reader)
                     return self._answer(call, reader)
-                except (RetryTransaction, *self.context.db.row_errors):
-                    # A row is also refused where what was entered went away, or a name was taken, before the write
-                    # began: the next attempt finds that and says so.
+                except self._tried_again:
                     if attempt == _RETRIES - 1:
                         raise
                     time.sleep(random.uniform(0.005, 0.05) * (attempt + 1))  # noqa: S311
