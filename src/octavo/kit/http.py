@@ -173,7 +173,33 @@ class Dispatcher:
         operation = call.operation
         key = self._authenticate(call)
         call.response_headers.update(self._limiter.count(key or address_key(call.client)))
-        given = call.path_parameters
+        try:
+            arguments = self._enter(call)
+        except NotFound:
+            if not operation.deletes_what_is_entered:
+                raise
+            return Answer(204, headers=call.response_headers)
+        if operation.query is not None:
+            arguments["query"] = self._query(call)
+        if operation.body is not None:
+            arguments["body"] = self._body(call, reader)
+        elif call.body and operation.method != "GET":
+            self._refuse_unread(call, NOTHING)
+        try:
+            return self._present(call, operation.handler(call, **arguments))
+        except OctavoError:
+            raise
+        except self._tried_again:
+            raise
+        except Exception:
+            # What it was sure of may have gone since it was entered: then that is what there is to say.
+            self._enter(call)
+            raise
+
+    def _enter(self, call: Call) -> dict[str, Any]:
+        """What the path gives the handler, with the proof that the caller may do this there. Raises NotFound and
+        Forbidden."""
+        operation, given = call.operation, call.path_parameters
         for value in given.values():
             if "\0" in value:
                 raise NotFound("There is nothing at this address.")
@@ -181,21 +207,10 @@ class Dispatcher:
         if operation.needs is not PUBLIC:
             enter = operation.enter
             assert enter is not None and operation.proof is not None
-            try:
-                arguments[operation.proof] = enter.fn(
-                    call, operation.needs, *[given[p] for p in enter.parameters]
-                )
-            except NotFound:
-                if not operation.deletes_what_is_entered:
-                    raise
-                return Answer(204, headers=call.response_headers)
-        if operation.query is not None:
-            arguments["query"] = self._query(call)
-        if operation.body is not None:
-            arguments["body"] = self._body(call, reader)
-        elif call.body and operation.method != "GET":
-            self._refuse_unread(call, NOTHING)
-        return self._present(call, operation.handler(call, **arguments))
+            arguments[operation.proof] = enter.fn(
+                call, operation.needs, *[given[p] for p in enter.parameters]
+            )
+        return arguments
 
     def _query(self, call: Call) -> Any:
         operation = call.operation
