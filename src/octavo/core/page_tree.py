@@ -2,78 +2,194 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 
 from .pages import Page
 
+_DEEPEST = 1000
+"""More levels than any tree has: whoever walks up further walks in a circle."""
+_OF_SHAPE = (
+    "parent", "rank", "slug", "kind", "title", "link_title", "emoji", "icon", "hidden", "condition", "target",
+)  # fmt: skip
+
 
 class PageTree:
-    """``is_shown`` says of each page whether its condition holds: one that is not shown is not there, nor is
-    anything below it.
+    """Pages, siblings in the order of rank and id. A page that is ``withheld`` is not there, nor is anything below it, nor what has no
+    place in the tree.
 
-    ``children`` are in order, ``paths`` lead from ids to the slugs down to a page, in reading order; ``order`` are
-    the documents, of which the first is the home page.
+    A tree never changes. ``changed`` and ``without`` give others, which share with it whatever is the same; so the tree
+    of the next revision costs what that changed. ``children`` are in order. Two trees of one ``shape`` differ in
+    nothing that navigation shows.
     """
 
-    def __init__(self, pages: Iterable[Page], is_shown: Callable[[Page], bool]) -> None:
+    def __init__(self, pages: Iterable[Page]) -> None:
         self.children: dict[str | None, list[Page]] = {}
-        self.paths: dict[str, str] = {}
-        self.order: list[Page] = []
+        self.conditional: frozenset[str] = frozenset()
+        """The pages that have a condition."""
+        self.links: frozenset[str] = frozenset()
+        """The pages that are links of the contents; those that are withheld, too."""
+        self.withheld: frozenset[str] = frozenset()
+        self.shape = object()
         self._by_id: dict[str, Page] = {}
-        self._by_path: dict[str, Page] = {}
-        self._hidden: set[str] = set()
-        every: dict[str | None, list[Page]] = {}
+        self._slugs: dict[str | None, dict[str, list[str]]] = {}
         for page in pages:
-            every.setdefault(page.parent, []).append(page)
-        stack = [(page, "") for page in reversed(every.get(None, []))]
-        while stack:
-            page, above = stack.pop()
-            if not is_shown(page):
-                continue
-            path = f"{above}/{page.slug}" if above else page.slug
             self._by_id[page.id] = page
-            self.paths[page.id] = path
             self.children.setdefault(page.parent, []).append(page)
-            if page.hidden or page.parent in self._hidden:
-                self._hidden.add(page.id)
-            if page.kind == "document":
-                self.order.append(page)
-            if page.kind != "link":
-                self._by_path.setdefault(path.lower(), page)
-            stack += [(child, path) for child in reversed(every.get(page.id, []))]
-        self.home = self.order[0] if self.order else None
+        self.conditional = frozenset(page.id for page in self._by_id.values() if page.condition is not None)
+        self.links = frozenset(page.id for page in self._by_id.values() if page.kind == "link")
+
+    def _copy(self) -> PageTree:
+        copy = PageTree(())
+        copy.children, copy._by_id, copy._slugs = self.children.copy(), self._by_id.copy(), self._slugs.copy()
+        copy.conditional, copy.links = self.conditional, self.links
+        copy.withheld, copy.shape = self.withheld, self.shape
+        return copy
+
+    def changed(self, changes: Mapping[str, Page | None]) -> PageTree:
+        """The tree with these pages in the place of those with the same ids; None for one that is gone. Only of a tree
+        in which nothing is withheld."""
+        assert not self.withheld
+        copy = self._copy()
+        moved: dict[str | None, set[str]] = {}
+        for id, page in changes.items():
+            old = self._by_id.get(id)
+            if old is not None:
+                moved.setdefault(old.parent, set()).add(id)
+            if page is not None:
+                moved.setdefault(page.parent, set()).add(id)
+                copy._by_id[id] = page
+            else:
+                copy._by_id.pop(id, None)
+            if _place_of(old) != _place_of(page):
+                for place in (old, page):
+                    if place is not None:
+                        copy._slugs.pop(place.parent, None)
+            if _shape_of(old) != _shape_of(page):
+                copy.shape = object()
+        for parent, ids in moved.items():
+            siblings = list(self.children.get(parent, []))
+            for id in ids:
+                old, page = self._by_id.get(id), copy._by_id.get(id)
+                if old is not None and old.parent == parent:
+                    del siblings[bisect_left(siblings, _order_of(old), key=_order_of)]
+                if page is not None and page.parent == parent:
+                    insort(siblings, page, key=_order_of)
+            if siblings:
+                copy.children[parent] = siblings
+            else:
+                copy.children.pop(parent, None)
+        with_condition = {
+            id for id, page in changes.items() if page is not None and page.condition is not None
+        }
+        copy.conditional = (self.conditional - changes.keys()) | with_condition
+        links = {id for id, page in changes.items() if page is not None and page.kind == "link"}
+        copy.links = (self.links - changes.keys()) | links
+        return copy
+
+    def without(self, withheld: frozenset[str]) -> PageTree:
+        """The tree as it is for whom these pages are not there."""
+        if not withheld:
+            return self
+        copy = PageTree(())
+        copy._by_id, copy.children = self._by_id, self.children.copy()
+        copy.conditional, copy.links, copy.shape = self.conditional, self.links, self.shape
+        copy.withheld = self.withheld | withheld
+        for id in withheld:
+            page = self._by_id[id]
+            left = [other for other in copy.children.get(page.parent, []) if other.id != id]
+            copy.children.pop(id, None)
+            if left:
+                copy.children[page.parent] = left
+            else:
+                copy.children.pop(page.parent, None)
+        return copy
 
     def __len__(self) -> int:
+        """How many pages the state has, whoever sees them."""
         return len(self._by_id)
 
     def __iter__(self) -> Iterator[Page]:
         """All pages in reading order, parents before what is below them."""
-        return iter(self._by_id.values())
+        stack = list(reversed(self.children.get(None, [])))
+        while stack:
+            page = stack.pop()
+            yield page
+            stack += reversed(self.children.get(page.id, []))
 
-    def page(self, page_id: str) -> Page | None:
+    def documents(self) -> Iterator[Page]:
+        """Those that are documents, in reading order."""
+        return (page for page in self if page.kind == "document")
+
+    @cached_property
+    def home(self) -> Page | None:
+        """The first document."""
+        return next(self.documents(), None)
+
+    def all_pages(self) -> Iterable[Page]:
+        """All that the state has, whether or not they have a place or are withheld, in no order."""
+        return self._by_id.values()
+
+    def any_page(self, page_id: str) -> Page | None:
+        """A page that the state has, whether or not it has a place or is withheld."""
         return self._by_id.get(page_id)
 
+    def page(self, page_id: str) -> Page | None:
+        page = self._by_id.get(page_id)
+        return page if page is not None and self._line(page) is not None else None
+
+    def _line(self, page: Page) -> list[Page] | None:
+        """The page and what is above it, from the bottom up; None when it is not there."""
+        line = [page]
+        for _ in range(_DEEPEST):
+            if page.id in self.withheld:
+                return None
+            if page.parent is None:
+                return line
+            above = self._by_id.get(page.parent)
+            if above is None:
+                return None
+            line.append(above)
+            page = above
+        return None
+
+    def path(self, page: Page) -> str:
+        """The slugs down to a page of the tree."""
+        return "/".join(here.slug for here in reversed(self._line(page) or [page]))
+
     def find(self, path: str) -> Page | None:
-        """The page at a path as visitors type it, whatever the case; the empty path is the home page."""
-        path = path.strip("/").lower()
-        return self._by_path.get(path) if path else self.home
+        """The page at a path as visitors type it, whatever the case; the empty path is the home page. A link of the
+        contents has no path."""
+        parts = path.strip("/").lower().split("/")
+        if parts == [""]:
+            return self.home
+        level: list[str | None] = [None]
+        for part in parts:
+            level = [id for parent in level for id in self._with_slug(parent, part)]
+        return next((page for id in level if id and (page := self._by_id[id]).kind != "link"), None)
+
+    def _with_slug(self, parent: str | None, slug: str) -> list[str]:
+        """The children with a slug in lower case, in order."""
+        known = self._slugs.get(parent)
+        if known is None:
+            known = {}
+            for page in self.children.get(parent, []):
+                known.setdefault(page.slug.lower(), []).append(page.id)
+            self._slugs[parent] = known
+        return known.get(slug, [])
 
     def url_path(self, page: Page) -> str:
         """The page's path below its space; the home page is at the root."""
-        return "" if self.home is not None and page.id == self.home.id else self.paths[page.id]
+        return "" if self.home is not None and page.id == self.home.id else self.path(page)
 
     def is_hidden(self, page: Page) -> bool:
         """Whether a page, or one above it, is left out of lists. It is there for whoever knows its address."""
-        return page.id in self._hidden
+        return any(here.hidden for here in self._line(page) or [page])
 
     def ancestors(self, page: Page) -> list[Page]:
         """From the top down to the page's parent."""
-        chain = []
-        above = page.parent
-        while above is not None:
-            chain.append(self._by_id[above])
-            above = self._by_id[above].parent
-        return chain[::-1]
+        return (self._line(page) or [page])[:0:-1]
 
     def first_document(self, page: Page) -> Page | None:
         """The page itself, or of a group the first document below it that lists show."""
@@ -85,3 +201,66 @@ class PageTree:
             below = [child for child in self.children.get(here.id, []) if child.kind in ("document", "group")]
             stack += [child for child in reversed(below) if not child.hidden]
         return None
+
+    def neighbours(self, page: Page) -> tuple[Page | None, Page | None]:
+        """The documents in front of a page and behind it, in reading order, of those that lists show."""
+        return self._before(page), self._behind(page)
+
+    def _behind(self, page: Page) -> Page | None:
+        if not self.is_hidden(page):
+            below = _first(self, self.children.get(page.id, []))
+            if below is not None:
+                return below
+        for _, siblings, at in self._upwards(page):
+            found = _first(self, siblings[at + 1 :])
+            if found is not None and not self.is_hidden(found):
+                return found
+        return None
+
+    def _before(self, page: Page) -> Page | None:
+        for here, siblings, at in self._upwards(page):
+            found = _last(self, siblings[:at])
+            if found is None and here.parent is not None and self._by_id[here.parent].kind == "document":
+                found = self._by_id[here.parent]
+            if found is not None and not self.is_hidden(found):
+                return found
+        return None
+
+    def _upwards(self, page: Page) -> Iterator[tuple[Page, list[Page], int]]:
+        """The page and each above it, with its siblings and its place among them."""
+        for here in self._line(page) or []:
+            siblings = self.children.get(here.parent, [])
+            yield here, siblings, bisect_left(siblings, _order_of(here), key=_order_of)
+
+
+def _first(tree: PageTree, pages: list[Page]) -> Page | None:
+    """The first listed document of these pages and what is below them."""
+    stack = [page for page in reversed(pages) if not page.hidden]
+    while stack:
+        page = stack.pop()
+        if page.kind == "document":
+            return page
+        stack += [child for child in reversed(tree.children.get(page.id, [])) if not child.hidden]
+    return None
+
+
+def _last(tree: PageTree, pages: list[Page]) -> Page | None:
+    """The last listed document of these pages and what is below them."""
+    for page in reversed(pages):
+        if not page.hidden:
+            found = _last(tree, tree.children.get(page.id, []))
+            if found is not None or page.kind == "document":
+                return found or page
+    return None
+
+
+def _order_of(page: Page) -> tuple[str, str]:
+    return page.rank, page.id
+
+
+def _place_of(page: Page | None) -> tuple[object, ...] | None:
+    return (page.parent, page.rank, page.slug) if page is not None else None
+
+
+def _shape_of(page: Page | None) -> tuple[object, ...] | None:
+    return tuple(getattr(page, name) for name in _OF_SHAPE) if page is not None else None

@@ -5,12 +5,11 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, Generic, TypeVar, cast
+from typing import Generic, TypeVar
 
 from .db import Database
 
 T = TypeVar("T")
-_ABSENT: Any = object()
 
 
 class ByteCache(Generic[T]):
@@ -51,7 +50,7 @@ class ByteCache(Generic[T]):
 
 
 class FreshCache(Generic[T]):
-    """Values read from the database, each valid until anybody commits anything.
+    """Values read from the database, each good until anybody commits anything; then it is looked at again.
 
     ``cost`` says what a value takes of ``capacity``, or None for one that is not kept; without it, each takes one.
     Never ask inside a write transaction: what it sees may yet be rolled back.
@@ -61,37 +60,31 @@ class FreshCache(Generic[T]):
         self, database: Database, capacity: int, cost: Callable[[T], int | None] = lambda value: 1
     ) -> None:
         self._database = database
-        self._capacity = capacity
         self._cost = cost
-        self._lock = threading.Lock()
-        self._generation: int | None = None
-        self._values: ByteCache[T] = ByteCache(capacity)
+        self._values: ByteCache[tuple[int, T]] = ByteCache(capacity)
+        """Each with the generation that it is good for."""
 
-    def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The kept value, or that of ``make()``, which reads the database; None is a value too."""
+    def get(self, key: Hashable, make: Callable[[], T], is_good: Callable[[T], bool] | None = None) -> T:
+        """The kept value, or that of ``make()``, which reads the database; None is a value too. ``is_good`` says of a
+        value that was kept before somebody committed whether ``make()`` would give the same."""
         generation = self._database.generation()
         if generation is None:
             return make()
-        values = self._at(generation)
-        found = values.get(key, _ABSENT) if values is not None else _ABSENT
-        if found is not _ABSENT:
-            return cast(T, found)
-        value = make()
+        kept = self._values.get(key)
+        if kept is not None and kept[0] > generation:
+            # An open read with an earlier snapshot, whose values are its own.
+            return make()
+        if kept is not None and (kept[0] == generation or (is_good is not None and is_good(kept[1]))):
+            value = kept[1]
+        else:
+            value, kept = make(), None
         cost = self._cost(value)
-        # Older than the cache: an open read with an earlier snapshot, whose values are its own.
-        if cost is not None and (values := self._at(generation)) is not None:
-            values.put(key, value, cost)
+        if cost is not None and (kept is None or kept[0] < generation):
+            self._values.put(key, (generation, value), cost)
         return value
 
     def find(self, key: Hashable) -> T | None:
         """The kept value, or None."""
         generation = self._database.generation()
-        values = self._at(generation) if generation is not None else None
-        return values.get(key) if values is not None else None
-
-    def _at(self, generation: int) -> ByteCache[T] | None:
-        """The values of a generation; None for one that has passed."""
-        with self._lock:
-            if self._generation is None or generation > self._generation:
-                self._values, self._generation = ByteCache(self._capacity), generation
-            return self._values if generation == self._generation else None
+        kept = self._values.get(key)
+        return kept[1] if kept is not None and kept[0] == generation else None

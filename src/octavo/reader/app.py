@@ -1,7 +1,8 @@
 """The reader's application: every URL of published sites is answered here.
 
-An answer is kept until anybody commits anything (the database says when); a page that stayed the same is then
-found again by its revision, so a warm view costs a look-up and nothing is ever stale.
+An answer is kept until anybody commits anything (the database says when). Then it is enough to see that what it was
+made of is the same: the site and the revisions of the spaces that it shows. A warm view costs a look-up, and nothing
+is ever stale.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ..content import FILE_PURPOSE
 from ..errors import NotFound
 from ..integrations import public_routes
 from ..kit.asgi import Action, Answer, Edge, RateLimiter, Request, Route, fixed, text_error
-from ..kit.cache import ByteCache, FreshCache
+from ..kit.cache import FreshCache
 from ..kit.compression import Compressor
 from ..kit.context import Context
 from ..kit.metrics import Metrics
@@ -22,9 +23,10 @@ from ..printing import PRINT_PATH, open_print
 from ..settings import parse_networks
 from ..sites import find_site_by_hostname
 from .drawing import asset
+from .pages import Kept
 from .resolving import host_name
 from .sites import ASSETS_PATH
-from .visits import FOREVER, TEXT, View, answer_visit, file_answer
+from .visits import FOREVER, TEXT, View, Visited, answer_visit, file_answer
 
 _PATIENCE = 20.0
 """Seconds that who opens a link to a print waits for it before being told to come again."""
@@ -42,7 +44,8 @@ _MARK = (
 )
 
 
-def _cost(answer: Answer) -> int | None:
+def _cost(visited: Visited) -> int | None:
+    answer = visited.answer
     # Refusals and redirects are as many as there are spellings; a page has one address.
     return len(answer.body) + _ENTRY if answer.again and answer.status == 200 else None
 
@@ -54,8 +57,8 @@ class Sites:
         self._context = context
         self._pool = pool
         size = context.settings.reader_cache
-        self._pages: ByteCache[Answer] = ByteCache(size)
-        self._answers: FreshCache[Answer] = FreshCache(context.db, size, _cost)
+        self._kept = Kept(size // 2)
+        self._answers: FreshCache[Visited] = FreshCache(context.db, size // 2, _cost)
         self._hosts: FreshCache[str] = FreshCache(context.db, _HOSTS)
 
     async def answer(self, request: Request) -> Answer:
@@ -66,7 +69,7 @@ class Sites:
         kept = self._answers.find((site, path)) if site is not None else None
         if kept is not None:
             request.name = "readPage"
-            return kept
+            return kept.answer
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._make, request, name, path)
 
     def _make(self, request: Request, name: str, path: str) -> Answer:
@@ -78,8 +81,13 @@ class Sites:
 
             # Other names than those of sites mean the same, so that they do not fill the cache.
             site = self._hosts.get(name, look)
-            view = View(self._context, tx, request, self._pages)
-            return self._answers.get((site, path), lambda: answer_visit(view, name, path))
+            view = View(self._context, tx, request, self._kept)
+
+            def is_good(kept: Visited) -> bool:
+                request.name = "readPage"
+                return kept.made_of is not None and kept.made_of.is_still_so(tx, name, path)
+
+            return self._answers.get((site, path), lambda: answer_visit(view, name, path), is_good).answer
 
     def find_host(self, request: Request) -> Answer:
         """Whether a published site has this host name of its own: asked by proxies that get certificates on demand."""

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-import msgspec
+from msgspec import Struct
 
 from ..content import markdown_page
 from ..core.document import Block
@@ -14,56 +14,59 @@ from ..core.document.html import Asset, Context, Html, Target, render
 from ..core.document.parts import emoji
 from ..core.document.urls import safe_url
 from ..core.pages import Page
+from ..kit.asgi import Answer
 from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 from ..kit.highlighting import Highlighter
 from ..kit.icons import icon
 from ..references import Documents, Resolver, ViewFiles, page_owner
 from ..spaces import get_space
+from .facts import Facts, Noted, Notes
 from .resolving import SpaceVisit, Visitor
-from .views import CoverView, Crumb, Layout, NavItem, PageView
+from .views import CoverView, Crumb, Layout, NavItem, PageView, SiteView
 
 _WHOLE_TREE = 400
 """Up to this many pages the tree at the side is complete; beyond, closed branches are left out."""
-
-_asked: ByteCache[tuple[str, ...]] = ByteCache(16 * 1024 * 1024)
-"""In which other spaces the links of a page were looked up."""
+_VARIANTS = 4
+"""So many texts are kept of one page at once, for visitors who see it differently."""
+_NOTE_BYTES = 400
+_ITEM_BYTES = 400
+_MANY_LINKS = 100
 
 _highlighter = Highlighter()
+
+
+class Text(Struct, frozen=True):
+    """The drawn text of a page, good as long as the answers to ``notes`` are the same."""
+
+    notes: Notes
+    html: Html
+
+
+class Kept:
+    """What is kept of pages in at most so many bytes, each part under what it is made of. ``pages`` are drawn pages
+    with the views that they were drawn of: the same views, the same page."""
+
+    def __init__(self, size: int) -> None:
+        self.pages: ByteCache[tuple[SiteView, PageView, Answer]] = ByteCache(size // 2)
+        self.texts: ByteCache[tuple[Text, ...]] = ByteCache(size // 4)
+        self.navigations: ByteCache[tuple[NavItem, ...]] = ByteCache(size // 4)
 
 
 class PageBuilder:
     """Builds the view of one page, or what else a visit asks for. ``hosts``: the addresses of this installation."""
 
-    def __init__(self, tx: Transaction, visit: SpaceVisit, hosts: tuple[str, ...]) -> None:
+    def __init__(self, tx: Transaction, visit: SpaceVisit, hosts: tuple[str, ...], kept: Kept) -> None:
         self._tx = tx
         self._visit = visit
+        self._hosts = hosts
+        self._kept = kept
         self._view = visit.view
         self._tree = visit.view.tree
         self._visitor = Visitor(tx, visit)
         self._resolver = Resolver(ViewFiles(tx, visit.view, withheld=True), hosts, self._visitor)
-        self._documents = Documents(tx, visit.view, self._resolver)
-
-    def key(self, page: Page | None) -> tuple[object, ...]:
-        """What the drawn page depends on, or without one the navigation alone: the same key, the same page."""
-        visit = self._visit
-        own = (
-            self._view.state.revision_id,
-            self._view.computed,
-            page.id if page is not None else None,
-            msgspec.json.encode(visit.visit.site),
-            visit.visit.outline.rows,
-            visit.visit.admission.audience,
-            visit.site_space,
-        )
-        if self._resolver.asked:
-            _asked.put(own, self._resolver.asked, 200 + 40 * len(self._resolver.asked))
-        return (*own, self._resolver.revisions(_asked.get(own) or ()))
-
-    @property
-    def varies(self) -> bool:
+        self.varies = False
         """Whether what was built may change without a revision."""
-        return self._documents.varies
 
     # --- addresses ----------------------------------------------------------------------------------------
 
@@ -130,35 +133,77 @@ class PageBuilder:
 
     # --- text ---------------------------------------------------------------------------------------------
 
-    def _context(self) -> Context:
+    def _context(self, noted: Noted) -> Context:
         search = f"{self._visit.visit.base}~search"
         return Context(
-            link=self.link,
-            file=self._file,
+            link=noted.link,
+            file=noted.file,
             icon=icon,
             highlight=_highlighter.for_page(),
             search=lambda query: f"{search}?q={quote(query or '')}",
         )
 
     def body(self, page: Page) -> Html:
-        document = self._documents.to_draw(page, folded=True)
+        """The text of a page: what was drawn once, for whichever revision and visitor, if it would be drawn the same."""
+        facts = Facts(self._tx, self._visit, self._visitor, self.link, self._file)
+        noted = Noted(facts, self._visit)
+        context = self._context(noted)
+        visit = self._visit.visit
+        key = (
+            self._view.state.space_id, page.id, page.body, page.file_path, visit.base, self._visit.base, self._hosts,
+            context.labels, context.new_tab, context.anchors,
+        )  # fmt: skip
+        known = self._kept.texts.get(key) or ()
+        found = None if page.computed else next((t for t in known if facts.agree_with(t.notes)), None)
+        if found is not None:
+            return found.html
+        drawn, varies = self._draw(page, noted, context)
+        self.varies = self.varies or varies or bool(page.computed)
+        if not page.computed and not varies:
+            known = (Text(noted.notes, drawn), *known[: _VARIANTS - 1])
+            size = sum(len(text.html.body) + _NOTE_BYTES * (1 + len(text.notes)) for text in known)
+            self._kept.texts.put(key, known, size)
+        return drawn
+
+    def _draw(self, page: Page, noted: Noted, context: Context) -> tuple[Html, bool]:
+        """The text of a page, and whether it may change without a revision."""
+        documents = Documents(self._tx, noted, Resolver(noted.own_files(), self._hosts, noted))
+        document = documents.to_draw(page, folded=True)
         if not document.nodes:
             # An empty page shows what is below it.
             document.nodes = [
-                Block("content-ref", {"ref": {"kind": "page", "page": child.id}})
-                for child in self._tree.children.get(page.id, [])
-                if child.kind in ("document", "group") and not child.hidden
+                Block("content-ref", {"ref": {"kind": "page", "page": child}})
+                for child in noted.ask("below", page.id)
             ]
-        return render(document, self._context())
+        return render(document, context), documents.varies
 
     # --- the view -----------------------------------------------------------------------------------------
 
     def nav(self, current: Page | None) -> tuple[NavItem, ...]:
         tree = self._tree
+        if len(tree.links) > _MANY_LINKS:
+            # To ask for all of them would be more work than to make what is shown.
+            return self._make_nav(current)[0]
+        linked = (page for id in sorted(tree.links) if (page := tree.page(id)) is not None)
+        targets = [self._target(page) for page in linked]
+        key = (
+            tree.shape, tree.withheld, self._visit.base, current.id if current else None, *targets,
+        )  # fmt: skip
+        kept = self._kept.navigations.get(key)
+        if kept is None:
+            kept, count = self._make_nav(current)
+            self._kept.navigations.put(key, kept, _ITEM_BYTES * (1 + count))
+        return kept
+
+    def _make_nav(self, current: Page | None) -> tuple[tuple[NavItem, ...], int]:
+        """The entries of the tree at the side, and how many there are."""
+        tree = self._tree
         opened = {page.id for page in [*tree.ancestors(current), current]} if current else set()
         whole = len(tree) <= _WHOLE_TREE
+        count = 0
 
         def items(parent: str | None) -> tuple[NavItem, ...]:
+            nonlocal count
             found = []
             for page in tree.children.get(parent, []):
                 if page.hidden:
@@ -167,6 +212,7 @@ class PageBuilder:
                 target = self._target(page) if page.kind == "link" else None
                 if page.kind == "link" and (target is None or target.href is None):
                     continue
+                count += 1
                 found.append(
                     NavItem(
                         title=page.link_title or page.title,
@@ -181,7 +227,7 @@ class PageBuilder:
                 )
             return tuple(found)
 
-        return items(None)
+        return items(None), count
 
     def _target(self, page: Page) -> Target | None:
         """Where a link among the pages leads."""
@@ -208,7 +254,7 @@ class PageBuilder:
     def page(self, page: Page) -> PageView:
         drawn = self.body(page)
         layout = page.layout
-        previous, following = self._neighbours(page) if layout.pagination else (None, None)
+        before, behind = self._tree.neighbours(page) if layout.pagination else (None, None)
         moment = datetime.fromtimestamp(page.updated_at / 1000, UTC)
         return PageView(
             title=page.title,
@@ -223,8 +269,8 @@ class PageBuilder:
                 Crumb(title=p.link_title or p.title, href=self.href(p) if p.kind == "document" else None)
                 for p in self._tree.ancestors(page)
             ),
-            previous=previous,
-            next=following,
+            previous=self._crumb(before),
+            next=self._crumb(behind),
             updated=moment.date().isoformat(),
             updated_text=f"{moment.day} {moment:%B %Y}",
             layout=Layout(
@@ -236,7 +282,7 @@ class PageBuilder:
                 pagination=layout.pagination,
                 updated=layout.metadata,
             ),
-            markdown=f"{self._visit.base}{quote(self._tree.paths[page.id])}.md",
+            markdown=f"{self._visit.base}{quote(self._tree.path(page))}.md",
             no_index=self._visit.visit.site.visibility != "public" or self._is_kept_from_robots(page),
         )
 
@@ -244,18 +290,8 @@ class PageBuilder:
         """The switches are inherited downward and a child cannot undo them."""
         return any(p.no_robots_index for p in [*self._tree.ancestors(page), page])
 
-    def _neighbours(self, page: Page) -> tuple[Crumb | None, Crumb | None]:
-        shown = [p for p in self._tree.order if not self._tree.is_hidden(p) or p.id == page.id]
-        place = next((n for n, p in enumerate(shown) if p.id == page.id), None)
-        if place is None:
-            return None, None
-
-        def crumb(n: int) -> Crumb | None:
-            if not 0 <= n < len(shown):
-                return None
-            return Crumb(title=shown[n].link_title or shown[n].title, href=self.href(shown[n]))
-
-        return crumb(place - 1), crumb(place + 1)
+    def _crumb(self, page: Page | None) -> Crumb | None:
+        return Crumb(title=page.link_title or page.title, href=self.href(page)) if page is not None else None
 
     def markdown(self, page: Page) -> str:
         """The page as Markdown, as this visitor sees it."""
@@ -264,4 +300,7 @@ class PageBuilder:
             target = self.link(ref)
             return target.href if target is not None else None
 
-        return markdown_page(page, self._documents.to_write(page, address))
+        documents = Documents(self._tx, self._view, self._resolver)
+        written = documents.to_write(page, address)
+        self.varies = self.varies or documents.varies or bool(page.computed)
+        return markdown_page(page, written)

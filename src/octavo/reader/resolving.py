@@ -31,6 +31,7 @@ from ..sites import (
     find_site_by_basename,
     find_site_by_former_name,
     find_site_by_hostname,
+    find_version,
     load_structure,
     match_redirect,
 )
@@ -95,6 +96,29 @@ class Outline:
         return next((shown for shown in variants if shown.is_default), variants[0] if variants else None)
 
 
+class MadeOf(Struct):
+    """What an answer was made of, beside its address: the same, the same answer. ``revisions``: of the spaces that were
+    looked into. ``more``: it was made of something else, too."""
+
+    site: SiteRow
+    version: int | None
+    revisions: dict[str, str] = {}
+    more: bool = False
+
+    def is_still_so(self, tx: Transaction, host: str, path: str) -> bool:
+        found = _find_site(tx, host, path) if not self.more else None
+        if found is None or found[0] != self.site:
+            return False
+        rows = tx.all(
+            """SELECT '', version, '' FROM site_versions WHERE site_id = :site
+               UNION ALL SELECT id, 0, main_revision FROM spaces WHERE id IN :spaces""",
+            site=self.site.id,
+            spaces=list(self.revisions),
+        )
+        now = {space_id: revision or version for space_id, version, revision in rows}
+        return now == {"": self.version, **self.revisions}
+
+
 class SiteVisit(Struct, frozen=True):
     """A visit at a site. ``base`` is the site's path with slashes at both ends, ``rest`` what follows it."""
 
@@ -104,6 +128,7 @@ class SiteVisit(Struct, frozen=True):
     rest: str
     admission: Admission
     outline: Outline
+    made_of: MadeOf
 
     @property
     def indexed(self) -> bool:
@@ -155,7 +180,8 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
     site = found[0]
     admission, base, rest = admit(tx, context, site, coming, *found[1:])
     outline = Outline(load_structure(tx, site.id), admission.claims)
-    return SiteVisit(site, site.organization_id, base, rest, admission, outline)
+    made_of = MadeOf(site, find_version(tx, site.id))
+    return SiteVisit(site, site.organization_id, base, rest, admission, outline, made_of)
 
 
 def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: str = "") -> SpaceVisit:
@@ -163,6 +189,8 @@ def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: st
     variants = visit.outline.variants(visit.outline.section(shown.section_id))
     base = f"{visit.base}{visit.outline.base(shown)}"
     view = load_view(tx, main_state(tx, shown.space_id), visit.admission.claims)
+    visit.made_of.revisions[shown.space_id] = view.state.revision_id
+    visit.made_of.more = visit.made_of.more or bool(view.computed)
     return SpaceVisit(visit, shown, variants, base, rest, view)
 
 

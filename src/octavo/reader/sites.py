@@ -79,7 +79,7 @@ def _listed(tx: Transaction, visit: SiteVisit) -> Iterator[tuple[SpaceVisit, Pag
     """Every page of the site that may be told to strangers, in reading order."""
     for space in list_spaces(tx, visit):
         tree = space.view.tree
-        for page in tree.order:
+        for page in tree.documents():
             kept = any(p.no_robots_index for p in [*tree.ancestors(page), page])
             if not kept and not tree.is_hidden(page):
                 yield space, page
@@ -102,7 +102,5 @@ def llms_text(tx: Transaction, visit: SiteVisit, origin: str) -> str:
     lines = [f"# {visit.site.title}", ""]
     for space, page in _listed(tx, visit):
         about = f": {page.description}" if page.description else ""
-        lines.append(
-            f"- [{page.title}]({origin}{space.base}{quote(space.view.tree.paths[page.id])}.md){about}"
-        )
+        lines.append(f"- [{page.title}]({origin}{space.base}{quote(space.view.tree.path(page))}.md){about}")
     return "\n".join(lines) + "\n"

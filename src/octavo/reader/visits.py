@@ -18,7 +18,6 @@ from msgspec import Struct
 from ..core.links import app_hosts
 from ..errors import BadRequest, NotFound
 from ..kit.asgi import Answer, Content, Request, etag_of
-from ..kit.cache import ByteCache
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.files import FileGrant, file_headers
@@ -26,25 +25,26 @@ from ..kit.routing import Routes
 from ..search import MAX_SEARCH
 from .audiences import SendOn, read_coming
 from .drawing import content_security_policy, draw_not_found, draw_page, draw_search
-from .pages import PageBuilder
-from .resolving import SiteVisit, SpaceVisit, enter_site, enter_space, find_redirect
+from .pages import Kept, PageBuilder
+from .resolving import MadeOf, SiteVisit, SpaceVisit, enter_site, enter_space, find_redirect
 from .searching import search_site
 from .sites import llms_text, robots_text, site_view, sitemap_xml
-from .views import MessageView, SiteView
+from .views import MessageView, PageView, SiteView
 
 HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
 FOREVER = "public, max-age=31536000, immutable"
+_VIEW_BYTES = 2048
 _REVALIDATE = "public, max-age=0, must-revalidate"
 
 
 class View(Struct, frozen=True):
-    """What a handler needs beside its visit. ``pages`` are drawn pages by revision."""
+    """What a handler needs beside its visit. ``kept``: what is kept of pages that were drawn."""
 
     context: Context
     tx: Transaction
     request: Request
-    pages: ByteCache[Answer]
+    kept: Kept
 
     def origin(self, visit: SiteVisit) -> str:
         """Scheme and host of the site's public address."""
@@ -55,7 +55,7 @@ class View(Struct, frozen=True):
 
 
 class SiteRoute(NamedTuple):
-    """``kept``: the answer is the same for all who may make this visit, and is kept until anybody commits."""
+    """``kept``: the answer is the same for all who may make this visit, and is kept as long as what it was made of."""
 
     name: str
     pattern: str
@@ -82,16 +82,23 @@ def route(name: str, pattern: str, *, kept: bool) -> Callable[[Callable[..., Ans
     return declare
 
 
-def answer_visit(view: View, host: str, path: str) -> Answer:
+class Visited(NamedTuple):
+    """An answer and, where a visit was made, what it was made of."""
+
+    answer: Answer
+    made_of: MadeOf | None = None
+
+
+def answer_visit(view: View, host: str, path: str) -> Visited:
     """The answer to a decoded path. Raises NotFound where no site is, Unauthorized for a visitor's bad token."""
     request = view.request
     secure = view.context.settings.sites_url.startswith("https:")
     coming = read_coming(request.query_string, request.header(b"cookie"), secure)
     try:
         visit = enter_site(view.tx, view.context, host, path, coming)
-        return _closed(visit, _answer_at(view, visit, path))
+        return Visited(_closed(visit, _answer_at(view, visit, path)), visit.made_of)
     except SendOn as sent:
-        return _redirect(sent.location, sent.cookies)
+        return Visited(_redirect(sent.location, sent.cookies))
 
 
 def _answer_at(view: View, visit: SiteVisit, path: str) -> Answer:
@@ -140,7 +147,7 @@ def _same(body: bytes | str, content_type: str, *, status: int = 200, policy: st
 
 
 def _builder(view: View, visit: SpaceVisit) -> PageBuilder:
-    return PageBuilder(view.tx, visit, app_hosts(view.context.settings.url))
+    return PageBuilder(view.tx, visit, app_hosts(view.context.settings.url), view.kept)
 
 
 def _html(site: SiteView, text: str, status: int = 200) -> Answer:
@@ -157,15 +164,10 @@ def not_found(view: View, space: SpaceVisit) -> Answer:
     target = find_redirect(view.tx, space.visit)
     if target is not None:
         return _redirect(target)
-    builder = _builder(view, space)
-    kept = view.pages.get(builder.key(None))
-    if kept is None:
-        site = site_view(view.tx, space)
-        nav = builder.nav(None)
-        message = MessageView(title=site.labels.not_found, text=site.labels.not_found_text, nav=nav)
-        kept = _html(site, draw_not_found(site, message), status=404)
-        view.pages.put(builder.key(None), kept, len(kept.body))
-    return kept
+    site = site_view(view.tx, space)
+    nav = _builder(view, space).nav(None)
+    message = MessageView(title=site.labels.not_found, text=site.labels.not_found_text, nav=nav)
+    return _html(site, draw_not_found(site, message), status=404)
 
 
 def file_answer(context: Context, grant: FileGrant, size: int | None, *, public: bool = False) -> Answer:
@@ -243,18 +245,26 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
         return not_found(view, visit)
     builder = _builder(view, visit)
     as_markdown = path.endswith(".md")
-    wanted = f"{tree.paths[shown.id]}.md" if as_markdown else tree.url_path(shown)
+    wanted = f"{tree.path(shown)}.md" if as_markdown else tree.url_path(shown)
     if path != wanted:
         # One address for each page: other spellings lead to it.
         return _redirect(f"{visit.base}{quote(wanted)}")
     if as_markdown:
-        return _same(builder.markdown(shown), "text/markdown; charset=utf-8")
-    kept = view.pages.get(builder.key(shown))
-    if kept is None:
-        canonical = f"{view.origin(visit.visit)}{visit.base}{quote(wanted)}"
-        drawn = msgspec.structs.replace(builder.page(shown), canonical=canonical)
-        site = site_view(view.tx, visit)
-        kept = _html(site, draw_page(site, drawn))
-        if not shown.computed and not builder.varies:
-            view.pages.put(builder.key(shown), kept, len(kept.body))
-    return kept
+        written = builder.markdown(shown)
+        visit.visit.made_of.more = visit.visit.made_of.more or builder.varies
+        return _same(written, "text/markdown; charset=utf-8")
+    canonical = f"{view.origin(visit.visit)}{visit.base}{quote(wanted)}"
+    page_view = msgspec.structs.replace(builder.page(shown), canonical=canonical)
+    visit.visit.made_of.more = visit.visit.made_of.more or builder.varies
+    return _drawn(view, visit, shown.id, page_view)
+
+
+def _drawn(view: View, visit: SpaceVisit, page_id: str, page: PageView) -> Answer:
+    """The page laid out: what was kept, where it was made of the very same."""
+    site = site_view(view.tx, visit)
+    key = (visit.base, visit.site_space.id, page_id, visit.visit.admission.audience)
+    kept = view.kept.pages.get(key)
+    if kept is None or kept[0] != site or kept[1] != page:
+        kept = (site, page, _html(site, draw_page(site, page)))
+        view.kept.pages.put(key, kept, len(kept[2].body) + _VIEW_BYTES)
+    return kept[2]

@@ -3,7 +3,7 @@
 from . import tables as tables
 from .index import Delta, Row, derive, difference
 from .listing import LinkIndex, Overlay, Spot, Usage, overlay_of
-from .lookup import Files, Owner, StateFiles
+from .lookup import Files, Owner, OwnerKind, StateFiles
 from .resolving import (
     Everybody,
     Meaning,
@@ -20,7 +20,7 @@ from .viewing import SpaceView, ViewFiles, load_view
 
 __all__ = [
     "Delta", "Documents", "Everybody", "Files", "LinkIndex", "Meaning", "Member", "Nobody", "Overlay",
-    "Owner", "Resolver", "Row", "SpaceView", "Spot", "StateFiles", "Usage", "ViewFiles", "Viewer",
+    "Owner", "OwnerKind", "Resolver", "Row", "SpaceView", "Spot", "StateFiles", "Usage", "ViewFiles", "Viewer",
     "cover_ref", "derive", "difference", "load_view", "overlay_of", "page_owner", "state_resolver",
     "tables",
 ]  # fmt: skip

@@ -53,7 +53,9 @@ class Files(links.Lookup, Protocol):
     """What is known of the pages and files of one space, as far as somebody sees it."""
 
     space_id: str
-    revision_id: str
+
+    @property
+    def revision_id(self) -> str: ...
 
     def find_reusable_by_id(self, item: str) -> str | None: ...
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
-from ..content import Drawing, asker_at, draw_blocks, read_source
+from ..content import Drawing, Item, ItemKind, State, asker_at, draw_blocks, read_source
 from ..core.document import (
     Block,
     Document,
@@ -22,21 +22,34 @@ from ..core.document import (
     rewrite,
     show_document,
 )
+from ..core.expressions import Shown
 from ..core.pages import Page
 from ..kit.db import Transaction
 from .inclusions import Inclusions
 from .lookup import Owner
 from .resolving import Resolver, page_owner
-from .viewing import SpaceView, source_document
+from .viewing import source_document
 
 _LEFT_OUT = "Not shown: this page includes more text than a page can have."
+
+
+class Seen(Protocol):
+    """What documents ask of a view (``SpaceView``)."""
+
+    state: State
+
+    @property
+    def withholds(self) -> bool: ...
+    def shown(self, page: Page) -> Shown: ...
+    def is_withheld(self, ref: dict[str, Any]) -> bool: ...
+    def item(self, item_id: str, kind: ItemKind) -> Item | None: ...
 
 
 class Documents:
     """The documents of a view as its visitor sees them: evaluated, with what is included in its place, and without
     comments and links to withheld pages. ``resolver`` is over the view's own files, withheld ones too."""
 
-    def __init__(self, tx: Transaction, view: SpaceView, resolver: Resolver) -> None:
+    def __init__(self, tx: Transaction, view: Seen, resolver: Resolver) -> None:
         self._tx = tx
         self._view = view
         self._resolver = resolver
@@ -47,7 +60,9 @@ class Documents:
         """For HTML and prints: with references resolved, and the ids of places written into their nodes. ``folded``:
         details of what is drawn of something else may be folded up."""
         owner = page_owner(page)
-        document = self._resolver.resolve_all(source_document(self._tx, self._view, page), owner)
+        document = self._resolver.resolve_all(
+            source_document(self._tx, self._view.state.space_id, page), owner
+        )
         document = self._with_includes(document, owner)
         self._draw(page, document, folded=folded)
         mark_places(document)
@@ -59,7 +74,7 @@ class Documents:
         source. In what is included, paths mean other files; there ``url_of`` gives the address of a resolved
         reference."""
         owner = page_owner(page)
-        document = self._with_includes(source_document(self._tx, self._view, page), owner)
+        document = self._with_includes(source_document(self._tx, self._view.state.space_id, page), owner)
         self._draw(page, document, folded=False)
         document = show_document(document, self._view.shown(page))
 
@@ -113,7 +128,7 @@ class Documents:
         self, document: Document, withheld: Callable[[dict[str, Any], str], bool]
     ) -> Document:
         """A link to a page that is not there for the visitor is its text; what shows a page's title goes with it."""
-        if self._view.every is self._view.tree:
+        if not self._view.withholds:
             return document
         gone = {(r.type, _encoded(r.ref)) for r in references(document) if withheld(r.ref, r.type)}
         if not gone:

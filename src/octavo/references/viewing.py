@@ -7,8 +7,8 @@ the tree, and of a document only what its reader sees is handed out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -19,6 +19,9 @@ from ..content import (
     State,
     computed_document,
     expand,
+    find_items,
+    find_pages,
+    list_changed,
     list_items,
     list_pages,
     list_variables,
@@ -42,8 +45,47 @@ from .inclusions import Inclusions
 from .lookup import Owner, OwnerKind, find_include, places_of, with_included
 from .resolving import page_owner
 
-_CACHE_BYTES = 128 * 1024 * 1024
+K = TypeVar("K", bound=Hashable)
+
+_CACHE_BYTES = 256 * 1024 * 1024
 _PAGE_BYTES = 900
+"""Of a page or file in memory with all that finds it, as measured."""
+_PARENT_BYTES = 200
+_SHOWN_ITEMS: tuple[ItemKind, ...] = ("file", "reusable-content")
+
+
+_MANY = 0.25
+"""From this part of a space on, a revision that changes so much is read as a whole."""
+
+
+class _ByName(dict[K, str]):
+    """Ids by what names them, the lowest where several have one name. ``shared`` are the names of several."""
+
+    def __init__(self, named: Iterable[tuple[K, str]]) -> None:
+        super().__init__()
+        self.shared: set[K] = set()
+        for name, id in named:
+            known = self.setdefault(name, id)
+            if known != id:
+                self.shared.add(name)
+                self[name] = min(known, id)
+
+    def changed(
+        self, gone: Iterable[K], new: Iterable[tuple[K, str]], every: Iterable[tuple[K, str]]
+    ) -> _ByName[K]:
+        """Without the names that are gone and with new ones; ``every`` are all that there are then."""
+        gone, new = set(gone), list(new)
+        if self.shared & (gone | {name for name, _ in new}):
+            return _ByName(every)
+        copy = _ByName[K](())
+        copy.update(self)
+        copy.shared = self.shared
+        for name in gone:
+            copy.pop(name, None)
+        if any(name in copy for name, _ in new) or len({name for name, _ in new}) < len(new):
+            return _ByName(every)
+        copy.update(new)
+        return copy
 
 
 class SpaceView:
@@ -56,28 +98,27 @@ class SpaceView:
     def __init__(
         self,
         state: State,
-        pages: list[Page],
-        items: list[Item],
+        every: PageTree,
+        items: dict[str, Item],
         variables: dict[str, Any],
         computed: bytes = b"",
         visitor: Mapping[str, Any] = NOBODY,
+        names: tuple[_ByName[str], _ByName[tuple[ItemKind, str]]] | None = None,
     ) -> None:
         self.state = state
         self.visitor = visitor
-        self._pages = pages
         self.computed = computed
         self.variables = variables
-        self.tree = PageTree(pages, self._holds)
-        self.every = self.tree if len(self.tree) == len(pages) else PageTree(pages, lambda page: True)
-        self.items = {item.id: item for item in items}
-        self._by_file: dict[str, str] = {}
-        for page in self.every.order:
-            if page.file_path:
-                self._by_file.setdefault(page.file_path, page.id)
-        self._by_path = {(item.kind, item.path): item.id for item in items if item.path}
-
-    def _holds(self, page: Page) -> bool:
-        return page.condition is None or self.shown(page).holds(page.condition)
+        self.every = every
+        self.items = items
+        self._names = names or (_ByName(_files_of(every.all_pages())), _ByName(_paths_of(items.values())))
+        self._by_file, self._by_path = self._names
+        held_back = (
+            page
+            for id in every.conditional
+            if (page := every.any_page(id)) is not None and not self.shown(page).holds(page.condition or "")
+        )
+        self.tree = every.without(frozenset(page.id for page in held_back))
 
     def shown(self, page: Page) -> Shown:
         """What expressions and conditions on a page give to this visitor."""
@@ -85,8 +126,41 @@ class SpaceView:
 
     def seen_by(self, visitor: Mapping[str, Any]) -> SpaceView:
         """The same revision for somebody else."""
-        items = list(self.items.values())
-        return SpaceView(self.state, self._pages, items, self.variables, self.computed, visitor)
+        return SpaceView(
+            self.state, self.every, self.items, self.variables, self.computed, visitor, self._names
+        )
+
+    def changed(
+        self,
+        state: State,
+        pages: dict[str, Page | None],
+        items: dict[str, Item | None],
+        variables: dict[str, Any],
+    ) -> SpaceView:
+        """The view of a later revision of the same branch, which has these pages and items in the place of those with
+        the same ids, None for one that is gone."""
+        before = {id: page for id in pages if (page := self.every.any_page(id)) is not None}
+        every = self.every.changed(pages)
+        by_file = self._by_file.changed(
+            (name for name, _ in _files_of(before.values())),
+            _files_of(page for page in pages.values() if page is not None),
+            _files_of(every.all_pages()),
+        )
+        there = self.items.copy()
+        gone = [name for name, _ in _paths_of(there[id] for id in items if id in there)]
+        for id, item in items.items():
+            if item is None:
+                there.pop(id, None)
+            elif item.kind in _SHOWN_ITEMS:
+                there[id] = item
+        new = _paths_of(there[id] for id in items if id in there)
+        by_path = self._by_path.changed(gone, new, _paths_of(there.values()))
+        return SpaceView(state, every, there, variables, self.computed, names=(by_file, by_path))
+
+    @property
+    def withholds(self) -> bool:
+        """Whether there are pages that this visitor does not see."""
+        return self.every is not self.tree
 
     def is_withheld(self, ref: dict[str, Any]) -> bool:
         """Whether a resolved reference leads to a page that is there, but not for this visitor."""
@@ -106,6 +180,14 @@ class SpaceView:
         return self._by_path.get((kind, path))
 
 
+def _files_of(pages: Iterable[Page]) -> Iterator[tuple[str, str]]:
+    return ((page.file_path, page.id) for page in pages if page.file_path and page.kind == "document")
+
+
+def _paths_of(items: Iterable[Item]) -> Iterator[tuple[tuple[ItemKind, str], str]]:
+    return (((item.kind, item.path), item.id) for item in items if item.path)
+
+
 _views: ByteCache[SpaceView] = ByteCache(_CACHE_BYTES)
 
 
@@ -118,7 +200,8 @@ def load_view(tx: Transaction, state: State, visitor: Mapping[str, Any] = NOBODY
     seen = _views.get(key)
     if seen is None:
         seen = loaded.seen_by(visitor)
-        _views.put(key, seen, _PAGE_BYTES * (len(loaded.every) + len(loaded.items)) + 1)
+        # Of its own it has the lists of children at most.
+        _views.put(key, seen, _PARENT_BYTES * len(loaded.every.children) + 1)
     return seen
 
 
@@ -129,16 +212,42 @@ def _load_for_nobody(tx: Transaction, state: State) -> SpaceView:
         expansion = expand(tx, state, None)
         loaded = _views.get((state.revision_id, expansion.fingerprint))
         if loaded is None:
-            loaded = _load(tx, state, expansion)
-            size = _PAGE_BYTES * (len(loaded.every) + len(loaded.items))
-            _views.put((state.revision_id, expansion.fingerprint), loaded, size + 1)
+            loaded = _load_next(tx, state, expansion) or _load(tx, state, expansion)
+            size = _PAGE_BYTES * (len(loaded.every) + len(loaded.items)) + 1
+            _views.put((state.revision_id, expansion.fingerprint), loaded, size)
+            if not expansion.fingerprint and len(state.layers) == 1:
+                # Once more under its branch; nearly all of it is shared with the revisions before and after.
+                _views.put(state.layers[0].branch_id, loaded, _PARENT_BYTES * len(loaded.every.children) + 1)
     return loaded
 
 
 def _load(tx: Transaction, state: State, expansion: Expansion) -> SpaceView:
     pages = expansion.into(list_pages(tx, state))
     items = [*list_items(tx, state, "file"), *list_items(tx, state, "reusable-content"), *expansion.items]
-    return SpaceView(state, pages, items, list_variables(tx, state), expansion.fingerprint)
+    variables = list_variables(tx, state)
+    every = PageTree(pages)
+    return SpaceView(state, every, {item.id: item for item in items}, variables, expansion.fingerprint)
+
+
+def _load_next(tx: Transaction, state: State, expansion: Expansion) -> SpaceView | None:
+    """The view made of that of an earlier revision and what changed since; None where none is kept, where too much
+    changed, or where pages are computed."""
+    if expansion.fingerprint or len(state.layers) > 1:
+        return None
+    layer = state.layers[0]
+    before = _views.get(layer.branch_id)
+    if before is None or before.state.layers[0].sequence >= layer.sequence:
+        return None
+    touched = list_changed(tx, layer, before.state.layers[0].sequence)
+    if len(touched.pages) + len(touched.items) > _MANY * (len(before.every) + len(before.items)):
+        return None
+    pages, items = find_pages(tx, state, touched.pages), find_items(tx, state, touched.items)
+    return before.changed(
+        state,
+        {id: pages.get(id) for id in touched.pages},
+        {id: items.get(id) for id in touched.items},
+        list_variables(tx, state),
+    )
 
 
 class ViewFiles:
@@ -158,13 +267,14 @@ class ViewFiles:
 
     def find_page_by_path(self, path: str) -> str | None:
         page = self._tree.find(path)
-        return page.id if page is not None and self._tree.paths[page.id] == (path or page.slug) else None
+        return page.id if page is not None and self._tree.path(page) == (path or page.slug) else None
 
     def find_page_by_id(self, page: str) -> str | None:
         return page if self._tree.page(page) is not None else None
 
     def find_path(self, page: str) -> str | None:
-        return self._tree.paths.get(page)
+        found = self._tree.page(page)
+        return self._tree.path(found) if found is not None else None
 
     def find_file(self, path: str) -> str | None:
         return self._view.item_at("file", path)
@@ -193,7 +303,7 @@ class ViewFiles:
     def _anchors_of(self, owner: Owner) -> Anchors:
         page = self._tree.page(owner.id) if owner.kind == "page" else None
         if page is not None and page.computed:
-            places = [place for _, place in list_places(source_document(self._tx, self._view, page))]
+            places = [place for _, place in list_places(source_document(self._tx, self.space_id, page))]
             return anchors(places, self._view.shown(page).holds)
         item = self._view.item(owner.id, "reusable-content")
         body = page.body if page is not None else item.content if item is not None else None
@@ -211,11 +321,11 @@ class ViewFiles:
         return anchors(places, self._view.shown(page).holds if page is not None else None)
 
 
-def source_document(tx: Transaction, view: SpaceView, page: Page) -> Document:
+def source_document(tx: Transaction, space_id: str, page: Page) -> Document:
     """The document of a page as it was written, or as it is computed."""
     if not page.computed:
         return close_conditions(read_source(tx, page.body))
     try:
-        return computed_document(tx, view.state.space_id, None, page)
+        return computed_document(tx, space_id, None, page)
     except BadRequest:
         return read_source(tx, None)

@@ -16,6 +16,7 @@ from .store import (
     find_site_by_former_name,
     find_site_by_hostname,
     find_site_of_space,
+    find_version,
     get_site,
     set_published,
 )
@@ -32,7 +33,7 @@ from .wire import Site, present_site, published_url
 __all__ = [
     "GroupRow", "MAX_TOKEN", "PREVIEW", "SectionRow", "Site", "SiteRow", "SiteSpaceRow", "Structure",
     "admit_claims", "create_site", "entering", "find_former_path", "find_link_by_key",
-    "find_site_by_basename", "find_site_by_former_name", "find_site_by_hostname", "find_site_of_space",
+    "find_site_by_basename", "find_site_by_former_name", "find_site_by_hostname", "find_site_of_space", "find_version",
     "get_site", "get_visitor_schema", "load_structure", "match_redirect", "present_site", "published_url",
     "read_preview", "read_visitor_token", "set_published", "signing_key", "tables",
 ]  # fmt: skip

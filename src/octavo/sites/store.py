@@ -168,6 +168,12 @@ def update_site(tx: Transaction, site_id: str, **values: Any) -> None:
     tx.run(f"UPDATE sites SET {columns}, updated_at = :at WHERE id = :site", at=now(), site=site_id, **values)
 
 
+def find_version(tx: Transaction, site_id: str) -> int | None:
+    """A number that changes with all that visitors of a site are shown, but for the content of its spaces."""
+    found: int | None = tx.value("SELECT version FROM site_versions WHERE site_id = :site", site=site_id)
+    return found
+
+
 def touch_site(tx: Transaction, site_id: str) -> None:
     tx.run("UPDATE sites SET updated_at = :at WHERE id = :site", at=now(), site=site_id)
 

@@ -39,6 +39,8 @@ declare(
         of_organization=_OF_SITE,
         columns=(row("parent_id", "site_section_groups"),),
     ),
+    # The database keeps it.
+    Table(name="site_versions", derived=True),
     Table(name="site_former_paths", of_organization=_OF_SITE),
     Table(name="site_former_names", of_organization="organization_id = :org"),
     Table(

@@ -1,0 +1,115 @@
+-- A number for each site that grows with every change of what its visitors are shown beside the content of its spaces:
+-- answers that are kept are good as long as it is the same. It begins anywhere, so that a site that comes back has
+-- another one.
+
+CREATE TABLE site_versions (
+  site_id TEXT PRIMARY KEY,
+  version BIGINT NOT NULL
+);
+
+-- only: sqlite
+INSERT INTO site_versions (site_id, version) SELECT id, abs(random() / 2) FROM sites;
+CREATE TRIGGER sites_made AFTER INSERT ON sites
+  BEGIN INSERT OR REPLACE INTO site_versions (site_id, version) VALUES (NEW.id, abs(random() / 2)); END;
+CREATE TRIGGER sites_changed AFTER UPDATE ON sites
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id = NEW.id; END;
+CREATE TRIGGER sites_gone AFTER DELETE ON sites
+  BEGIN DELETE FROM site_versions WHERE site_id = OLD.id; END;
+CREATE TRIGGER spaces_of_sites_changed
+  AFTER UPDATE OF organization_id, title, emoji, icon, language, main_branch, deleted_at ON spaces
+  BEGIN UPDATE site_versions SET version = version + 1
+    WHERE site_id IN (SELECT site_id FROM site_spaces WHERE space_id = NEW.id); END;
+CREATE TRIGGER site_spaces_made AFTER INSERT ON site_spaces
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (NEW.site_id); END;
+CREATE TRIGGER site_spaces_changed AFTER UPDATE ON site_spaces
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (OLD.site_id, NEW.site_id); END;
+CREATE TRIGGER site_spaces_gone AFTER DELETE ON site_spaces
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (OLD.site_id); END;
+CREATE TRIGGER site_section_groups_made AFTER INSERT ON site_section_groups
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (NEW.site_id); END;
+CREATE TRIGGER site_section_groups_changed AFTER UPDATE ON site_section_groups
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (OLD.site_id, NEW.site_id); END;
+CREATE TRIGGER site_section_groups_gone AFTER DELETE ON site_section_groups
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (OLD.site_id); END;
+CREATE TRIGGER site_sections_made AFTER INSERT ON site_sections
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (NEW.site_id); END;
+CREATE TRIGGER site_sections_changed AFTER UPDATE ON site_sections
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (OLD.site_id, NEW.site_id); END;
+CREATE TRIGGER site_sections_gone AFTER DELETE ON site_sections
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (OLD.site_id); END;
+CREATE TRIGGER site_former_paths_made AFTER INSERT ON site_former_paths
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (NEW.site_id); END;
+CREATE TRIGGER site_former_paths_changed AFTER UPDATE ON site_former_paths
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (OLD.site_id, NEW.site_id); END;
+CREATE TRIGGER site_former_paths_gone AFTER DELETE ON site_former_paths
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (OLD.site_id); END;
+CREATE TRIGGER site_former_names_made AFTER INSERT ON site_former_names
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (NEW.site_id); END;
+CREATE TRIGGER site_former_names_changed AFTER UPDATE ON site_former_names
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (OLD.site_id, NEW.site_id); END;
+CREATE TRIGGER site_former_names_gone AFTER DELETE ON site_former_names
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (OLD.site_id); END;
+CREATE TRIGGER share_links_made AFTER INSERT ON share_links
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (NEW.site_id); END;
+CREATE TRIGGER share_links_changed AFTER UPDATE ON share_links
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (OLD.site_id, NEW.site_id); END;
+CREATE TRIGGER share_links_gone AFTER DELETE ON share_links
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (OLD.site_id); END;
+CREATE TRIGGER site_redirects_made AFTER INSERT ON site_redirects
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (NEW.site_id); END;
+CREATE TRIGGER site_redirects_changed AFTER UPDATE ON site_redirects
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (OLD.site_id, NEW.site_id); END;
+CREATE TRIGGER site_redirects_gone AFTER DELETE ON site_redirects
+  BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (OLD.site_id); END;
+-- end
+
+-- only: postgresql
+INSERT INTO site_versions (site_id, version) SELECT id, floor(random() * 4e18)::bigint FROM sites;
+CREATE FUNCTION site_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF TG_OP <> 'INSERT' THEN
+      UPDATE site_versions SET version = version + 1 WHERE site_id = OLD.site_id;
+    END IF;
+    IF TG_OP <> 'DELETE' THEN
+      UPDATE site_versions SET version = version + 1 WHERE site_id = NEW.site_id;
+    END IF;
+    RETURN NULL;
+  END $$;
+CREATE FUNCTION site_itself_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF TG_OP = 'DELETE' THEN
+      DELETE FROM site_versions WHERE site_id = OLD.id;
+    ELSIF TG_OP = 'INSERT' THEN
+      INSERT INTO site_versions (site_id, version) VALUES (NEW.id, floor(random() * 4e18)::bigint)
+        ON CONFLICT (site_id) DO UPDATE SET version = excluded.version;
+    ELSE
+      UPDATE site_versions SET version = version + 1 WHERE site_id = NEW.id;
+    END IF;
+    RETURN NULL;
+  END $$;
+CREATE FUNCTION space_of_sites_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    UPDATE site_versions SET version = version + 1
+      WHERE site_id IN (SELECT site_id FROM site_spaces WHERE space_id = NEW.id);
+    RETURN NULL;
+  END $$;
+CREATE TRIGGER sites_changed AFTER INSERT OR UPDATE OR DELETE ON sites
+  FOR EACH ROW EXECUTE FUNCTION site_itself_changed();
+CREATE TRIGGER spaces_of_sites_changed
+  AFTER UPDATE OF organization_id, title, emoji, icon, language, main_branch, deleted_at ON spaces
+  FOR EACH ROW EXECUTE FUNCTION space_of_sites_changed();
+CREATE TRIGGER site_spaces_changed AFTER INSERT OR UPDATE OR DELETE ON site_spaces
+  FOR EACH ROW EXECUTE FUNCTION site_changed();
+CREATE TRIGGER site_section_groups_changed AFTER INSERT OR UPDATE OR DELETE ON site_section_groups
+  FOR EACH ROW EXECUTE FUNCTION site_changed();
+CREATE TRIGGER site_sections_changed AFTER INSERT OR UPDATE OR DELETE ON site_sections
+  FOR EACH ROW EXECUTE FUNCTION site_changed();
+CREATE TRIGGER site_former_paths_changed AFTER INSERT OR UPDATE OR DELETE ON site_former_paths
+  FOR EACH ROW EXECUTE FUNCTION site_changed();
+CREATE TRIGGER site_former_names_changed AFTER INSERT OR UPDATE OR DELETE ON site_former_names
+  FOR EACH ROW EXECUTE FUNCTION site_changed();
+CREATE TRIGGER share_links_changed AFTER INSERT OR UPDATE OR DELETE ON share_links
+  FOR EACH ROW EXECUTE FUNCTION site_changed();
+CREATE TRIGGER site_redirects_changed AFTER INSERT OR UPDATE OR DELETE ON site_redirects
+  FOR EACH ROW EXECUTE FUNCTION site_changed();
+-- end
