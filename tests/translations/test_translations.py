@@ -14,7 +14,7 @@ from octavo.kit.tables import find_wrong
 from octavo.kit.worker import Worker
 from octavo.models import provider
 from octavo.spaces import purge_spaces
-from octavo.translations.running import changed_by_people
+from octavo.translations.learning import changed_by_people
 from world import World
 
 ORG = "/orgs/{organizationId}"
@@ -30,14 +30,19 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
 
 
 def shout(request: dict[str, Any]) -> str:
-    """A model that translates by shouting, and leaves everything else as it is."""
+    """A model that translates into a language of its own, and leaves everything else as it is."""
     texts = json.loads(re.search(r"<data>\n(.*)\n</data>", request["messages"][-1]["content"], re.S)[1])  # type: ignore[index]
     return json.dumps({name: loud(text) for name, text in texts.items()})
 
 
 def loud(text: str) -> str:
     pieces = re.split(r"(<[^>]*>|&\w+;|https?://[^\s<>]+|\{[^}]*\})", text)
-    return "".join(part if at % 2 else part.upper() for at, part in enumerate(pieces))
+    return "".join(
+        part if at % 2 else part.upper().translate(_OTHER_VOWELS) for at, part in enumerate(pieces)
+    )
+
+
+_OTHER_VOWELS = str.maketrans("AEIOU", "EIOUA")
 
 
 def sent(server: ModelServer) -> list[str]:
@@ -107,10 +112,10 @@ def test_a_space_is_translated_and_follows_its_source(world: World, server: Mode
         before, after = pages(world, home), pages(world, space)
         assert before.keys() == after.keys() and done["stats"]["latestPages"] == len(before)
         for page_id, page in after.items():
-            assert page["title"] == before[page_id]["title"].upper() and page.get("slug") == before[
+            assert page["title"] == loud(before[page_id]["title"]) and page.get("slug") == before[
                 page_id
             ].get("slug")
-        assert "UNPACK IT" in markdown(world, space, world.home["pageId"])
+        assert loud("Unpack it") in markdown(world, space, world.home["pageId"])
         revision = world.get("admin", f"/spaces/{space}/content")["id"]
         assert revision == done["result"]["revision"]
 
@@ -128,7 +133,7 @@ def test_a_space_is_translated_and_follows_its_source(world: World, server: Mode
         again = run(world, made)
         assert sent(server) == ["A wholly new paragraph."]
         assert again["stats"]["latestPages"] == 1 and again["stats"]["runs"] == 3
-        assert "A WHOLLY NEW PARAGRAPH." in markdown(world, space, world.home["pageId"])
+        assert loud("A wholly new paragraph.") in markdown(world, space, world.home["pageId"])
     with world.context.db.read() as tx:
         assert not list(find_wrong(tx, 10))
 
@@ -146,7 +151,7 @@ def test_pages_come_move_and_go_with_the_source(world: World, server: ModelServe
         edit(world, home, operation="delete_page", page=world.home["pageId"])
         run(world, made)
     titles = {page["title"] for page in pages(world, space).values()}
-    assert "BRAND NEW" in titles and "Our own" in titles and own
+    assert loud("Brand new") in titles and "Our own" in titles and own
     assert world.home["pageId"] not in pages(world, space)
 
 
@@ -173,13 +178,13 @@ def test_what_a_person_wrote_is_remembered_and_kept(world: World, server: ModelS
         made = create(world)
         work(world)
         space = made["result"]["space"]
-        text = markdown(world, space, page).replace("SECOND WORDS HERE.", "Les mots suivants.")
+        text = markdown(world, space, page).replace(loud("Second words here."), "Les mots suivants.")
         edit(world, space, operation="update_page", page=page, document={"markdown": text})
         document = {"markdown": "# Hello\n\nFirst words changed.\n\nSecond words here.\n"}
         edit(world, home, operation="update_page", page=page, document=document)
         run(world, made)
         assert "Les mots suivants." in markdown(world, space, page)
-        assert "FIRST WORDS CHANGED." in markdown(world, space, page)
+        assert loud("First words changed.") in markdown(world, space, page)
         # And in other spaces as well.
         other = world.post("admin", world.home.path(f"{ORG}/spaces"), {"title": "Other"})["id"]
         edit(world, other, operation="insert_page", title="Hi", document={"markdown": "Second words here."})
@@ -188,6 +193,202 @@ def test_what_a_person_wrote_is_remembered_and_kept(world: World, server: ModelS
         work(world)
         (only,) = pages(world, second["result"]["space"])
         assert "Les mots suivants." in markdown(world, second["result"]["space"], only)
+
+
+BLOCKS = "# Hello\n\nFirst words here.\n\nSecond words here.\n\nThird words here.\n"
+
+
+def translated(world: World, text: str = BLOCKS) -> tuple[dict[str, Any], str, str, str]:
+    """A translation that was run: it, source, copy and page."""
+    home, page = world.home["spaceId"], world.home["pageId"]
+    edit(world, home, operation="update_page", page=page, document={"markdown": text})
+    made = create(world)
+    work(world)
+    return made, home, made["result"]["space"], page
+
+
+def put(world: World, space: str, page: str, *changes: tuple[str, str]) -> None:
+    """Replaces words of a page."""
+    text = markdown(world, space, page)
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    edit(world, space, operation="update_page", page=page, document={"markdown": text})
+
+
+def test_what_people_add_change_and_move_stays_when_the_source_changes(
+    world: World, server: ModelServer
+) -> None:
+    with world_with_model(world, server):
+        made, home, space, page = translated(world)
+        added = f"{loud('First words here.')}\n\nUne remarque pour nos lecteurs."
+        put(world, space, page, (loud("First words here."), added), (loud("Third words here."), "Le reste."))
+        fields = {"title": "Bonjour", "icon": "star", "description": "Ce que nous disons."}
+        edit(world, space, operation="update_page", page=page, **fields)
+        put(world, home, page, ("Second words", "Other words"))
+        edit(world, home, operation="update_page", page=page, title="Hello all")
+        done = run(world, made)
+        text = markdown(world, space, page)
+        wanted = ["Une remarque pour nos lecteurs.", "Le reste.", loud("Other words here.")]
+        assert [part for part in wanted if part not in text] == [] and loud("Second words") not in text
+        shown = pages(world, space)[page]
+        assert (shown["title"], shown["icon"]) == ("Bonjour", "star")
+        assert shown["description"] == "Ce que nous disons."
+        # The title was changed on both sides: people's stays, and that is said in each run until they change it.
+        assert [problem["code"] for problem in done["problems"]] == ["kept_by_people"]
+        assert (
+            "Hello all" in done["problems"][0]["message"]
+            or loud("Hello all") in done["problems"][0]["message"]
+        )
+        assert run(world, made)["problems"][0]["message"].startswith("“Hello all”")
+        edit(world, space, operation="update_page", page=page, title="Bonjour à tous")
+        assert run(world, made)["problems"] == []
+        assert pages(world, space)[page]["title"] == "Bonjour à tous"
+    with world.context.db.read() as tx:
+        assert not list(find_wrong(tx, 10))
+
+
+def test_a_text_that_people_and_the_source_changed_is_theirs_and_reported(
+    world: World, server: ModelServer
+) -> None:
+    with world_with_model(world, server):
+        made, home, space, page = translated(world)
+        put(world, space, page, (loud("Second words here."), "Les mots suivants."))
+        put(world, home, page, ("Second words here.", "Second words, said anew."))
+        for _ in range(2):
+            done = run(world, made)
+            assert "Les mots suivants." in markdown(world, space, page)
+            assert [problem["code"] for problem in done["problems"]] == ["kept_by_people"]
+        with world.context.db.read() as tx:
+            known = dict(tx.all("SELECT source, target FROM translation_memory WHERE origin = 'person'"))
+        assert known == {"Second words here.": "Les mots suivants."}, "nobody said that of the new text"
+        put(world, space, page, ("Les mots suivants.", "Les mots, redits."))
+        assert run(world, made)["problems"] == []
+        with world.context.db.read() as tx:
+            known = dict(tx.all("SELECT source, target FROM translation_memory WHERE origin = 'person'"))
+        assert known["Second words, said anew."] == "Les mots, redits."
+
+
+def test_pages_that_people_changed_or_removed_follow_by_the_same_rules(
+    world: World, server: ModelServer
+) -> None:
+    with world_with_model(world, server):
+        made, home, space, page = translated(world)
+        edit(world, home, operation="insert_page", title="Second", document={"markdown": "Some text."})
+        edit(world, home, operation="insert_page", title="Third", document={"markdown": "More text."})
+        run(world, made)
+        ids = {shown["title"]: id for id, shown in pages(world, space).items()}
+        second, third = ids[loud("Second")], ids[loud("Third")]
+        put(world, space, second, (loud("Some text."), "Du texte."))
+        edit(world, space, operation="delete_page", page=third)
+        run(world, made)
+        assert third not in pages(world, space), "what people removed is not put back"
+        edit(world, home, operation="delete_page", page=second)
+        put(world, home, third, ("More text.", "Much more text."))
+        done = run(world, made)
+        assert {second, third} <= pages(world, space).keys()
+        assert len(done["problems"]) == 2
+        assert {problem["code"] for problem in done["problems"]} == {"kept_by_people"}
+
+
+def test_near_texts_of_the_memory_are_shown_with_their_score(world: World, server: ModelServer) -> None:
+    with world_with_model(world, server):
+        made, _, space, page = translated(
+            world, "# Hello\n\nExport the `page` as a PDF file.\n\nSomething wholly different, that.\n"
+        )
+        put(world, space, page, (loud("Something wholly different, that."), "Toute autre chose."))
+        run(world, made)
+
+    def near(text: str, who: str = "admin") -> Any:
+        return world.call(who, "GET", f"{made['urls']['location']}/matches", params={"text": text})
+
+    (match,) = near("Export a page as a PDF file").json()["items"]
+    assert match["source"] == "Export the … as a PDF file."
+    assert match["translation"].startswith(loud("Export the")) and match["origin"] == "machine"
+    assert 0.5 <= match["score"] < 1
+    (match,) = near("Something wholly different, that.").json()["items"]
+    assert (match["score"], match["translation"], match["origin"]) == (1, "Toute autre chose.", "person")
+    assert near("Nothing of the kind was ever said").json() == {"items": []}
+    assert near("? !").json() == {"items": []} and near("").status_code == 400
+    assert near("x", "reader").status_code == 403
+
+    # What was translated for a space that somebody does not see is not shown to them.
+    other = world.post("admin", world.home.path(f"{ORG}/spaces"), {"title": "Closed"})["id"]
+    edit(
+        world,
+        other,
+        operation="insert_page",
+        title="Hi",
+        document={"markdown": "The merger is secret still."},
+    )
+    assert world.call("admin", "PATCH", f"/spaces/{other}", json={"defaultLevel": None}).is_success
+    with world_with_model(world, server):
+        body = {"source": {"space": other, "language": "en"}, "language": "fr"}
+        world.post("admin", world.home.path(TRANSLATIONS), body)
+        work(world)
+    assert near("The merger is secret").json()["items"]
+    assert near("The merger is secret", "editor").json() == {"items": []}
+
+
+def test_formality_is_told_and_translates_anew(world: World, server: ModelServer) -> None:
+    with world_with_model(world, server):
+        made, *_ = translated(world)
+        assert made["formality"] == "default"
+        server.requests.clear()
+        body = {"instructions": {"nodes": []}, "formality": "formal"}
+        path = made["urls"]["location"]
+        assert world.call("admin", "PUT", path, json=body).json()["formality"] == "formal"
+        assert run(world, made)["untranslated"] == 0
+        assert "Second words here." in sent(server)
+        assert all("formally" in request["messages"][1]["content"] for request in server.requests)
+        server.requests.clear()
+        run(world, made)
+        assert server.requests == []
+    # Another manner is no reason to go back to the source language.
+    assert world.call("admin", "PUT", path, json={**body, "formality": "informal"}).is_success
+    assert run(world, made)["untranslated"] == 0
+    answer = world.call("admin", "PUT", path, json={**body, "formality": "rude"})
+    assert answer.status_code == 400 and "formality" in answer.json()["error"]["message"]
+
+
+def test_another_word_in_the_glossary_translates_what_has_it_anew(world: World, server: ModelServer) -> None:
+    with world_with_model(world, server):
+        made, *_ = translated(world)
+        server.requests.clear()
+        words = {"operations": [{"type": "insert", "translations": {"en": "second", "fr": "deuxième"}}]}
+        path = world.home.path(f"{ORG}/translations-glossary")
+        assert world.call("admin", "PUT", path, json=words).is_success
+        run(world, made)
+        assert sent(server) == ["Second words here."]
+
+
+GERMAN = "Das ist eine Übersetzung, die zwar gut aussieht, aber in der falschen Sprache ist und nicht passt."
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        GERMAN,
+        "Это совсем другой язык, чем тот, который нужен.",
+        "同一句話用另一種語言說出來，沒有人看得懂這個。",
+    ],
+)
+def test_a_translation_into_another_language_is_refused(
+    sqlite_world: World, server: ModelServer, said: str
+) -> None:
+    world = sqlite_world
+
+    def answer(request: dict[str, Any]) -> str:
+        found = json.loads(shout(request))
+        return json.dumps({name: said if "SICUND" in text else text for name, text in found.items()})
+
+    server.answer = answer
+    with world_with_model(world, server):
+        made, _, space, page = translated(world)
+    done = get(world, made)
+    assert "Second words here." in markdown(world, space, page) and done["untranslated"] == 1
+    assert "another language" in done["problems"][0]["message"]
+    assert sent(server).count("Second words here.") == 2
 
 
 def test_a_text_that_a_model_breaks_stays_and_is_reported(world: World, server: ModelServer) -> None:
@@ -209,7 +410,7 @@ def test_a_text_that_a_model_breaks_stays_and_is_reported(world: World, server: 
         ("not_translated", True)
     ]
     text = markdown(world, done["result"]["space"], page)
-    assert "Run `make` with {name} now." in text and "OTHER WORDS HERE." in text
+    assert "Run `make` with {name} now." in text and loud("Other words here.") in text
     assert sum("{name}" in text for text in sent(server)) == 2
 
 

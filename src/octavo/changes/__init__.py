@@ -2,6 +2,7 @@
 
 from ..pages import explain_merges
 from . import tables as tables
+from .comparing import Sides, into_main
 from .content_wire import DocumentInput
 from .copying import Material, adopt, slots
 from .editing import Edited
@@ -16,8 +17,8 @@ explain_merges(lambda call, tx, change_id: present_change(call, tx, get_change(t
 
 __all__ = [
     "ChangeAccess", "ChangeRequest", "ChangeRow", "DocumentInput", "Edited", "Material", "Result",
-    "ReviewComments", "add_contribution", "adopt", "change_access", "comment_reviews", "create",
-    "edit_change", "edit_live", "edit_main", "enter_change", "find_change", "get_change", "lock_change",
+    "ReviewComments", "Sides", "add_contribution", "adopt", "change_access", "comment_reviews", "create",
+    "edit_change", "edit_live", "edit_main", "enter_change", "find_change", "get_change", "into_main", "lock_change",
     "merge", "present_change", "require_editable", "require_live", "revise_change", "slots", "tables",
     "update",
 ]  # fmt: skip

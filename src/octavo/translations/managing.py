@@ -65,6 +65,7 @@ def create(tx: Transaction, call: Call, org: OrgAccess, given: CreateTranslation
         source_language=given.source.language,
         language=given.language,
         instructions=instructions,
+        formality=given.formality,
         revision=main_state(tx, made.id).revision_id,
         run_by=org.user_id,
     )

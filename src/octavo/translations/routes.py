@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from msgspec import UNSET
+
 from ..access import SPACE, Can, OrgAccess, SpaceAccess, at_least
+from ..kit.clock import iso
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, PageQuery, present_slice
 from ..models import read_instructions
-from . import glossary, managing, running, store, wire
+from . import glossary, managing, matching, running, store, wire
 from .store import TranslationRow
 
 operation = Area("translations").operation
@@ -64,11 +67,13 @@ def get_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Tra
 def update_translation(
     call: Call, org: OrgAccess, translation_id: str, body: wire.UpdateTranslation
 ) -> wire.Translation:
-    """Sets what a model is told for this translation: tone, formality, words. It holds from the next run on."""
+    """Sets what a model is told for this translation: instructions, and with `formality` how readers are addressed. It
+    holds from the next run on, which translates anew what was translated with another formality."""
     stored = read_instructions(body.instructions)
     with call.db.write() as tx:
         found, space = managing.get_translation(tx, org, translation_id, Can.EDIT)
-        store.set_instructions(tx, found.id, stored)
+        formality = body.formality if body.formality is not UNSET else found.formality
+        store.set_instructions(tx, found.id, stored, formality)
         return _present(call, store.get_translation(tx, found.id), space)
 
 
@@ -100,6 +105,31 @@ def cancel_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.
     with call.db.write() as tx:
         managing.cancel(tx, org, translation_id)
         return _present(call, *managing.get_translation(tx, org, translation_id))
+
+
+@operation(
+    "findTranslationMatches",
+    "GET",
+    f"{_TRANSLATION}/matches",
+    needs=Can.VIEW,
+    returns=wire.MemoryMatches,
+    errors=(400, 403, 404),
+    extension=True,
+)
+def find_matches(
+    call: Call, org: OrgAccess, translation_id: str, query: wire.MatchesQuery
+) -> wire.MemoryMatches:
+    """What was translated before that is the same text or nearly the same, the nearest first, for whoever may edit
+    the translated space. Of other spaces only what the caller sees is shown."""
+    with call.db.read() as tx:
+        found, _ = managing.get_translation(tx, org, translation_id, Can.EDIT)
+        near = matching.find_matches(tx, org, found, query.text)
+    return wire.MemoryMatches(
+        [
+            wire.MemoryMatch(each.source, each.target, each.origin, each.score, iso(each.updated_at))  # type: ignore[arg-type]
+            for each in near
+        ]
+    )
 
 
 @operation("listGlossaryEntries", "GET", _GLOSSARY, needs=Can.VIEW, returns=Listing[wire.GlossaryEntry])

@@ -1,8 +1,9 @@
 """The job of a translation's run: what changed at the source is translated, and becomes one revision.
 
 A run looks at every page of the source and works on those that differ from what the last run saw. What people wrote
-into the space that follows is learned first: it goes into the memory as a person's word, which no machine changes. A
-process killed at any point has remembered what it translated; the next attempt finds it there.
+into the space that follows is learned first: it goes into the memory as a person's word, which no machine changes. What
+the run made is then merged into the space as a change request is (``merging.py``). A process killed at any point has
+remembered what it translated; the next attempt finds it there.
 """
 
 from __future__ import annotations
@@ -10,15 +11,14 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping
-from difflib import SequenceMatcher
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ..access import Can, act_for, space_access
 from ..changes import Edited, edit_live
-from ..content import Changes, Item, State, body_hash, get_body, list_items, list_pages, main_state
+from ..content import Item, State, body_hash, get_body, list_items, list_pages, main_state, put_bodies
 from ..core.document import Document, read, split_page, with_head, word_count, write
 from ..core.pages import Page
 from ..core.problems import Problem
@@ -30,14 +30,15 @@ from ..kit.deadlines import OutOfTime
 from ..kit.jobs import LeaseLost, finish, job
 from ..models import find_model
 from . import store
+from .learning import learn
 from .managing import JOB
+from .merging import SHOWN, Made, Merging, merge_made
 from .segments import edited, segments
-from .store import PartRow, TranslationRow
+from .store import PartRow, TranslationRow, Written
 from .translating import Translator, Wanted
 
 SECONDS = 4 * 3600.0
 _TELL_EVERY = 0.5
-_SHOWN = 120
 
 
 class Cancelled(Exception):
@@ -49,17 +50,6 @@ class _Source(Struct, frozen=True):
 
     pages: dict[str, Page]
     items: dict[str, Item]
-
-
-class _Made(Struct):
-    """What a run made so far. ``bodies``: texts to be stored. ``missing``: by part."""
-
-    pages: dict[str, Page] = field(default_factory=dict)
-    items: dict[str, Item] = field(default_factory=dict)
-    bodies: list[str] = field(default_factory=list)
-    parts: list[PartRow] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    words: int = 0
 
 
 @job(JOB, attempts=4, seconds=SECONDS)
@@ -91,10 +81,14 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
         known = store.list_parts(tx, row.id)
         glossary = store.read_glossary(tx, row.organization_id, row.source_language, row.language)
         model = find_model(context, tx, row.organization_id, row.run_by)
-    _learn(context, row, known)
+    learn(context, row, known)
     made = _translate(context, row, run, source, known, Translator(context, row, glossary, model))
-    untranslated = _count_missing(source, known, made)
-    gone = [part_id for part_id in known if part_id not in source.pages and part_id not in source.items]
+    made.gone = [part_id for part_id in known if part_id not in source.pages and part_id not in source.items]
+    untranslated = _count_missing(known, made)
+    with context.db.write() as tx:
+        # Merging reads them, and the next run too, whatever becomes of them in this one.
+        put_bodies(tx, made.bodies)
+    merging: Merging
 
     def end(tx: Transaction, state: State) -> None:
         ended = store.end_run(
@@ -107,18 +101,20 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
             duration=round((time.monotonic() - begun) * 1000),
             untranslated=untranslated,
             notice=_notice(untranslated, model is not None),
-            problems=made.problems,
+            problems=[*made.problems, *merging.problems],
         )
         if not ended:
             raise Cancelled
         # Rights count in the moment of the revision: translating took a while.
         space_access(tx, actor, Can.VIEW, row.source_id)
         space_access(tx, actor, Can.EDIT, row.space_id)
-        store.put_parts(tx, row.id, made.parts, gone)
+        store.put_parts(tx, row.id, merging.parts, made.gone)
         finish(tx)
 
     def make(tx: Transaction, state: State, _: State | None) -> Edited:
-        return Edited(_difference(tx, state, source, known, made, gone), made.bodies, [], [], [])
+        nonlocal merging
+        merging = merge_made(tx, row, state, known, made)
+        return Edited(merging.changes, merging.bodies, merging.keys, [], [])
 
     result = edit_live(context, space, make, end)
     if not result.edited.changes:
@@ -142,19 +138,17 @@ def _read_source(tx: Transaction, space_id: str) -> _Source:
     return _Source(pages, items)
 
 
-def _seen(part: Page | Item) -> str:
-    """A hash of all that the source says of a page or item, but for when."""
+def _seen(part: Page | Item, manner: str) -> str:
+    """A hash of all that the source says of a page or item, but for when, and of what models are told of the manner."""
     plain = (
         replace(part, created_at=0, updated_at=0) if isinstance(part, Page) else replace(part, created_at=0)
     )
-    return hashlib.sha256(msgspec.json.encode(plain)).hexdigest()
+    return hashlib.sha256(msgspec.json.encode(plain) + manner.encode()).hexdigest()
 
 
-def _count_missing(source: _Source, known: Mapping[str, PartRow], made: _Made) -> int:
-    parts = {**known, **{part.part_id: part for part in made.parts}}
-    return sum(
-        part.missing for part_id, part in parts.items() if part_id in source.pages or part_id in source.items
-    )
+def _count_missing(known: Mapping[str, PartRow], made: Made) -> int:
+    parts = {**known, **made.parts}
+    return sum(part.missing for part_id, part in parts.items() if part_id not in made.gone)
 
 
 # --- translating --------------------------------------------------------------------------------------
@@ -167,14 +161,18 @@ def _translate(
     source: _Source,
     known: Mapping[str, PartRow],
     translator: Translator,
-) -> _Made:
-    """Works on what the last run did not see as it is, or could not translate wholly."""
-    made = _Made()
+) -> Made:
+    """Works on what the last run did not see as it is, could not translate wholly, or has to speak of again."""
+    made = Made()
+    manner = translator.manner
     parts: list[Page | Item] = [*source.pages.values(), *source.items.values()]
     waiting = [
         part
         for part in parts
-        if (before := known.get(part.id)) is None or before.seen != _seen(part) or before.missing
+        if (before := known.get(part.id)) is None
+        or before.seen != _seen(part, manner)
+        or before.missing
+        or before.written.outdated
     ]
     told = 0.0
     for number, part in enumerate(waiting):
@@ -191,7 +189,7 @@ def _translate(
     return made
 
 
-def _translate_part(context: Context, part: Page | Item, translator: Translator, made: _Made) -> None:
+def _translate_part(context: Context, part: Page | Item, translator: Translator, made: Made) -> None:
     if isinstance(part, Item):
         body = part.content if part.kind == "reusable-content" else None
     else:
@@ -213,18 +211,19 @@ def _translate_part(context: Context, part: Page | Item, translator: Translator,
             made.bodies.append(translated)
         made.words += word_count(document)
     missing = len(reasons)
-    name = part.file_path or part.slug if isinstance(part, Page) else part.path or part.name
     if translator.model is not None:
         made.problems += [
-            Problem(name, 0, "not_translated", f"“{source[:_SHOWN]}”: {why}")
+            Problem(_name_of(part), 0, "not_translated", f"“{source[:SHOWN]}”: {why}")
             for source, why in reasons.items()
         ]
     if isinstance(part, Page):
         fields = {key: found.get(line, line) for key, line in lines.items()}
-        made.pages[part.id] = replace(part, body=digest, **fields)
+        page = made.pages[part.id] = replace(part, body=digest, **fields)
+        written = Written(page=replace(page, body=None), source=lines)
     else:
-        made.items[part.id] = replace(part, content=digest) if digest is not None else part
-    made.parts.append(PartRow(part.id, _seen(part), body, digest, missing))
+        item = made.items[part.id] = replace(part, content=digest) if digest is not None else part
+        written = Written(item=replace(item, content=None) if digest is not None else item)
+    made.parts[part.id] = PartRow(part.id, _seen(part, translator.manner), body, digest, missing, written)
 
 
 def _lines_of(part: Page | Item) -> dict[str, str]:
@@ -232,6 +231,10 @@ def _lines_of(part: Page | Item) -> dict[str, str]:
     if not isinstance(part, Page):
         return {}
     return {name: line for name in ("title", "link_title", "description") if (line := getattr(part, name))}
+
+
+def _name_of(part: Page | Item) -> str:
+    return part.file_path or part.slug if isinstance(part, Page) else part.path or part.name
 
 
 def _is_line(translated: str) -> bool:
@@ -280,80 +283,3 @@ def _written(text: str, part: Page | Item, found: Mapping[str, str], lines: Mapp
         edited(document)
         body = write(document)
     return body
-
-
-# --- what is different --------------------------------------------------------------------------------
-
-
-def _difference(
-    tx: Transaction,
-    state: State,
-    source: _Source,
-    known: Mapping[str, PartRow],
-    made: _Made,
-    gone: list[str],
-) -> Changes:
-    """What makes the space that follows out of what it is: pages of the source as they were translated, those that
-    left it gone. Pages that people added stay, at the top where their parent left."""
-    there = {page.id: page for page in list_pages(tx, state)}
-    changes = Changes({}, {})
-    for page_id, page in made.pages.items():
-        old = there.get(page_id)
-        if old is None or _plain(old) != _plain(page):
-            changes.pages[page_id] = page
-    removed = [page_id for page_id in gone if page_id in there]
-    changes.pages.update(dict.fromkeys(removed))
-    for page in there.values():
-        if (
-            page.parent in changes.pages
-            and changes.pages[page.parent] is None
-            and page.id not in changes.pages
-        ):
-            changes.pages[page.id] = replace(page, parent=None)
-    kinds = ("file", "reusable-content", "variable")
-    items = {item.id: item for kind in kinds for item in list_items(tx, state, kind)}  # type: ignore[arg-type]
-    for item_id, item in made.items.items():
-        if item_id not in items or replace(items[item_id], created_at=0) != replace(item, created_at=0):
-            changes.items[item_id] = item
-    changes.items.update({item_id: None for item_id in gone if item_id in items})
-    return changes
-
-
-def _plain(page: Page) -> Page:
-    return replace(page, created_at=0, updated_at=0)
-
-
-# --- learning -----------------------------------------------------------------------------------------
-
-
-def _learn(context: Context, row: TranslationRow, known: Mapping[str, PartRow]) -> None:
-    """Remembers what people changed in the texts that the last run wrote."""
-    with context.db.read() as tx:
-        state = main_state(tx, row.space_id)
-        bodies = {page.id: page.body for page in list_pages(tx, state)}
-        bodies |= {item.id: item.content for item in list_items(tx, state, "reusable-content")}
-    for part in known.values():
-        now = bodies.get(part.part_id)
-        if not now or not part.body or not part.source_body or now == part.body:
-            continue
-        with context.db.read() as tx:
-            texts = [_texts(get_body(tx, digest)) for digest in (part.source_body, part.body, now)]
-        learned = changed_by_people(*texts)
-        if learned:
-            with context.db.write() as tx:
-                store.remember(tx, row.organization_id, row.source_language, row.language, learned, "person")
-
-
-def _texts(source: str) -> list[str]:
-    return [segment.text for segment in segments(read(split_page(source)[2]))]
-
-
-def changed_by_people(source: list[str], written: list[str], now: list[str]) -> dict[str, str]:
-    """By text of the source, what somebody put in the place of its translation ``written``."""
-    if len(source) != len(written):
-        return {}
-    learned: dict[str, str] = {}
-    for tag, begin, end, start, stop in SequenceMatcher(None, written, now, autojunk=False).get_opcodes():
-        if tag == "replace" and end - begin == stop - start:
-            learned.update(zip(source[begin:end], now[start:stop], strict=True))
-    return learned

@@ -225,6 +225,15 @@ def _unescape(text: str) -> str:
     return _ESCAPED.sub(lambda match: _SIGNS[match[1]], text)
 
 
+def readable(text: str) -> str:
+    """A text as people read it: ``…`` for what is not translated.
+
+    >>> readable("Run <1/> in <2>the &lt;root&gt;</2>.")
+    'Run … in the <root>.'
+    """
+    return _unescape(_TAG.sub(lambda tag: "…" if tag[3] else "", text))
+
+
 def skeleton(document: Document) -> Any:
     """Everything of a document but its texts, to compare two by; what a translation must leave as it was."""
     return [_bones(block) for block in document.nodes]

@@ -10,12 +10,15 @@ import msgspec
 from msgspec import Struct
 
 from ..access import OrgAccess, seen_spaces
+from ..content import Item
+from ..core.pages import Page
 from ..core.problems import Problem
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.pagination import Slice, decode_token, slice_rows
 from ..spaces import release
+from .nearness import signs as signs_of
 
 MAX_PROBLEMS = 200
 
@@ -30,6 +33,7 @@ class TranslationRow(Struct, frozen=True):
     source_language: str
     language: str
     instructions: str
+    formality: str
     status: str
     run: str | None
     run_by: str
@@ -50,14 +54,36 @@ class TranslationRow(Struct, frozen=True):
     updated_at: int
 
 
+class Written(Struct, omit_defaults=True):
+    """What a run made of a page or item, without its text. ``source``: the fields of the source's page then.
+    ``outdated``: texts of the source that changed below what somebody had written for them, which stays."""
+
+    page: Page | None = None
+    item: Item | None = None
+    source: dict[str, str] = {}
+    outdated: dict[str, str] = {}
+
+
 class PartRow(Struct, frozen=True):
-    """What a run made of a page or reusable content; see the table."""
+    """What a run made of a page or item; see the table. Without what people changed: that is what the space differs
+    from it in."""
 
     part_id: str
     seen: str
     source_body: str | None
     body: str | None
     missing: int
+    written: Written
+
+
+class MemoryRow(Struct, frozen=True):
+    """A text of the memory. ``manner``: see the table."""
+
+    source: str
+    target: str
+    origin: str
+    manner: str
+    updated_at: int
 
 
 class EntryRow(Struct, frozen=True):
@@ -84,13 +110,14 @@ def insert_translation(
     instructions: str,
     revision: str,
     run_by: str,
+    formality: str = "default",
 ) -> TranslationRow:
     translation_id = ids.new_id()
     tx.run(
         """INSERT INTO translations (id, organization_id, source_id, space_id, source_language, language, instructions,
-                                     status, run_by, revision, created_at, updated_at)
-           VALUES (:id, :org, :source, :space, :source_language, :language, :instructions, 'pending', :by, :revision,
-                   :at, :at)""",
+                                     formality, status, run_by, revision, created_at, updated_at)
+           VALUES (:id, :org, :source, :space, :source_language, :language, :instructions, :formality, 'pending', :by,
+                   :revision, :at, :at)""",
         id=translation_id,
         org=organization_id,
         source=source_id,
@@ -98,6 +125,7 @@ def insert_translation(
         source_language=source_language,
         language=language,
         instructions=instructions,
+        formality=formality,
         by=run_by,
         revision=revision,
         at=now(),
@@ -160,7 +188,9 @@ def delete_translation(tx: Transaction, translation_id: str) -> None:
 
 
 def remove_of_space(tx: Transaction, space_id: str) -> None:
-    """A space that goes, for good or to another organization, follows nothing any more, and is not followed."""
+    """A space that goes, for good or to another organization, follows nothing any more, and is not followed. Texts
+    that were translated for it stay, and nobody sees them for its sake."""
+    tx.run("UPDATE translation_memory SET space_id = NULL WHERE space_id = :space", space=space_id)
     rows = tx.all(
         "SELECT id FROM translations WHERE source_id = :space UNION SELECT id FROM translations WHERE space_id = :space",
         space=space_id,
@@ -169,11 +199,13 @@ def remove_of_space(tx: Transaction, space_id: str) -> None:
         delete_translation(tx, translation_id)
 
 
-def set_instructions(tx: Transaction, translation_id: str, instructions: str) -> None:
+def set_instructions(tx: Transaction, translation_id: str, instructions: str, formality: str) -> None:
     tx.run(
-        "UPDATE translations SET instructions = :instructions, updated_at = :at WHERE id = :id",
+        """UPDATE translations SET instructions = :instructions, formality = :formality, updated_at = :at
+           WHERE id = :id""",
         id=translation_id,
         instructions=instructions,
+        formality=formality,
         at=now(),
     )
 
@@ -279,10 +311,14 @@ def cancel_run(tx: Transaction, translation_id: str) -> bool:
 
 def list_parts(tx: Transaction, translation_id: str) -> dict[str, PartRow]:
     rows = tx.all(
-        "SELECT part_id, seen, source_body, body, missing FROM translated_parts WHERE translation_id = :id",
+        "SELECT part_id, seen, source_body, body, missing, written FROM translated_parts WHERE translation_id = :id",
         id=translation_id,
     )
-    return {row[0]: PartRow(*row) for row in rows}
+    found = {}
+    for part_id, seen, source_body, body, missing, written in rows:
+        decoded = msgspec.json.decode(written, type=Written)
+        found[part_id] = PartRow(part_id, seen, source_body, body, missing, decoded)
+    return found
 
 
 def put_parts(tx: Transaction, translation_id: str, parts: Sequence[PartRow], gone: Iterable[str]) -> None:
@@ -301,9 +337,16 @@ def put_parts(tx: Transaction, translation_id: str, parts: Sequence[PartRow], go
         parts=removed,
     )
     tx.run_many(
-        """INSERT INTO translated_parts (translation_id, part_id, seen, source_body, body, missing)
-           VALUES (:id, :part_id, :seen, :source_body, :body, :missing)""",
-        [{"id": translation_id, **msgspec.structs.asdict(part)} for part in parts],
+        """INSERT INTO translated_parts (translation_id, part_id, seen, source_body, body, missing, written)
+           VALUES (:id, :part_id, :seen, :source_body, :body, :missing, :written)""",
+        [
+            {
+                **msgspec.structs.asdict(part),
+                "id": translation_id,
+                "written": msgspec.json.encode(part.written).decode(),
+            }
+            for part in parts
+        ],
     )
 
 
@@ -314,49 +357,91 @@ def fingerprint(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+_MEMORY = "m.source, m.target, m.origin, m.manner, m.updated_at"
+
+
 def recall(
     tx: Transaction, organization_id: str, source_language: str, language: str, texts: Iterable[str]
-) -> dict[str, str]:
-    """Of these texts, those that were translated before, with their translations."""
+) -> dict[str, MemoryRow]:
+    """Of these texts, those that were translated before, with what is remembered."""
     rows = tx.all(
-        """SELECT source, target FROM translation_memory WHERE organization_id = :org
-             AND source_language = :source AND language = :language AND fingerprint IN :fingerprints""",
+        f"""SELECT {_MEMORY} FROM translation_memory m WHERE m.organization_id = :org
+              AND m.source_language = :source AND m.language = :language AND m.fingerprint IN :fingerprints""",
         org=organization_id,
         source=source_language,
         language=language,
         fingerprints=sorted({fingerprint(text) for text in texts}),
     )
-    return {source: target for source, target in rows}
+    return {row[0]: MemoryRow(*row) for row in rows}
+
+
+def list_alike(
+    tx: Transaction,
+    org: OrgAccess,
+    source_language: str,
+    language: str,
+    signs: Sequence[int],
+    limit: int,
+) -> list[MemoryRow]:
+    """Texts of spaces that the caller sees which share signs, those with most of them first."""
+    seen = seen_spaces(org, "s.deleted_at IS NULL")
+    rows = tx.all(
+        f"""{seen.prefix} SELECT {_MEMORY} FROM (
+              SELECT fingerprint, count(*) AS shared FROM translation_memory_signs
+              WHERE organization_id = :org AND source_language = :source AND language = :language AND sign IN :signs
+              GROUP BY fingerprint) near
+            JOIN translation_memory m ON m.organization_id = :org AND m.source_language = :source
+              AND m.language = :language AND m.fingerprint = near.fingerprint
+            WHERE m.space_id IN (SELECT v.id FROM {seen.visible} v)
+            ORDER BY near.shared DESC, m.fingerprint LIMIT :limit""",
+        org=org.organization_id,
+        source=source_language,
+        language=language,
+        signs=list(signs),
+        limit=limit,
+        **seen.parameters,
+    )
+    return [MemoryRow(*row) for row in rows]
 
 
 def remember(
-    tx: Transaction,
-    organization_id: str,
-    source_language: str,
-    language: str,
-    texts: Mapping[str, str],
-    origin: str,
+    tx: Transaction, row: TranslationRow, texts: Mapping[str, str], origin: str, manners: Mapping[str, str]
 ) -> None:
-    """Keeps translations by their text. What a person wrote is changed by a person alone."""
+    """Keeps translations by their text. What a person wrote is changed by a person alone. ``manners``: of texts that
+    have any."""
     kept = "WHERE translation_memory.origin = 'machine'" if origin == "machine" else ""
+    shared = {
+        "org": row.organization_id,
+        "source_language": row.source_language,
+        "language": row.language,
+    }
+    given = [{**shared, "fingerprint": fingerprint(source), "source": source} for source in texts]
     tx.run_many(
         f"""INSERT INTO translation_memory (organization_id, source_language, language, fingerprint, source, target,
-                                            origin, updated_at)
-            VALUES (:org, :source_language, :language, :fingerprint, :source, :target, :origin, :at)
+                                            origin, manner, space_id, updated_at)
+            VALUES (:org, :source_language, :language, :fingerprint, :source, :target, :origin, :manner, :space, :at)
             ON CONFLICT (organization_id, source_language, language, fingerprint) DO UPDATE SET
-              target = excluded.target, origin = excluded.origin, updated_at = excluded.updated_at {kept}""",
+              target = excluded.target, origin = excluded.origin, manner = excluded.manner,
+              space_id = excluded.space_id, updated_at = excluded.updated_at {kept}""",
         [
             {
-                "org": organization_id,
-                "source_language": source_language,
-                "language": language,
-                "fingerprint": fingerprint(source),
-                "source": source,
-                "target": target,
+                **each,
+                "target": texts[each["source"]],
                 "origin": origin,
+                "manner": manners.get(each["source"], ""),
+                "space": row.space_id,
                 "at": now(),
             }
-            for source, target in texts.items()
+            for each in given
+        ],
+    )
+    tx.run_many(
+        """INSERT INTO translation_memory_signs (organization_id, source_language, language, sign, fingerprint)
+           VALUES (:org, :source_language, :language, :sign, :fingerprint) ON CONFLICT DO NOTHING""",
+        [
+            {**shared, "sign": sign, "fingerprint": each["fingerprint"]}
+            for each in given
+            for sign in signs_of(each["source"])
         ],
     )
 

@@ -6,21 +6,23 @@ from typing import get_args
 
 from ..kit.tables import Table, declare, person, row, text
 from ..spaces import on_purge, on_transfer
-from .store import remove_of_space
-from .wire import TranslationStatus
+from .store import Written, remove_of_space
+from .wire import Formality, TranslationStatus
 
 declare(
     Table(
         name="translations",
         of_space="space_id IN {spaces}",
         columns=(person("run_by"), row("revision", "revisions")),
-        values={"status": get_args(TranslationStatus)},
+        values={"status": get_args(TranslationStatus), "formality": get_args(Formality)},
         json={"instructions": object, "problems": list[object]},
     ),
     Table(
         name="translated_parts",
         of_space="translation_id IN (SELECT id FROM translations WHERE space_id IN {spaces})",
         columns=(text("source_body"), text("body")),
+        json={"written": Written},
+        long=("written",),
     ),
     Table(
         name="translation_memory",
@@ -28,6 +30,7 @@ declare(
         values={"origin": ("machine", "person")},
         long=("source", "target"),
     ),
+    Table(name="translation_memory_signs", of_organization="organization_id = :org"),
     Table(
         name="glossary_entries",
         of_organization="organization_id = :org",

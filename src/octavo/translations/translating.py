@@ -19,6 +19,8 @@ from ..kit import deadlines
 from ..kit.context import Context
 from ..models import Message, Model
 from . import store
+from .languages import LANGUAGES, seems_other
+from .segments import readable
 from .store import TranslationRow
 
 _CHARACTERS = 6000
@@ -26,18 +28,13 @@ _TEXTS = 40
 """Of one request: what a model gets right more surely than a whole page."""
 _TERMS = 60
 _REFUSED = "the translation has other tags or placeholders than the text"
+_FOREIGN = "the translation is in another language"
+_ADDRESS = {
+    "formal": "Address the reader formally, where the language makes a difference.",
+    "informal": "Address the reader informally, as a friend, where the language makes a difference.",
+}
 
 Accepts = Callable[[str], bool]
-
-_LANGUAGES = {
-    "en": "English", "fr": "French", "de": "German", "es": "Spanish", "it": "Italian", "pt": "Portuguese",
-    "pt-br": "Brazilian Portuguese", "ru": "Russian", "ja": "Japanese", "zh": "Chinese", "yue": "Cantonese",
-    "ko": "Korean", "ar": "Arabic", "hi": "Hindi", "nl": "Dutch", "pl": "Polish", "tr": "Turkish", "sv": "Swedish",
-    "no": "Norwegian", "da": "Danish", "fi": "Finnish", "el": "Greek", "cs": "Czech", "hu": "Hungarian",
-    "ro": "Romanian", "th": "Thai", "vi": "Vietnamese", "id": "Indonesian", "ms": "Malay", "he": "Hebrew",
-    "uk": "Ukrainian", "sk": "Slovak", "bg": "Bulgarian", "hr": "Croatian", "lt": "Lithuanian", "lv": "Latvian",
-    "et": "Estonian", "sl": "Slovenian",
-}  # fmt: skip
 
 
 class Wanted(Struct, frozen=True):
@@ -66,7 +63,11 @@ class Translator(Struct):
             )
         found, rest = dict[str, str](), dict[str, Wanted]()
         for each in wanted:
-            offered = known.get(each.text) or self._by_glossary(each.text)
+            remembered = known.get(each.text)
+            is_good = remembered is not None and (
+                remembered.origin == "person" or remembered.manner == self._manner(each.text)
+            )
+            offered = remembered.target if remembered and is_good else self.glossary.get(each.text.strip())
             if offered is not None and each.accepts(offered):
                 found[each.text] = offered
             else:
@@ -78,31 +79,47 @@ class Translator(Struct):
                 made = self._ask_twice(batch, reasons)
                 found |= made
                 if made:
+                    manners = {text: self._manner(text) for text in made}
                     with self.context.db.write() as tx:
-                        store.remember(
-                            tx, row.organization_id, row.source_language, row.language, made, "machine"
-                        )
+                        store.remember(tx, row, made, "machine", manners)
+        for text, each in rest.items():
+            # In another manner is better than in another language.
+            if text not in found and text in known and each.accepts(known[text].target):
+                found[text] = known[text].target
         return found, {
             text: reasons.get(text, self.failed or "no language model is set")
             for text in rest
             if text not in found
         }
 
-    def _by_glossary(self, text: str) -> str | None:
-        """A text that is a word of the glossary as it stands."""
-        return self.glossary.get(text.strip())
+    @property
+    def manner(self) -> str:
+        """What models are told of the manner of all texts, as a hash; '' for nothing."""
+        formality, words = self.translation.formality, dict(self.glossary)
+        return store.fingerprint(f"{formality}\n{words}") if words or formality != "default" else ""
+
+    def _manner(self, text: str) -> str:
+        """What the model is told of the manner of this text; '' for nothing."""
+        formality = self.translation.formality
+        terms = self._terms(text)
+        return store.fingerprint(f"{formality}\n{terms}") if terms or formality != "default" else ""
+
+    def _terms(self, text: str) -> list[tuple[str, str]]:
+        """The words of the glossary in a text."""
+        folded = text.lower()
+        return [(word, other) for word, other in self.glossary.items() if word.lower() in folded]
 
     def _ask_twice(self, batch: Sequence[Wanted], reasons: dict[str, str]) -> dict[str, str]:
-        found = self._ask(batch)
+        found = self._ask(batch, reasons)
         for each in batch:
             if each.text not in found and self.failed is None:
-                found |= self._ask([each])
-                if each.text not in found and self.failed is None:
-                    reasons[each.text] = _REFUSED
+                found |= self._ask([each], reasons)
+                if each.text in found or self.failed is not None:
+                    reasons.pop(each.text, None)
         return found
 
-    def _ask(self, batch: Sequence[Wanted]) -> dict[str, str]:
-        """Those translations of a batch that fit."""
+    def _ask(self, batch: Sequence[Wanted], reasons: dict[str, str]) -> dict[str, str]:
+        """Those translations of a batch that fit; ``reasons`` gets why others do not."""
         if self.model is None or self.failed is not None:
             return {}
         names = {str(number): each for number, each in enumerate(batch, 1)}
@@ -118,26 +135,33 @@ class Translator(Struct):
             self.failed = error.message
             return {}
         answer = _read(said)
-        return {
-            each.text: translated
-            for name, each in names.items()
-            if isinstance(translated := answer.get(name), str)
-            and translated.strip()
-            and not _is_left(each.text, translated)
-            and each.accepts(translated)
-        }
+        found = {}
+        for name, each in names.items():
+            translated = answer.get(name)
+            if not isinstance(translated, str) or not translated.strip():
+                reasons[each.text] = _REFUSED
+            elif _is_left(each.text, translated) or seems_other(
+                readable(translated), self.translation.language
+            ):
+                reasons[each.text] = _FOREIGN
+            elif not each.accepts(translated):
+                reasons[each.text] = _REFUSED
+            else:
+                found[each.text] = translated
+        return found
 
     def _messages(self, names: Mapping[str, Wanted]) -> list[Message]:
         row = self.translation
         texts = {name: each.text for name, each in names.items()}
-        joined = "\n".join(texts.values()).lower()
-        terms = [(word, other) for word, other in self.glossary.items() if word.lower() in joined][:_TERMS]
+        terms = self._terms("\n".join(texts.values()))[:_TERMS]
         told = [
-            f"Translate texts of documentation from {_LANGUAGES[row.source_language]} into {_LANGUAGES[row.language]}.",
+            f"Translate texts of documentation from {LANGUAGES[row.source_language]} into {LANGUAGES[row.language]}.",
             "You get a JSON object of texts and answer with a JSON object that has the same keys, and nothing else.",
             "Tags like <1>…</1> and <2/> stand for markup: each stays exactly once, around what it was around, <2/>"
             " where it belongs in the sentence. &lt; &gt; &amp; and placeholders such as {name} stay as they are.",
         ]
+        if row.formality in _ADDRESS:
+            told.append(_ADDRESS[row.formality])
         if terms:
             told.append("Use these words: " + "; ".join(f"{word} = {other}" for word, other in terms))
         instructions = to_text(from_json(msgspec.json.decode(row.instructions)))

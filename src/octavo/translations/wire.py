@@ -13,6 +13,8 @@ from ..spaces import Language
 from .store import EntryRow, TranslationRow
 
 TranslationStatus = Literal["pending", "running", "completed"]
+Formality = Literal["default", "formal", "informal"]
+"""How readers are addressed, where a language makes a difference."""
 
 
 class TranslationSource(Struct):
@@ -24,10 +26,12 @@ class CreateTranslation(Struct):
     source: TranslationSource
     language: Language
     instructions: dict[str, Any] | UnsetType = UNSET
+    formality: Formality = "default"
 
 
 class UpdateTranslation(Struct):
     instructions: dict[str, Any]
+    formality: Formality | UnsetType = UNSET
 
 
 class Result(Struct):
@@ -64,7 +68,7 @@ class TranslationLocation(Struct):
 
 
 class Translation(Struct, rename="camel", kw_only=True):
-    """Our own: ``progress``; ``untranslated``, the number of texts that are in the source language; ``notice``, what
+    """Our own: ``formality``; ``progress``; ``untranslated``, the number of texts that are in the source language; ``notice``, what
     is to be known of the last run; ``problems``, texts that could not be translated."""
 
     object: Literal["translation"] = "translation"
@@ -73,6 +77,7 @@ class Translation(Struct, rename="camel", kw_only=True):
     source: TranslationSource
     language: Language
     instructions: Raw
+    formality: Formality
     result: Result
     created_at: str
     updated_at: str
@@ -92,6 +97,7 @@ def present_translation(call: Call, row: TranslationRow, may_edit: bool) -> Tran
         source=TranslationSource(row.source_id, row.source_language),  # type: ignore[arg-type]
         language=row.language,  # type: ignore[arg-type]
         instructions=Raw(row.instructions.encode()),
+        formality=row.formality,  # type: ignore[arg-type]
         result=Result(row.space_id, row.revision),
         created_at=iso(row.created_at),
         updated_at=iso(row.updated_at),
@@ -111,6 +117,27 @@ def present_translation(call: Call, row: TranslationRow, may_edit: bool) -> Tran
         permissions=Permissions(True, may_edit),
         urls=TranslationLocation(call.url(f"/orgs/{row.organization_id}/translations/{row.id}")),
     )
+
+
+# --- memory -------------------------------------------------------------------------------------------
+
+
+class MatchesQuery(Struct):
+    text: Annotated[str, Meta(min_length=1, max_length=10_000)]
+
+
+class MemoryMatch(Struct, rename="camel"):
+    """``score``: 1 for the same words in the same order. ``…`` in a text is what is not translated."""
+
+    source: str
+    translation: str
+    origin: Literal["machine", "person"]
+    score: float
+    updated_at: str
+
+
+class MemoryMatches(Struct):
+    items: list[MemoryMatch]
 
 
 # --- glossary -----------------------------------------------------------------------------------------

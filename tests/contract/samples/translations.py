@@ -25,6 +25,7 @@ SAMPLES = {
     "deleteTranslation": Sample(**_EDIT, outcomes={"guest": 204}),
     "runTranslation": Sample(**_EDIT),
     "cancelTranslation": Sample(before=_run, **_EDIT),
+    "findTranslationMatches": Sample(query={"text": "Some words"}, **_EDIT),
     "listGlossaryEntries": Sample(),
     "updateGlossaryEntries": Sample(
         body=lambda place: {
