@@ -19,7 +19,7 @@ SRC = Path(__file__).parents[1] / "src" / "octavo"
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "core"),
     ("kit", "settings"),
-    ("runtime",),
+    ("runtime", "deliveries"),
     ("access",),
     ("identity",),
     ("orgs",),

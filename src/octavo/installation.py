@@ -48,6 +48,7 @@ ROUTES = (
     "sites.mcp",
     "insights",
     "integrations",
+    "webhooks",
     "conversations",
     "ask",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octavo.integrations import delivering, event_store
+from octavo.deliveries import delivering, store
 from octavo.kit.clock import now
 from octavo.kit.worker import Worker
 
@@ -114,7 +114,7 @@ def test_after_three_days_an_event_is_parked_and_the_next_goes_on(world, clock):
     assert [event["status"] for event in events] == ["success", "failed", "success"]
     assert events[1]["payload"]["revisionId"] == first
     with world.context.db.read() as tx:
-        assert tx.value("SELECT count(*) FROM jobs WHERE kind = 'deliverIntegrationEvents'") == 0
+        assert tx.value("SELECT count(*) FROM jobs WHERE kind = 'deliverEvents'") == 0
 
 
 def test_what_is_parked_is_delivered_once_more_on_request(world):
@@ -136,9 +136,9 @@ def test_the_queue_of_a_worker_that_died_is_delivered_by_another(world, clock):
     publish(world, script=ECHO % "")
     made = install(world)
     with world.context.db.write() as tx:
-        owner = event_store.find_queue_owner(tx, made["id"])
-        assert event_store.claim(tx, made["id"], owner, now() + 120_000)
-        assert not event_store.claim(tx, made["id"], owner, now() + 120_000)
+        owner = store.find_waiting(tx, made["id"]).recipient
+        assert store.claim(tx, made["id"], owner, now() + 120_000)
+        assert not store.claim(tx, made["id"], owner, now() + 120_000)
     work(world)
     assert told(world) == []
     clock.advance(121_000)
@@ -154,7 +154,7 @@ def test_a_script_that_refuses_an_event_is_not_asked_again(world):
     assert [event["status"] for event, _ in told(world)] == ["failed"]
     assert [event["status"] for event, _ in told(world, "other")] == ["success"]
     with world.context.db.read() as tx:
-        assert tx.value("SELECT count(*) FROM jobs WHERE kind = 'deliverIntegrationEvents'") == 0
+        assert tx.value("SELECT count(*) FROM jobs WHERE kind = 'deliverEvents'") == 0
 
 
 def test_one_that_hangs_delays_nobody_else(world, clock):
@@ -170,9 +170,9 @@ def test_one_that_hangs_delays_nobody_else(world, clock):
         events = [event["payload"] for event, _ in told(world, f"works{n}")][1:]
         assert [event["revisionId"] for event in events] == revisions
     with world.context.db.read() as tx:
-        attempts = tx.all("SELECT attempts FROM integration_events e JOIN integrations i ON i.id = e.integration_id"
+        attempts = tx.all("SELECT attempts FROM deliveries e JOIN integrations i ON i.id = e.integration_id"
                           " WHERE i.name = 'hangs'")  # fmt: skip
-    assert sum(row[0] for row in attempts) == 2, "one of its installation and one of the space, then it waits"
+    assert sum(row[0] for row in attempts) == 1, "then it is left alone for a while"
 
 
 def test_removal_is_told_with_what_was_configured(world):
@@ -186,10 +186,10 @@ def test_removal_is_told_with_what_was_configured(world):
     assert event["payload"]["type"] == "installation_deleted"
     assert event["payload"]["previous"] == {"configuration": {"token": "xoxb-credential"}}
     with world.context.db.read() as tx:
-        stored = str(tx.all("SELECT * FROM integration_events"))
+        stored = str(tx.all("SELECT * FROM deliveries"))
     assert "xoxb-credential" not in stored.replace(str(event), "").split("sealed1")[0]
     with world.context.db.read() as tx:
-        assert all("xoxb" not in row[0] for row in tx.all("SELECT event FROM integration_events"))
+        assert all("xoxb" not in row[0] for row in tx.all("SELECT event FROM deliveries"))
 
 
 def test_tasks_come_back_when_they_are_due(world, clock):

@@ -37,7 +37,7 @@ def check_installation(settings: Settings) -> list[Finding]:
             findings.append(("database", True, f"{context.db.engine}, {count} organizations"))
             if tx.engine == "postgresql":
                 findings.append(_connections(tx, settings))
-        findings.append(_secrets(context))
+        findings += [_secrets(context), _deliveries(context)]
         try:
             blob = context.files.put(BytesIO(b"octavo check"))
             works = context.files.read(blob.hash) == b"octavo check"
@@ -76,6 +76,16 @@ def _secrets(context: Context) -> Finding:
     if old := sum(count for key, count in found.items() if key != context.sealer.current):
         return ("secrets", True, f"{old} are sealed with an older key: run `octavo secrets rotate`")
     return ("secrets", True, f"sealed with the key {context.sealer.current}")
+
+
+def _deliveries(context: Context) -> Finding:
+    """How many events wait for integrations and webhooks, and how many of those that are kept were given up."""
+    with context.db.read() as tx:
+        counts: dict[str, int] = dict(
+            tx.all("SELECT status, count(*) FROM deliveries WHERE status <> 'success' GROUP BY status")
+        )
+    waiting, failed = counts.get("waiting", 0), counts.get("failed", 0)
+    return ("deliveries", True, f"{waiting} wait, {failed} failed for good")
 
 
 def _scripts() -> Finding:

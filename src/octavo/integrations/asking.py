@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..deliveries import new_delivery_id
 from ..errors import OctavoError, Unavailable
 from ..kit.context import Context
 from ..runtime import Answer, ScriptFailed
 from . import delivering
-from .event_store import new_event_id
 from .invoking import Outcome, Subject, invoke
 
 _EACH = 2
@@ -57,7 +57,7 @@ def ask(
 ) -> Answer:
     """What an integration answers; the event is noted with what it logged. Raises Failed, Unavailable."""
     integration, installation, place = subject
-    event: dict[str, Any] = {"eventId": new_event_id(), "type": type, **fields}
+    event: dict[str, Any] = {"eventId": new_delivery_id(), "type": type, **fields}
     organization_id = integration.organization_id
     if installation is not None:
         event["installationId"] = installation.id

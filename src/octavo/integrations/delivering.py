@@ -1,46 +1,35 @@
-"""Events on their way to integrations: at least once, in order for each space or site, and no integration in the way
-of another.
-
-Each installation has a queue of its own, delivered by a job that does a little and makes room for others. An event that
-fails is tried again, later each time, for three days; then it is parked as failed, and those behind it go on.
-"""
+"""What integrations are told, and how an event is handed to one: the queue itself is of the package deliveries."""
 
 from __future__ import annotations
 
-import random
-import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import msgspec
-import structlog
 
 from ..access import audit
-from ..errors import Conflict, OctavoError
+from ..deliveries import (
+    PREVIOUS,
+    Delivery,
+    Recipient,
+    Result,
+    deliver_again,
+    insert_done,
+    new_delivery_id,
+    recipient,
+)
+from ..deliveries import queue as queue_delivery
+from ..errors import Conflict, OctavoError, Unavailable
 from ..kit import outbox
-from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.jobs import enqueue, job, schedule
 from ..kit.operation import Call
 from ..kit.sealing import Sealer
-from ..runtime import Answer, ScriptFailed
-from . import event_store, store
-from .event_store import PREVIOUS, EventRow
+from ..runtime import ScriptError, ScriptFailed
+from . import store
 from .invoking import Outcome, find_subject, invoke
 from .store import InstallationRow, IntegrationRow
 
-log = structlog.get_logger()
-
-KEEP_TRYING = 3 * 86_400_000
-"""Milliseconds for which an event that fails is tried again."""
-FIRST_RETRY = 5_000
-"""Milliseconds, doubled with every further attempt."""
-LONGEST_RETRY = 3_600_000
-ROUND = 10.0
-"""Seconds after which a queue makes room for others."""
-_CLAIM = 120_000
-"""Milliseconds after which the queue of a worker that died is delivered by another."""
 _NOT_HANDLED = 406
 
 
@@ -108,28 +97,23 @@ def queue(
 ) -> None:
     """Puts an event into a queue. ``previous``: how an installation was; it may hold credentials, and is sealed.
     ``after``: milliseconds for it to wait."""
-    event_id = event_store.new_event_id()
+    event_id = new_delivery_id()
     event = {"eventId": event_id, "type": type, **fields}
     if installation_id is not None:
         event["installationId"] = installation_id
-    sealed = None
-    if previous is not None:
-        sealer, was = previous
-        sealed = PREVIOUS.seal(sealer, msgspec.json.encode(was).decode(), event_id)
-    event_store.insert_event(
+    queue_delivery(
         tx,
+        Recipient("integration", integration_id),
+        organization_id,
+        type,
+        event,
         id=event_id,
-        integration_id=integration_id,
         installation_id=installation_id,
-        organization_id=organization_id,
-        type=type,
-        event=event,
         # A task waits for no other.
         place=place if type != "task" else ("", event_id),
-        previous=sealed,
-        next_at=now() + after,
+        previous=previous,
+        after=after,
     )
-    _wake(tx, installation_id or integration_id, organization_id, now() + after if after else None)
 
 
 def announce(
@@ -156,12 +140,7 @@ def set_tunnel(call: Call, row: IntegrationRow, url: str | None, all: bool) -> N
         audit(tx, call, action, row.organization_id, ("integration", row.name), after=after)
 
 
-def _wake(tx: Transaction, queue: str, organization_id: str, run_at: int | None = None) -> None:
-    key = f"integration:{queue}" if run_at is None else f"integration:{queue}:{run_at // 1000}"
-    enqueue(tx, "deliverIntegrationEvents", organization=organization_id, key=key, run_at=run_at, queue=queue)
-
-
-def open_event(context: Context, row: EventRow) -> dict[str, Any]:
+def open_event(context: Context, row: Delivery) -> dict[str, Any]:
     """An event as the script is told."""
     if row.previous is None:
         return row.event
@@ -169,83 +148,46 @@ def open_event(context: Context, row: EventRow) -> dict[str, Any]:
     return {**row.event, "previous": was}
 
 
-@job("deliverIntegrationEvents", seconds=60)
-def deliver(context: Context, queue: str) -> None:
-    """Delivers what is due in a queue, for a little while."""
-    until = time.monotonic() + ROUND
-    with context.db.write() as tx:
-        integration_id = event_store.find_queue_owner(tx, queue)
-        if integration_id is None:
-            return
-        integration = store.get_integration_by_id(tx, integration_id)
-        if not event_store.claim(tx, queue, integration_id, now() + _CLAIM):
-            # Whoever delivers it now may have died: look again when that is certain.
-            _wake(tx, queue, integration.organization_id, now() + _CLAIM)
-            return
-    try:
-        while time.monotonic() < until:
-            with context.db.read() as tx:
-                row = event_store.next_event(tx, queue)
-            if row is None or not _attempt(context, row):
-                break
-    finally:
-        with context.db.write() as tx:
-            event_store.release(tx, queue)
-            due = event_store.find_next_at(tx, queue)
-            if due is not None:
-                _wake(tx, queue, integration.organization_id, due if due > now() else None)
-
-
 ANSWERED = ("fetch", "ui_render")
 """Events that somebody waited for: nobody waits any more when they are delivered again."""
 
 
-def redeliver(tx: Transaction, call: Call, integration: IntegrationRow, row: EventRow) -> None:
+def redeliver(tx: Transaction, call: Call, integration: IntegrationRow, row: Delivery) -> None:
     """Delivers a parked event once more. Raises Conflict for one that is not parked, or that somebody waited for."""
     if row.type in ANSWERED:
         raise Conflict(f"An event {row.type!r} is answered to whoever waits: ask again.")
-    if not event_store.set_waiting(tx, row):
+    if row.status != "failed" or not deliver_again(tx, row):
         raise Conflict("This event has not failed for good: there is nothing to deliver again.")
-    _wake(tx, row.queue, row.organization_id)
     target = ("integration", integration.name)
     audit(tx, call, "integration.redelivered", row.organization_id, target, after={"event": row.id})
 
 
-def _attempt(context: Context, row: EventRow) -> bool:
-    """Hands over one event and notes what became of it; whether the script is well."""
+@recipient("integration")
+def _hand_over(context: Context, row: Delivery) -> Result:
+    """Has a script handle an event. One that hangs, or cannot be reached, is left alone for a while."""
     found: list[Outcome] = []
-    answer: Answer | None = None
+    answered: int | None = None
     problem: str | None = None
+    silent = False
     with context.db.read() as tx:
-        subject = find_subject(tx, row.integration_id, row.installation_id, row.place_kind, row.place_id)
+        subject = find_subject(tx, row.recipient.id, row.installation_id, row.place_kind, row.place_id)
     try:
         answer = invoke(context, subject, open_event(context, row), found.append, wait=True)
     except (ScriptFailed, OctavoError) as error:
-        problem = str(error)
+        problem, silent = str(error), not isinstance(error, (ScriptError, Unavailable))
+    else:
+        answered = answer.status
+        if answered >= 400 and answered != _NOT_HANDLED:
+            said = answer.body[:500].decode("utf-8", "replace")
+            problem = f"answered {answered}: {said}"
     outcome = found[0] if found else Outcome([], None)
-    if answer is not None and answer.status >= 400 and answer.status != _NOT_HANDLED:
-        said = answer.body[:500].decode("utf-8", "replace").replace("\0", "")
-        problem = f"answered {answer.status}: {said}"
-    problem = outcome.problem or problem
-    with context.db.write() as tx:
-        if problem is None:
-            event_store.set_outcome(tx, row, "success", logs=outcome.logs, error=None)
-            return True
-        refused = answer is not None and 400 <= answer.status < 500 and answer.status != 429
-        if refused or now() - row.created_at >= KEEP_TRYING:
-            event_store.set_outcome(tx, row, "failed", logs=outcome.logs, error=problem[:2000])
-        else:
-            delay = min(FIRST_RETRY * 2 ** min(row.attempts, 20), LONGEST_RETRY)
-            again = now() + int(delay * random.uniform(0.5, 1))  # noqa: S311 - spreads, hides nothing
-            event_store.set_outcome(
-                tx, row, "waiting", logs=outcome.logs, error=problem[:2000], next_at=again
-            )
-            return False
-    if not refused:
-        log.error(
-            "event parked", integration=subject.integration.name, id=row.id, type=row.type, error=problem
-        )
-    return refused
+    return Result(
+        problem=outcome.problem or problem,
+        refused=answered is not None and 400 <= answered < 500 and answered not in (_NOT_HANDLED, 429),
+        silent=silent,
+        answered=answered,
+        logs=outcome.logs,
+    )
 
 
 def record(
@@ -260,16 +202,15 @@ def record(
     """Notes an event that somebody waited for, such as a request to a public endpoint."""
     with context.db.write() as tx:
         if store.is_there(tx, integration_id):
-            event_store.insert_event(
+            insert_done(
                 tx,
+                Recipient("integration", integration_id),
                 id=event["eventId"],
-                integration_id=integration_id,
-                installation_id=installation_id,
                 organization_id=organization_id,
                 type=event["type"],
                 event=_without_credentials(event),
+                installation_id=installation_id,
                 place=place,
-                status="success" if outcome.problem is None else "failed",
                 error=None if outcome.problem is None else outcome.problem[:2000],
                 logs=outcome.logs,
             )
@@ -286,16 +227,3 @@ def _without_credentials(event: dict[str, Any]) -> dict[str, Any]:
         name: "[secret]" if name in _CREDENTIALS else value for name, value in request["headers"].items()
     }
     return {**event, "request": {**request, "headers": headers}}
-
-
-@job("pruneIntegrationEvents", seconds=600)
-def prune(context: Context) -> None:
-    """Deletes what was delivered, past the time that events are kept for."""
-    before = now() - context.settings.event_days * 86_400_000
-    while True:
-        with context.db.write() as tx:
-            if not event_store.prune(tx, before):
-                return
-
-
-schedule("pruneIntegrationEvents", 3600, "pruneIntegrationEvents")

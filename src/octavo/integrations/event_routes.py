@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..access import Can
+from ..deliveries import Delivery, Recipient, find_delivery, list_deliveries
 from ..errors import BadRequest, NotFound
 from ..kit.clock import iso
 from ..kit.context import Context
@@ -10,9 +11,8 @@ from ..kit.db import Transaction
 from ..kit.fetch import Fetcher, FetchError
 from ..kit.operation import Area, Call, Reply
 from ..kit.pagination import Listing, PageQuery, present_slice
-from . import delivering, event_store, rendering
+from . import delivering, rendering
 from .entering import IntegrationAccess
-from .event_store import EventRow
 from .wire import (
     DevelopmentMode,
     EventLog,
@@ -30,10 +30,10 @@ operation = Area("integrations").operation
 _INTEGRATION = "/integrations/{integrationName}"
 
 
-def _present(context: Context, row: EventRow) -> IntegrationEvent:
+def _present(context: Context, row: Delivery) -> IntegrationEvent:
     found = IntegrationEvent(
         id=row.id,
-        integration_id=row.integration_id,
+        integration_id=row.recipient.id,
         created_at=iso(row.created_at),
         payload=delivering.open_event(context, row),
         status="success" if row.status == "success" else "failed",
@@ -43,13 +43,17 @@ def _present(context: Context, row: EventRow) -> IntegrationEvent:
     return found
 
 
+def _recipient(integration: IntegrationAccess) -> Recipient:
+    return Recipient("integration", integration.row.id)
+
+
 def _whose(integration: IntegrationAccess) -> str | None:
     """People see the events of their own organization; None: the integration itself sees all."""
     return None if integration.by_script else integration.row.organization_id
 
 
-def _find(tx: Transaction, integration: IntegrationAccess, event_id: str) -> EventRow:
-    row = event_store.find_event(tx, integration.row.id, event_id)
+def _find(tx: Transaction, integration: IntegrationAccess, event_id: str) -> Delivery:
+    row = find_delivery(tx, _recipient(integration), event_id)
     whose = _whose(integration)
     if row is None or (whose is not None and row.organization_id != whose):
         raise NotFound(f"There is no event {event_id!r} of this integration.")
@@ -66,8 +70,8 @@ def _find(tx: Transaction, integration: IntegrationAccess, event_id: str) -> Eve
 def list_events(call: Call, integration: IntegrationAccess, query: PageQuery) -> Listing[IntegrationEvent]:
     """What an integration was told, newest first; `failed` is also what will be tried again."""
     with call.db.read() as tx:
-        found = event_store.list_events(
-            tx, integration.row.id, query.limit, query.page, organization_id=_whose(integration)
+        found = list_deliveries(
+            tx, _recipient(integration), query.limit, query.page, organization_id=_whose(integration)
         )
     return present_slice(found, lambda row: _present(call.context, row))
 

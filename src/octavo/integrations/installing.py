@@ -14,12 +14,13 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ..access import audit, grant_installation, upsert_member
+from ..deliveries import forget_waiting
 from ..errors import BadRequest, NotFound
 from ..kit import ids
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from ..kit.tables import end_membership
-from . import event_store, store
+from . import store
 from .configuration import check, declared, status_of
 from .delivering import announce
 from .entering import (
@@ -138,7 +139,7 @@ def _state(call: Call, row: InstallationRow | PlaceRow) -> dict[str, Any]:
 def uninstall(tx: Transaction, call: Call, access: InstallationAccess) -> None:
     row = access.row
     was = {"configuration": open_configuration(call.context, row)}
-    event_store.forget_waiting(tx, row.id)
+    forget_waiting(tx, row.id)
     remove_installation(tx, row)
     announce(tx, call.context.sealer, row, "installation_deleted", {}, previous=was)
     _audit(tx, call, "integration.uninstalled", access.row, [])

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ..access import create_integration_token
+from ..deliveries import LogLine
 from ..kit.clock import iso, now
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -24,7 +25,6 @@ from ..kit.fetch import Fetcher, FetchError, Limits
 from ..kit.operation import Call, Operation
 from ..runtime import SECONDS, Answer, Event, Fetch, FetchRefused, Got, Host, Log, Wanted
 from . import store
-from .event_store import LogLine
 from .presenting import (
     present_installation,
     present_integration,

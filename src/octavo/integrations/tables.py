@@ -46,12 +46,4 @@ declare(
         stays=_CODE,
         values={"kind": ("installation", "space", "site")},
     ),
-    Table(
-        name="integration_events",
-        stays=_CODE,
-        values={"place_kind": ("space", "site", ""), "status": ("waiting", "success", "failed")},
-        json={"event": dict, "logs": list},
-        long=("error",),
-    ),
-    Table(name="integration_queues", stays=_CODE),
 )

@@ -16,6 +16,7 @@ _REF = "#/components/schemas/{name}"
 _TEXTS = {
     200: "The request succeeded.",
     201: "It was created. Where it has an address of its own, the header `Location` holds it.",
+    202: "It was taken, and is done in a moment.",
     204: "The request succeeded and there is nothing to answer. For a deletion: there was nothing to delete.",
     205: "It was deleted.",
     303: "Continue at the address in the header `Location`.",

@@ -148,11 +148,13 @@ def make_key(file: Path) -> bytes:
 
 
 class SealedColumn(Struct, frozen=True):
-    """A column that holds sealed texts. ``key``: the columns that name its row."""
+    """A column that holds sealed texts. ``key``: the columns that name its row. ``sealed_as``: the table's name to
+    which texts are bound, which stays when a table is renamed."""
 
     table: str
     column: str
     key: tuple[str, ...]
+    sealed_as: str
 
     def seal(self, sealer: Sealer, text: str, *key: str) -> str:
         return sealer.seal(self._place(key), text)
@@ -163,7 +165,7 @@ class SealedColumn(Struct, frozen=True):
 
     def _place(self, key: Sequence[str]) -> str:
         assert len(key) == len(self.key), f"{self.table}: expected {self.key}"
-        return "\0".join((self.table, self.column, *key))
+        return "\0".join((self.sealed_as, self.column, *key))
 
 
 SEALED: list[SealedColumn] = []
@@ -172,9 +174,9 @@ SEALED: list[SealedColumn] = []
 _BEFORE_SEALING: list[Callable[[Transaction], None]] = []
 
 
-def sealed_column(table: str, column: str, *key: str) -> SealedColumn:
-    """Declares a column whose texts are sealed."""
-    SEALED.append(SealedColumn(table, column, key))
+def sealed_column(table: str, column: str, *key: str, sealed_as: str = "") -> SealedColumn:
+    """Declares a column whose texts are sealed. ``sealed_as``: the name its table had at first, where that changed."""
+    SEALED.append(SealedColumn(table, column, key, sealed_as or table))
     return SEALED[-1]
 
 

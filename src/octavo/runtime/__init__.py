@@ -8,12 +8,14 @@ from .process import (
     FetchRefused,
     Got,
     Log,
+    ScriptError,
     ScriptFailed,
     Wanted,
     command,
 )
 
 __all__ = [
-    "AFTER", "Answer", "Event", "Fetch", "FetchRefused", "Got", "Host", "Log", "SECONDS", "ScriptFailed",
+    "AFTER", "Answer", "Event", "Fetch", "FetchRefused", "Got", "Host", "Log", "SECONDS", "ScriptError",
+    "ScriptFailed",
     "Wanted", "command",
 ]  # fmt: skip

@@ -16,7 +16,7 @@ def _render(place):
 
 def _park(world, place):
     with world.context.db.write() as tx:
-        tx.run("UPDATE integration_events SET status = 'failed' WHERE id = :id", id=place["eventId"])
+        tx.run("UPDATE deliveries SET status = 'failed' WHERE id = :id", id=place["eventId"])
 
 
 SAMPLES = {

@@ -1,0 +1,21 @@
+"""Events on their way to whoever is told of them, and what became of each."""
+
+from . import tables as tables
+from .delivering import Result, deliver_again, queue, recipient
+from .store import (
+    PREVIOUS,
+    Delivery,
+    LogLine,
+    Recipient,
+    Status,
+    find_delivery,
+    forget_waiting,
+    insert_done,
+    list_deliveries,
+    new_delivery_id,
+)
+
+__all__ = [
+    "PREVIOUS", "Delivery", "LogLine", "Recipient", "Result", "Status", "deliver_again", "find_delivery",
+    "forget_waiting", "insert_done", "list_deliveries", "new_delivery_id", "queue", "recipient", "tables",
+]  # fmt: skip
