@@ -61,6 +61,24 @@ CREATE TRIGGER site_redirects_changed AFTER UPDATE ON site_redirects
   BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (OLD.site_id, NEW.site_id); END;
 CREATE TRIGGER site_redirects_gone AFTER DELETE ON site_redirects
   BEGIN UPDATE site_versions SET version = version + 1 WHERE site_id IN (OLD.site_id); END;
+CREATE TRIGGER fonts_made AFTER INSERT ON fonts
+  BEGIN UPDATE site_versions SET version = version + 1
+    WHERE site_id IN (SELECT id FROM sites WHERE organization_id = NEW.organization_id); END;
+CREATE TRIGGER fonts_changed AFTER UPDATE ON fonts
+  BEGIN UPDATE site_versions SET version = version + 1
+    WHERE site_id IN (SELECT id FROM sites WHERE organization_id = NEW.organization_id); END;
+CREATE TRIGGER fonts_gone AFTER DELETE ON fonts
+  BEGIN UPDATE site_versions SET version = version + 1
+    WHERE site_id IN (SELECT id FROM sites WHERE organization_id = OLD.organization_id); END;
+CREATE TRIGGER font_faces_made AFTER INSERT ON font_faces
+  BEGIN UPDATE site_versions SET version = version + 1
+    WHERE site_id IN (SELECT id FROM sites WHERE organization_id = (SELECT organization_id FROM fonts WHERE id = NEW.font_id)); END;
+CREATE TRIGGER font_faces_changed AFTER UPDATE ON font_faces
+  BEGIN UPDATE site_versions SET version = version + 1
+    WHERE site_id IN (SELECT id FROM sites WHERE organization_id = (SELECT organization_id FROM fonts WHERE id = NEW.font_id)); END;
+CREATE TRIGGER font_faces_gone AFTER DELETE ON font_faces
+  BEGIN UPDATE site_versions SET version = version + 1
+    WHERE site_id IN (SELECT id FROM sites WHERE organization_id = (SELECT organization_id FROM fonts WHERE id = OLD.font_id)); END;
 -- end
 
 -- only: postgresql
@@ -112,4 +130,22 @@ CREATE TRIGGER share_links_changed AFTER INSERT OR UPDATE OR DELETE ON share_lin
   FOR EACH ROW EXECUTE FUNCTION site_changed();
 CREATE TRIGGER site_redirects_changed AFTER INSERT OR UPDATE OR DELETE ON site_redirects
   FOR EACH ROW EXECUTE FUNCTION site_changed();
+CREATE FUNCTION font_of_sites_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+  DECLARE
+    owner TEXT;
+  BEGIN
+    IF TG_TABLE_NAME = 'fonts' THEN
+      owner := CASE TG_OP WHEN 'DELETE' THEN OLD.organization_id ELSE NEW.organization_id END;
+    ELSE
+      SELECT organization_id INTO owner FROM fonts
+        WHERE id = CASE TG_OP WHEN 'DELETE' THEN OLD.font_id ELSE NEW.font_id END;
+    END IF;
+    UPDATE site_versions SET version = version + 1
+      WHERE site_id IN (SELECT id FROM sites WHERE organization_id = owner);
+    RETURN NULL;
+  END $$;
+CREATE TRIGGER fonts_changed AFTER INSERT OR UPDATE OR DELETE ON fonts
+  FOR EACH ROW EXECUTE FUNCTION font_of_sites_changed();
+CREATE TRIGGER font_faces_changed AFTER INSERT OR UPDATE OR DELETE ON font_faces
+  FOR EACH ROW EXECUTE FUNCTION font_of_sites_changed();
 -- end

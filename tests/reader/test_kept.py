@@ -1,0 +1,364 @@
+"""What is kept of sites is never seen: every answer is the one that would be made anew."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from octavo.core.pages import Page
+from octavo.kit.cache import ByteCache
+from octavo.reader import app, pages, visits
+from octavo.references import viewing
+from visiting import Visitor
+from world import World
+
+SCHEMA = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "unsigned": {
+            "type": "object",
+            "description": "Unsigned claims of the site visitor.",
+            "properties": {"beta": {"type": "boolean", "description": "Whether they try things"}},
+            "additionalProperties": False,
+        }
+    },
+}
+BETA = "visitor.claims.unsigned.beta"
+SLUGS = ["a", "b", "c"]
+
+
+class Manuals:
+    """A site that is the same for all and one that asks for claims; both show the spaces One and Two."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.spaces = [
+            self.post(world.home.path("/orgs/{organizationId}/spaces"), {"title": title})["id"]
+            for title in ("One", "Two")
+        ]
+        for space in self.spaces:
+            items = [
+                {
+                    "operation": "insert_reusable_content",
+                    "title": "Note",
+                    "document": {"markdown": "A note.\n"},
+                },
+                {"operation": "set_variables", "variables": {"edition": "first"}},
+            ]
+            self.write(space, [*items, *(self.insert(slug, n) for n, slug in enumerate(SLUGS))])
+        self.sites = [self.site(adaptive) for adaptive in (False, True)]
+        self.visitor = Visitor(world.context)
+
+    def post(self, path: str, body: Any = None) -> Any:
+        return self.world.post("admin", path, body)
+
+    def patch(self, path: str, body: Any) -> None:
+        answer = self.world.call("admin", "PATCH", path, json=body)
+        assert answer.status_code == 200, answer.text
+
+    def site(self, adaptive: bool) -> tuple[str, list[str], str]:
+        """Its path in the API, its site spaces, its base."""
+        path = self.world.home.path("/orgs/{organizationId}/sites")
+        path += f"/{self.post(path, {'title': 'Manuals'})['id']}"
+        made = [self.post(f"{path}/site-spaces", {"spaceId": space})["id"] for space in self.spaces]
+        if adaptive:
+            answer = self.world.call("admin", "PUT", f"{path}/adaptive-schema", json={"jsonSchema": SCHEMA})
+            assert answer.status_code == 200, answer.text
+            self.patch(path, {"adaptiveContent": {"enabled": True}})
+        return path, made, urlsplit(self.post(f"{path}/publish")["urls"]["published"]).path
+
+    def text(self, slug: str, n: int) -> str:
+        """A page that asks for all that pages ask for."""
+        other = SLUGS[n % 3]
+        parts = [
+            f"# Page {slug}\n\nText {n}.",
+            f"See [the other]({other}.md) and [its part]({other}.md#part), or [elsewhere](https://app.gitbook.com/s/{self.spaces[n % 2]}/{other}#part).",
+            f"## Part{n % 2 or ''}",
+            f"{{% if {BETA} %}}\n\n## Secret {n}\n\nFor few: [this](b.md).\n\n{{% endif %}}",
+            '<code class="expression">space.vars.edition</code>',
+            '{% include ".gitbook/includes/note.md" %}',
+            '{% content-ref url="a.md" %}\n[a.md](a.md)\n{% endcontent-ref %}',
+        ]
+        if n % 7 == 6:
+            return f"# Page {slug}\n"
+        return (
+            "\n\n".join(part for k, part in enumerate(parts) if not k or (n + 3) >> k & 1 or k == n % 7)
+            + "\n"
+        )
+
+    def insert(self, slug: str, n: int, into: str | None = None) -> dict[str, Any]:
+        return {
+            "operation": "insert_page",
+            "slug": slug,
+            "title": slug,
+            "into": into,
+            "document": {"markdown": self.text(slug, n)},
+        }
+
+    def write(self, space: str, changes: list[dict[str, Any]]) -> None:
+        change = f"/spaces/{space}/change-requests"
+        change += f"/{self.post(change, {'subject': 'x'})['id']}"
+        answer = self.world.call("admin", "POST", f"{change}/content", json={"changes": changes})
+        if answer.status_code != 409:  # the place is taken
+            assert answer.is_success, answer.text
+            self.post(f"{change}/merge")
+
+    def pages(self, space: str) -> list[dict[str, Any]]:
+        found = list(self.world.get("admin", f"/spaces/{space}/content/pages")["pages"])
+        for page in found:
+            found += page.get("pages", [])
+        return found
+
+    def step(self, kind: str, where: int, n: int) -> None:
+        space, site = self.spaces[where % 2], self.sites[where % 2]
+        pages = self.pages(space)
+        page = pages[n % len(pages)] if pages else {"id": ""}
+        update = {"operation": "update_page", "page": page["id"]}
+        if kind in STRUCTURE:
+            path, body = {
+                "site title": ("", {"title": f"Manuals {n}"}),
+                "variant": (f"/site-spaces/{site[1][1]}", {"condition": BETA if n % 2 else None}),
+                "path": (f"/site-spaces/{site[1][1]}", {"path": f"p{n % 3}"}),
+            }[kind]
+            self.patch(site[0] + path, body)
+        elif kind == "published":
+            self.post(f"{site[0]}/{'publish' if n % 2 else 'unpublish'}")
+        elif kind == "space title":
+            self.patch(f"/spaces/{space}", {"title": f"Space {n}"})
+        elif kind == "note":
+            found = self.world.get("admin", f"/spaces/{space}/content")["reusableContents"]
+            text = {"markdown": f"Note {n} [b](../../b.md)\n\n## Part\n"}
+            self.write(
+                space,
+                [
+                    {
+                        "operation": "update_reusable_content",
+                        "reusableContent": found[0]["id"],
+                        "document": text,
+                    }
+                ],
+            )
+        elif kind == "variable":
+            self.write(space, [{"operation": "set_variables", "variables": {"edition": f"edition {n}"}}])
+        elif kind == "insert":
+            self.write(
+                space,
+                [
+                    self.insert(
+                        SLUGS[n % 3], n, page["id"] if n % 2 and page.get("type") == "document" else None
+                    )
+                ],
+            )
+        elif not pages:
+            return
+        elif kind == "delete":
+            if len(pages) > 2:
+                self.write(space, [{"operation": "delete_page", "page": page["id"]}])
+        else:
+            fields = {
+                "text": {"document": {"markdown": self.text("a", n)}},
+                "title": {"title": f"Title {n}"},
+                "slug": {"slug": f"{SLUGS[n % 3]}{where}"},
+                "hidden": {"hidden": bool(n % 2)},
+                "condition": {"condition": BETA if where else None},
+                "move": {"into": None, "at": n % 3},
+            }[kind]
+            self.write(space, [{**update, **fields}])
+
+    def look(self, visitor: Visitor) -> dict[tuple[str, str], tuple[Any, ...]]:
+        found = {}
+        for _, _, base in self.sites:
+            paths = [
+                "",
+                "a",
+                "b",
+                "c.md",
+                "sitemap.xml",
+                "llms.txt",
+                "nowhere",
+                "p1/",
+                "two/",
+                "two/a",
+                "two/b.md",
+                "p1/c",
+            ]
+            for query in ("", "?visitor.beta=true"):
+                for path in paths:
+                    answer = visitor.get(f"{base}{path}{query}")
+                    told = {
+                        name: answer.headers.get(name)
+                        for name in ("location", "cache-control", "x-robots-tag")
+                    }
+                    found[base + path, query] = (answer.status_code, answer.text, told)
+        return found
+
+    def check(self) -> None:
+        kept = self.look(self.visitor)
+        with nothing_kept():
+            anew = self.look(Visitor(self.world.context))
+        for address, answer in anew.items():
+            assert kept[address] == answer, address
+            sees = address[1] and address[0].startswith(self.sites[1][2])
+            assert sees or "For few" not in answer[1], address
+
+
+@contextmanager
+def nothing_kept() -> Iterator[None]:
+    before = viewing._views
+    viewing._views = ByteCache(before.capacity)
+    try:
+        yield
+    finally:
+        viewing._views = before
+
+
+STRUCTURE = ("site title", "variant", "path")
+KINDS = (
+    *STRUCTURE, "published", "space title", "note", "variable", "insert", "delete", "text", "title", "slug",
+    "hidden", "condition", "move",
+)  # fmt: skip
+
+
+@pytest.fixture
+def manuals(world: World) -> Manuals:
+    return Manuals(world)
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from(KINDS), st.integers(0, 1), st.integers(0, 40)), min_size=1, max_size=4
+)
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(STEPS)
+def test_answers_are_those_that_would_be_made_anew(
+    manuals: Manuals, steps: list[tuple[str, int, int]]
+) -> None:
+    for kind, where, n in steps:
+        manuals.step(kind, where, n)
+        manuals.check()
+
+
+LOOKED_AT_AGAIN = frozenset({"sites", "organizations", "spaces", "site_versions"})
+"""What every kept answer is compared with, after somebody committed."""
+OF_REVISIONS = frozenset({"branches", "revisions", "page_versions", "item_versions", "bodies", "node_keys"})
+"""What never changes, once a revision of main names it."""
+
+
+def test_kept_answers_are_made_of_nothing_that_changes_unseen(sqlite_world: World) -> None:
+    manuals = Manuals(sqlite_world)
+    database: Any = sqlite_world.context.db
+    read: set[str] = set()
+
+    def note(action: int, table: str | None, *_: Any) -> int:
+        if action == sqlite3.SQLITE_READ and table:
+            read.add(table)
+        return sqlite3.SQLITE_OK
+
+    connect = database._connect
+    database._connect = lambda: watched(connect(), note)
+    visitor = Visitor(sqlite_world.context)
+    try:
+        with nothing_kept():
+            answers = manuals.look(visitor)
+    finally:
+        database._connect = connect
+    assert "page_versions" in read and sum(answer[0] == 200 for answer in answers.values()) > 10
+    with sqlite_world.context.db.read() as tx:
+        rows = tx.all(
+            "SELECT DISTINCT tbl_name FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%site_versions%'"
+        )
+    noticed = {table for (table,) in rows}
+    assert {"site_spaces", "share_links", "site_redirects"} < noticed
+    # A table more needs triggers that change the version of the sites that show what is in it.
+    assert read - noticed - LOOKED_AT_AGAIN - OF_REVISIONS == set()
+
+
+def watched(connection: sqlite3.Connection, note: Any) -> sqlite3.Connection:
+    connection.set_authorizer(note)
+    return connection
+
+
+def test_an_answer_is_not_made_again_because_others_write(world: World) -> None:
+    """Only what it was made of is looked at: another space, another site and comments change nothing."""
+    manuals = Manuals(world)
+    (path, _, base), (other_path, _, _) = manuals.sites
+    assert manuals.visitor.get(f"{base}two/b").status_code == 200
+    assert manuals.visitor.get(f"{base}b").status_code == 200
+    made = []
+    original = visits.answer_visit
+
+    def counted(view: visits.View, host: str, asked: str) -> visits.Visited:
+        made.append(asked)
+        return original(view, host, asked)
+
+    app.answer_visit = counted
+    try:
+        for change in (
+            lambda: manuals.write(
+                manuals.spaces[0], [{"operation": "set_variables", "variables": {"edition": "x"}}]
+            ),
+            lambda: manuals.patch(other_path, {"title": "Others"}),
+            lambda: manuals.post(f"/spaces/{manuals.spaces[1]}/comments", {"body": {"markdown": "Good."}}),
+        ):
+            change()
+            manuals.visitor.get(f"{base}two/b")
+        assert made == []
+        manuals.visitor.get(f"{base}b")
+        manuals.write(manuals.spaces[1], [{"operation": "set_variables", "variables": {"edition": "x"}}])
+        manuals.visitor.get(f"{base}two/b")
+        manuals.patch(path, {"title": "Ours"})
+        manuals.visitor.get(f"{base}two/b")
+        assert made == [f"{base}b", f"{base}two/b", f"{base}two/b"]
+    finally:
+        app.answer_visit = original
+
+
+def test_a_text_is_drawn_again_only_when_something_changed_that_it_shows(world: World) -> None:
+    manuals = Manuals(world)
+    space, (_, _, base) = manuals.spaces[0], manuals.sites[0]
+    manuals.write(
+        space,
+        [
+            {
+                "operation": "insert_page",
+                "slug": "x",
+                "title": "X",
+                "document": {"markdown": "# X\n\nSee [y](y.md).\n"},
+            },
+            {
+                "operation": "insert_page",
+                "slug": "y",
+                "title": "Y",
+                "document": {"markdown": "# Y\n\nText.\n"},
+            },
+        ],
+    )
+    drawn: list[str] = []
+    original = pages.PageBuilder._draw
+
+    def counted(self: pages.PageBuilder, page: Page, *rest: Any) -> Any:
+        drawn.append(page.slug)
+        return original(self, page, *rest)
+
+    pages.PageBuilder._draw = counted  # type: ignore[method-assign]
+    try:
+        before = manuals.visitor.get(f"{base}x").text
+        page = next(one["id"] for one in manuals.pages(space) if one["slug"] == "y")
+        update = {"operation": "update_page", "page": page}
+        manuals.write(space, [{**update, "document": {"markdown": "# Y\n\nAnother text.\n"}}])
+        assert manuals.visitor.get(f"{base}x").text == before
+        assert drawn == ["x"]
+        manuals.write(space, [{**update, "slug": "z"}])
+        assert f'href="{base}z"' in manuals.visitor.get(f"{base}x").text
+        assert drawn == ["x", "x"]
+    finally:
+        pages.PageBuilder._draw = original  # type: ignore[method-assign]
