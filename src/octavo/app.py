@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import hmac
 import logging
 import multiprocessing
@@ -145,6 +146,13 @@ def api_app(context: Context, last_use: LastUse | None = None, metrics: Metrics 
     )
 
 
+def spare_collector() -> None:
+    """What was loaded until now stays: the collector of circular garbage does not look through it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
+
+
 async def _until_stopped(
     listeners: Sequence[Listener],
     connections: Connections,
@@ -160,6 +168,7 @@ async def _until_stopped(
         loop.add_reader(parent.sentinel, stop.set)
     for listener in listeners:
         await listener.open()
+    spare_collector()
     others = [asyncio.ensure_future(watch(connections, listeners))]
     others += [asyncio.ensure_future(start()) for start in background]
     await stop.wait()

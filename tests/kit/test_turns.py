@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from octavo.errors import OutOfReach
-from octavo.kit import db
+from octavo.kit import db, deadlines
 from octavo.kit.db import Database
 from world import URL, World
 
@@ -75,3 +75,19 @@ def test_who_gets_no_turn_is_told_when_to_try_again(database: Database, monkeypa
     with database.write() as tx:
         assert tx.value("SELECT n FROM held") == 2
         tx.run("DROP TABLE held")
+
+
+def test_a_statement_of_a_request_does_not_take_for_ever(database: Database) -> None:
+    """Where the engine can stop one: on SQLite a statement runs in the process that asks."""
+    if database.engine == "sqlite":
+        return
+    limit = "SELECT setting FROM pg_settings WHERE name = 'statement_timeout'"
+    for begin in (database.read, database.write):
+        with pytest.raises(OutOfReach), db.statements_within(0.05), begin() as tx:
+            tx.value("SELECT pg_sleep(30)")
+        with db.statements_within(db.REQUEST_SECONDS), deadlines.limited(7), begin() as tx:
+            assert 6000 < int(tx.value(limit)) <= 7000
+        with begin() as tx:
+            assert tx.value(limit) == "0", "a command takes what it takes"
+    with db.statements_within(0.05), database.migration() as tx:
+        assert tx.value(limit) == "0"

@@ -128,3 +128,37 @@ def test_pages_run_nothing_of_their_own(site):
     policy = visitor.get(base).headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "'unsafe-inline'" not in policy
+
+
+def test_navigation_of_a_large_space_shows_what_is_around_the_page(sqlite_world, tmp_path):
+    """Nobody is sent thousands of entries with every page, and everything is reached by links."""
+    lines = ["* [Home](home.md)"]
+    lines += [f"  * [Below {n}](below{n}.md)" for n in range(3)]
+    lines += [f"* [Page {n}](page{n}.md)" for n in range(500)]
+    lines += ["", "## Group", "", *(f"* [Member {n}](member{n}.md)" for n in range(60))]
+    for name in re.findall(r"\((.*?)\)", "\n".join(lines)):
+        (tmp_path / name).write_text(f"# {name}\n")
+    (tmp_path / "SUMMARY.md").write_text("\n".join(lines) + "\n")
+    org = sqlite_world.home["organizationId"]
+    brought = bring(sqlite_world.context, str(tmp_path), organization_id=org, title="Large", publish=True)
+    base = re.sub(r"^https?://[^/]+", "", brought.site_url)
+    visitor = Visitor(sqlite_world.context)
+
+    def entries(path):
+        page = visitor.get(f"{base}{path}").text
+        side = page[page.index('<ul class="tree">') : page.index("</nav>", page.index('<ul class="tree">'))]
+        return re.findall(r'<a href="([^"]*)"[^>]*><span>([^<]*)', side)
+
+    home = entries("")
+    assert (f"{base}home/below1", "Below 1") in home and len(home) < 150
+    assert (f"{base}page100", "… 401") in home
+    # Step by step the last page is reached.
+    path, steps = "", 0
+    while path != "page499":
+        found = [href.removeprefix(base) for href, _ in entries(path)]
+        path = "page499" if "page499" in found else found[-1]
+        steps += 1
+    assert steps <= 6
+    last = entries("page499")
+    assert any(title.startswith("…") for _, title in last) and len(last) < 300
+    assert any(title.startswith("…") for _, title in entries("member59"))

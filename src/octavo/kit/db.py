@@ -13,10 +13,12 @@ import sqlite3
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from ..errors import OutOfReach
+from . import deadlines
 from .private_files import close_file
 
 Engine = Literal["sqlite", "postgresql"]
@@ -29,6 +31,29 @@ log = logging.getLogger("octavo.db")
 
 TURN_SECONDS = 10.0
 """How long a write waits for its turn, before who asked is told to try again."""
+
+
+REQUEST_SECONDS = 60.0
+"""How long one statement of a request may take, where the engine can stop it."""
+_patience: ContextVar[float | None] = ContextVar("octavo_patience", default=None)
+
+
+@contextmanager
+def statements_within(seconds: float) -> Iterator[None]:
+    """Each statement of the block's transactions may take so long: for what somebody waits for."""
+    token = _patience.set(seconds)
+    try:
+        yield
+    finally:
+        _patience.reset(token)
+
+
+def statement_seconds() -> float | None:
+    """How long a statement may take that begins now; None for as long as it wants. Jobs have until their deadline, and
+    commands have no limit."""
+    left = deadlines.left()
+    limits = [limit for limit in (_patience.get(), left) if limit is not None]
+    return max(0.001, min(limits)) if limits else None
 
 
 def out_of_reach(error: Exception) -> OutOfReach:

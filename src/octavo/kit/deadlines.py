@@ -28,6 +28,12 @@ def limited(seconds: float) -> Iterator[None]:
         _deadline.reset(token)
 
 
+def left() -> float | None:
+    """Seconds until the deadline, None without one; 0 when it has passed."""
+    deadline = _deadline.get()
+    return None if deadline is None else max(0.0, deadline - time.monotonic())
+
+
 def remaining(most: float) -> float:
     """Seconds that are left, at most ``most``; 0 when the deadline has passed."""
     deadline = _deadline.get()

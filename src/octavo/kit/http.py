@@ -28,7 +28,7 @@ from ..settings import parse_networks
 from .asgi import Action, Answer, Edge, RateLimiter, Request, Route, etag_of, json_error
 from .compression import Compressor
 from .context import Context
-from .db import RetryTransaction
+from .db import REQUEST_SECONDS, RetryTransaction, statements_within
 from .metrics import Metrics
 from .operation import PUBLIC, Call, Deletion, Operation, RawBody, Reply, Stream
 from .proxies import address_key
@@ -156,10 +156,11 @@ class Dispatcher:
         try:
             for attempt in range(_RETRIES):
                 try:
-                    if call.operation.method == "GET":
-                        with self.context.db.read():
-                            return self._answer(call, reader)
-                    return self._answer(call, reader)
+                    with statements_within(REQUEST_SECONDS):
+                        if call.operation.method == "GET":
+                            with self.context.db.read():
+                                return self._answer(call, reader)
+                        return self._answer(call, reader)
                 except self._tried_again:
                     if attempt == _RETRIES - 1:
                         raise

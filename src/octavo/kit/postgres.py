@@ -25,6 +25,7 @@ from .db import (
     Row,
     Transaction,
     out_of_reach,
+    statement_seconds,
 )
 
 _PARAMETER = re.compile(r"'(?:[^']|'')*'|(?<![:\w]):([a-zA-Z_]\w*)|%")
@@ -81,6 +82,16 @@ _BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 # In one message, and for this transaction alone: so it also works through a proxy that shares connections.
 _BEGIN_WRITE = "BEGIN; SET LOCAL lock_timeout = '10s'"
 
+
+def _limited(begin: LiteralString) -> pg_sql.SQL | pg_sql.Composed:
+    """With what a statement of the transaction may take."""
+    seconds = statement_seconds()
+    if seconds is None:
+        return pg_sql.SQL(begin)
+    limit = pg_sql.Literal(f"{seconds * 1000:.0f}ms")
+    return pg_sql.SQL(begin) + pg_sql.SQL("; SET LOCAL statement_timeout = ") + limit
+
+
 Pool: TypeAlias = "ConnectionPool[psycopg.Connection[Row]]"
 
 
@@ -136,7 +147,7 @@ class PostgresDatabase(Database):
         for left in range(pool.max_size, -1, -1):
             connection = pool.getconn(timeout=seconds)
             try:
-                connection.execute(begin)
+                connection.execute(_limited(begin))
                 break
             except BaseException as error:
                 pool.putconn(connection)
@@ -229,6 +240,7 @@ class PostgresDatabase(Database):
             with self.write() as tx:
                 # Without a limit: whoever migrates just now may take long.
                 tx.run("SET LOCAL lock_timeout = 0")
+                tx.run("SET LOCAL statement_timeout = 0")
                 tx.value("SELECT pg_advisory_xact_lock(:key)", key=_MIGRATION)
                 # With one: who waits for a table holds up everybody who wants it afterwards.
                 tx.run(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'")

@@ -18,6 +18,7 @@ from ..kit.asgi import Action, Answer, Edge, RateLimiter, Request, Route, fixed,
 from ..kit.cache import FreshCache
 from ..kit.compression import Compressor
 from ..kit.context import Context
+from ..kit.db import REQUEST_SECONDS, statements_within
 from ..kit.metrics import Metrics
 from ..printing import PRINT_PATH, open_print
 from ..settings import parse_networks
@@ -73,7 +74,7 @@ class Sites:
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._make, request, name, path)
 
     def _make(self, request: Request, name: str, path: str) -> Answer:
-        with self._context.db.read() as tx:
+        with statements_within(REQUEST_SECONDS), self._context.db.read() as tx:
 
             def look() -> str:
                 found = find_site_by_hostname(tx, name) if "." in name else None

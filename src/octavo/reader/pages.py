@@ -26,7 +26,11 @@ from .resolving import SpaceVisit, Visitor
 from .views import CoverView, Crumb, Layout, NavItem, PageView, SiteView
 
 _WHOLE_TREE = 400
-"""Up to this many pages the tree at the side is complete; beyond, closed branches are left out."""
+"""Up to this many pages the tree at the side is complete; beyond, closed branches are left out, and of a long list what is around the page."""
+_AROUND = 100
+"""So many pages of a long list are shown before the one that is open, and as many behind it."""
+_OF_GROUP = 20
+"""So many pages are shown of a group that is not open."""
 _VARIANTS = 4
 """So many texts are kept of one page at once, for visitors who see it differently."""
 _NOTE_BYTES = 400
@@ -204,10 +208,14 @@ class PageBuilder:
 
         def items(parent: str | None) -> tuple[NavItem, ...]:
             nonlocal count
-            found = []
-            for page in tree.children.get(parent, []):
-                if page.hidden:
-                    continue
+            listed = [page for page in tree.children.get(parent, []) if not page.hidden]
+            start, end = 0, len(listed)
+            if not whole:
+                at = next((n for n, page in enumerate(listed) if page.id in opened), 0)
+                around = _AROUND if parent is None or parent in opened else _OF_GROUP // 2
+                start, end = max(0, at - around), min(len(listed), at + around + 1)
+            found = list(self._rest(listed[:start][::-1]))
+            for page in listed[start:end]:
                 below = whole or page.id in opened or page.kind == "group"
                 target = self._target(page) if page.kind == "link" else None
                 if page.kind == "link" and (target is None or target.href is None):
@@ -225,9 +233,17 @@ class PageBuilder:
                         children=items(page.id) if below else (),
                     )
                 )
-            return tuple(found)
+            return (*found, *self._rest(listed[end:]))
 
         return items(None), count
+
+    def _rest(self, pages: list[Page]) -> tuple[NavItem, ...]:
+        """What stands for pages of a long list that are left out: a link to the nearest of them, which is shown with
+        those around it."""
+        nearest = next(
+            (found for page in pages if (found := self._tree.first_document(page)) is not None), None
+        )
+        return (NavItem(title=f"… {len(pages)}", href=self.href(nearest)),) if nearest is not None else ()
 
     def _target(self, page: Page) -> Target | None:
         """Where a link among the pages leads."""
