@@ -1,27 +1,37 @@
 """What a request costs as the installation grows beside it: CPU of the small and of the large case, and their ratio.
 
-    python bench/bench_growth.py [PAGES]
+    python bench/bench_growth.py [PAGES] [search|views]
 
-Beside a space of 100 pages are others of PAGES pages together (20,000 unless told), 500 in each. CPU is that of this
-process and of the PostgreSQL process that serves it.
+``search``: beside a space of 100 pages are others of PAGES pages together (20,000 unless told), 500 in each. ``views``:
+what visitors of a site ask for, in a space of 100 pages and in one of PAGES. CPU is that of this process and, for search,
+of the PostgreSQL process that serves it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import random
 import statistics
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+import httpx
 import psycopg
 from bench_search import applications, engine_cpu, fill
+from msgspec.structs import replace
 
 from octavo.access import insert_user
+from octavo.admin.import_export import bring
+from octavo.content import Changes, list_pages, main_state, prepare_main, put_bodies, revise_main
+from octavo.installation import load_packages
 from octavo.kit.context import Context
 from octavo.orgs import create_organization
+from octavo.reader import reader_edge
 from octavo.search import search_pages, with_snippets
 
 SMALL = 100
@@ -75,14 +85,105 @@ def measure(context: Context, pages: int) -> dict[str, list[float]]:
     return found
 
 
+def write_folder(folder: Path, pages: int) -> None:
+    """Pages in branches of twenty, each with links to the two before it."""
+    folder.mkdir()
+    lines = []
+    for n in range(pages):
+        lines.append(f"{'  ' if n % 20 else ''}* [Page {n}](p{n}.md)")
+        links = " ".join(f"[page {k}](p{k}.md)" for k in (n - 1, n - 2) if k >= 0)
+        (folder / f"p{n}.md").write_text(f"# Page {n}\n\n{links}\n\n## Part\n\n{'Some text. ' * 100}\n")
+    (folder / "SUMMARY.md").write_text("\n".join(lines) + "\n")
+
+
+class Site:
+    """A published space of so many pages."""
+
+    def __init__(self, context: Context, org: str, folder: Path, pages: int) -> None:
+        write_folder(folder, pages)
+        brought = bring(context, str(folder), organization_id=org, title=f"Space {pages}", publish=True)
+        assert brought.site_url is not None
+        self.base = urlsplit(brought.site_url).path
+        self.context, self.space, self.pages = context, brought.outcome.space, pages
+        self.reader = reader_edge(context)
+
+    def get(self, path: str) -> None:
+        async def ask() -> None:
+            transport = httpx.ASGITransport(app=self.reader)  # type: ignore[arg-type]
+            async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
+                answer = await client.get(f"{self.base}{path}")
+                assert answer.status_code == 200, answer.text
+
+        asyncio.run(ask())
+
+    def edit(self, number: int, text: str) -> None:
+        """Another text for a page, as a revision of main."""
+        context = self.context
+        with context.db.read() as tx:
+            state = main_state(tx, self.space)
+            page = next(page for page in list_pages(tx, state) if page.file_path == f"p{number}.md")
+        with context.db.write() as tx:
+            body = put_bodies(tx, [f"# Page {number}\n\n{text}\n"])[0]
+        changes = Changes({page.id: replace(page, body=body)})
+        with context.db.read() as tx:
+            prepared = prepare_main(tx, state, changes, ())
+        with context.db.write() as tx:
+            revise_main(tx, state, changes, prepared, context.settings.page_size)
+
+    def took(self, before: Callable[[int], object], path: str) -> float:
+        """The median of milliseconds for a page, each time after ``before``."""
+        found = []
+        for n in range(ROUNDS):
+            before(n)
+            began = time.process_time()
+            self.get(path)
+            found.append(time.process_time() - began)
+        return statistics.median(found) * 1000
+
+
+def views(context: Context, folder: Path, pages: int) -> dict[str, list[float]]:
+    with context.db.write() as tx:
+        user = insert_user(tx, "views@example.com", "Views", verified=True).id
+        org = create_organization(tx, user, "Views").id
+    found: dict[str, list[float]] = {}
+
+    def write_elsewhere(n: int) -> None:
+        with context.db.write() as tx:
+            create_organization(tx, user, f"Other {n}")
+
+    for size in (SMALL, pages):
+        site = Site(context, org, folder / f"{context.db.engine}{size}", size)
+        last = size // 20 * 20 - 20
+        page = f"p{last}"
+        site.get(page)
+        for what, before in {
+            "a view": lambda n: None,
+            "a view after a commit elsewhere": write_elsewhere,
+            "a view after another page was edited": lambda n, site=site, last=last: site.edit(
+                last - 1, f"Text {n}."
+            ),
+            "a page that was edited": lambda n, site=site, last=last: site.edit(last, f"Text {n}."),
+        }.items():
+            found.setdefault(what, []).append(site.took(before, page))
+    return found
+
+
+PARTS: dict[str, Callable[[Context, Path, int], dict[str, list[float]]]] = {
+    "search": lambda context, folder, pages: measure(context, pages),
+    "views": views,
+}
+
+
 def main() -> None:
     pages = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
+    chosen = sys.argv[2:] or list(PARTS)
+    load_packages()
     with tempfile.TemporaryDirectory() as folder, applications(Path(folder)) as opened:
         for name, context in opened.items():
-            for what, (small, large) in measure(context, pages).items():
-                print(
-                    f"{name}, {what}: {small:.2f} ms alone, {large:.2f} ms beside {pages} pages: {large / small:.2f}"
-                )
+            for part in chosen:
+                for what, (small, large) in PARTS[part](context, Path(folder), pages).items():
+                    ratio = f"{small:.2f} ms alone, {large:.2f} ms with {pages} pages: {large / small:.2f}"
+                    print(f"{name}, {what}: {ratio}", flush=True)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -80,3 +82,12 @@ def test_written_before_a_kill_is_there_after_it(sqlite_world: World, tmp_path: 
     with serving(data) as served:
         answer = httpx.get(f"{served.url}/v1/orgs/{made['id']}", headers=headers)
         assert answer.json()["title"] == "Kept"
+
+
+def test_the_collector_spares_what_was_loaded():
+    code = """import gc
+from octavo.app import spare_collector
+spare_collector()
+print(gc.get_freeze_count() > 50_000, len(gc.get_objects()) < 1000)"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "True"]

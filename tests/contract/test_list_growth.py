@@ -41,7 +41,6 @@ GROWS: dict[str, tuple[int, str]] = {
     "listSpaceFileBacklinks": (75, "all references that were added name this file"),
     "listChangeRequestLinks": (450, f"{_EACH_REFERENCE}, and {_COMPARED}"),
     "listChangeRequestFileBacklinks": (220, _COMPARED),
-    "getRevisionSemanticChanges": (160, "what was changed back is left out of the count of changes"),
 }
 """Lists that cost more for a row: how many steps, and why."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -26,6 +27,7 @@ from ..content import (
 from ..core.diff import BlockChange, Change, diff_text, semantic_changes
 from ..core.pages import Page
 from ..errors import NotFound
+from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from ..pages import present_cover, present_layout
@@ -39,18 +41,23 @@ from .differences_wire import (
 )
 from .store import ChangeRow
 
+_CACHE_BYTES = 32 * 1024 * 1024
+_CHANGE_BYTES = 2_000
+_differences: ByteCache[list[Change]] = ByteCache(_CACHE_BYTES)
+"""What differs between two states, neither of which ever changes."""
+
 
 class States(Struct, frozen=True):
-    """Two states and what may differ between them."""
+    """Two states. ``find_touched`` says what may differ between them."""
 
     before: State
     after: State
-    touched: Touched
+    find_touched: Callable[[], Touched]
 
 
 def states_of_change(tx: Transaction, change: ChangeRow) -> States:
     """A change request against the state of main that it is based on."""
-    return States(change.below, change.state, list_held(tx, change.state.layers[0]))
+    return States(change.below, change.state, lambda: list_held(tx, change.state.layers[0]))
 
 
 def states_of_revision(tx: Transaction, space_id: str, revision_id: str) -> States:
@@ -59,24 +66,33 @@ def states_of_revision(tx: Transaction, space_id: str, revision_id: str) -> Stat
     top, *below = after.layers
     if top.sequence == 1:
         before = State(space_id, "", tuple(below) or (Layer(top.branch_id, 0),))
-        return States(before, after, list_changed(tx, top, 0))
+        return States(before, after, lambda: list_changed(tx, top, 0))
     before_id = get_revision(tx, revision_id).parents[0]
     before = revision_state(tx, space_id, before_id)
-    touched = list_changed(tx, top, top.sequence - 1)
-    if below and below[0] != before.layers[1]:
-        moved = list_changed(tx, below[0], before.layers[1].sequence)
-        touched = Touched(touched.pages | moved.pages, touched.items | moved.items)
-    return States(before, after, touched)
+
+    def find_touched() -> Touched:
+        touched = list_changed(tx, top, top.sequence - 1)
+        if below and below[0] != before.layers[1]:
+            moved = list_changed(tx, below[0], before.layers[1].sequence)
+            touched = Touched(touched.pages | moved.pages, touched.items | moved.items)
+        return touched
+
+    return States(before, after, find_touched)
 
 
 def changes_between(tx: Transaction, states: States) -> list[Change]:
-    pages, items = states.touched.pages, states.touched.items
-    return semantic_changes(
-        find_pages(tx, states.before, pages),
-        find_pages(tx, states.after, pages),
-        find_items(tx, states.before, items),
-        find_items(tx, states.after, items),
-    )
+    key = (states.before.layers, states.after.layers)
+    found = _differences.get(key)
+    if found is None:
+        touched = states.find_touched()
+        found = semantic_changes(
+            find_pages(tx, states.before, touched.pages),
+            find_pages(tx, states.after, touched.pages),
+            find_items(tx, states.before, touched.items),
+            find_items(tx, states.after, touched.items),
+        )
+        _differences.put(key, found, _CHANGE_BYTES * (1 + len(found)))
+    return found
 
 
 def text_changes(tx: Transaction, states: States, page_id: str) -> list[BlockChange]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from urllib.parse import quote
 from xml.sax.saxutils import escape
+
+from markupsafe import Markup
 
 from ..core.colour import theme
 from ..core.pages import Page
@@ -16,6 +19,12 @@ from .resolving import SiteVisit, SpaceVisit, list_spaces
 from .views import SiteView, Tab, Variant
 
 ASSETS_PATH = "/~assets"
+
+
+@cache
+def _theme_css() -> Markup:
+    """Finding colours that can be read takes longer than all else of a page."""
+    return theme().css()
 
 
 def site_view(tx: Transaction, space: SpaceVisit) -> SiteView:
@@ -41,7 +50,7 @@ def site_view(tx: Transaction, space: SpaceVisit) -> SiteView:
         assets=ASSETS_PATH,
         language=language or "en",
         direction="rtl" if language in ("ar", "he") else "ltr",
-        theme_css=theme().css(),
+        theme_css=_theme_css(),
         sections=tuple(_tab(space, node) for node in outline.children(None))
         if len(outline.sections) > 1
         else (),
