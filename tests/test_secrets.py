@@ -50,7 +50,7 @@ def dump(world: World) -> str:
     """Every value of every row."""
     found = []
     with world.context.db.read() as tx:
-        for table in world._tables(tx):
+        for table in world.tables():
             for row in tx.all(f'SELECT * FROM "{table}"'):
                 found += [
                     bytes(v).decode("latin-1") if isinstance(v, memoryview | bytes) else str(v) for v in row

@@ -14,12 +14,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import httpx
 import psycopg
@@ -37,7 +38,7 @@ from octavo.conversations import analyse_conversations
 from octavo.identity import passwords, sessions
 from octavo.installation import close_context, open_context
 from octavo.kit.clock import now
-from octavo.kit.context import Context
+from octavo.kit.db import Database, Transaction
 from octavo.openapi.processing import process_spec
 from octavo.orgs import create_organization
 from octavo.settings import Settings
@@ -66,9 +67,12 @@ CAST = (*MEMBERS, STRANGER, NOBODY)
 
 URL = "http://octavo.test"
 
+PRODUCT_HASHER = passwords._HASHER
+"""What the product hashes passwords with. In tests that costs next to nothing."""
+passwords._HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
 PASSWORD = "correct horse battery"
-"""Of everybody. Its hash says how costly it was to make, and so how costly it is to check: next to nothing."""
-_PASSWORD_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
+"""Of everybody."""
 
 CONTENT = Path(__file__).parent / "handbook"
 """What the space of each organization holds: a small real documentation repository."""
@@ -100,27 +104,59 @@ class Place:
         return template.format_map({**self.ids, **ids})
 
 
+class Kept(Protocol):
+    """What the database held when it was furnished."""
+
+    def restore(self, database: Database) -> None:
+        """Makes the database as it was kept."""
+
+    def digest(self, database: Database) -> str:
+        """A hash of all that is in the database now, but for when tokens were last used."""
+
+    def close(self) -> None: ...
+
+
 class World:
-    """A furnished installation. ``home`` and ``away`` are its organizations, ``users`` the ids of the cast."""
+    """A furnished installation. ``home`` and ``away`` are its organizations, ``users`` the ids of the cast.
 
-    context: Context
+    It is opened once for all tests; what a test wrote is taken back before the next.
+    """
 
-    def __init__(self, folder: Path, empty: str, copy: Callable[[], str]) -> None:
-        """Furnishes the database at the URL ``empty``; ``copy`` makes one like it and gives its URL."""
+    def __init__(self, folder: Path, database_url: str, keep: Callable[[Database], Kept]) -> None:
+        """Furnishes the empty database at the URL, and has it kept."""
         self.home = Place("home", MEMBERS)
         self.away = Place("away", {STRANGER: "admin"})
         self.users: dict[str, str] = {}
         self._folder = folder
-        self._copy = copy
-        self._open(empty)
+        self._settings = Settings(data=str(folder), database_url=database_url, url=URL, threads=4)
+        self.context = open_context(self._settings)
+        self.commits, self._renewed, self._digested = 0, 0, (-1, "")
+        self._count_commits()
+        self._app = api_app(self.context)
+        self._loop = asyncio.new_event_loop()
+        self._client = httpx.AsyncClient(
+            transport=httpx.ASGITransport(app=self._app, raise_app_exceptions=True),  # type: ignore[arg-type]
+            base_url=URL,
+        )
         people(self)
         for place in (self.home, self.away):
             furnish(self, place)
         self._ids = [(place, dict(place.ids)) for place in (self.home, self.away)]
-        self._files = folder / "furnished-files"
-        shutil.copytree(folder / "files", self._files)
-        self._written = True
-        self.renew()
+        self._files = {path: path.read_bytes() for path in (folder / "files").rglob("*") if path.is_file()}
+        self._kept = keep(self.context.db)
+        self._renewed = self.commits
+
+    def _count_commits(self) -> None:
+        """Every write goes through Database.write: what it counts says whether anything was written since."""
+        write = self.context.db.write
+
+        @contextmanager
+        def counted() -> Iterator[Any]:
+            with write() as tx:
+                yield tx
+            self.commits += 1
+
+        self.context.db.write = counted  # type: ignore[method-assign]
 
     # --- opening and closing --------------------------------------------------------------------------
 
@@ -128,55 +164,34 @@ class World:
         """Makes the world as it was furnished, if anything was written since."""
         for place, ids in self._ids:
             place.ids = dict(ids)
-        if self._written:
-            self.close()
-            # A test may have swept away files that the furnished database names.
-            shutil.copytree(self._files, self._folder / "files", dirs_exist_ok=True)
-            self._open(self._copy())
+        self.context.settings = self._settings
+        self._client.cookies.clear()
+        if self.commits != self._renewed:
+            for path, content in self._files.items():
+                # A test may have swept away files that the furnished database names.
+                if not path.is_file() or path.stat().st_size != len(content):
+                    path.write_bytes(content)
+            self._kept.restore(self.context.db)
+            self.commits += 1
+            self._renewed = self.commits
         return self
 
-    def _open(self, database_url: str) -> None:
-        settings = Settings(data=str(self._folder), database_url=database_url, url=URL, threads=4)
-        opened = open_context(settings)
-        if hasattr(self, "_app"):
-            # The application is made once for all tests: its routes take longer than anything else here.
-            for part in fields(opened):
-                setattr(self.context, part.name, getattr(opened, part.name))
-        else:
-            self.context = opened
-            self._app = api_app(self.context)
-        self._written = False
-        write = self.context.db.write
-
-        @contextmanager
-        def noted() -> Iterator[Any]:
-            self._written = True
-            with write() as tx:
-                yield tx
-
-        # Every write goes through Database.write: it says whether the next test needs a new copy.
-        self.context.db.write = noted  # type: ignore[method-assign]
-        self._loop = asyncio.new_event_loop()
-        self._client = httpx.AsyncClient(
-            transport=httpx.ASGITransport(app=self._app, raise_app_exceptions=True),  # type: ignore[arg-type]
-            base_url=URL,
-        )
-
-    def close(self) -> None:
+    def end(self) -> None:
         self._loop.run_until_complete(self._client.aclose())
         self._loop.close()
-        close_context(self.context)
-
-    def end(self) -> None:
-        self.close()
         self._app.close()
+        self._kept.close()
+        close_context(self.context)
 
     def install(self, data: Path) -> Path:
         """Puts the furnished installation into a data folder that ``octavo serve`` can open (SQLite alone)."""
         assert self.context.db.engine == "sqlite"
         data.mkdir(parents=True, exist_ok=True)
         shutil.copy(self._folder / "furnished.db", data / "octavo.db")
-        shutil.copytree(self._folder / "files", data / "files")
+        for path, content in self._files.items():
+            target = data / path.relative_to(self._folder)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
         shutil.copy(self._folder / "secret-key", data / "secret-key")
         return data
 
@@ -230,34 +245,29 @@ class World:
 
     def digest(self) -> str:
         """A hash of all that is in the database, but for when tokens were last used."""
-        found = hashlib.sha256()
+        if self._digested[0] != self.commits:
+            self._digested = (self.commits, self._kept.digest(self.context.db))
+        return self._digested[1]
+
+    def tables(self) -> dict[str, list[str]]:
+        """The tables of the database, and the names of their columns."""
         with self.context.db.read() as tx:
-            for table in sorted(self._tables(tx)):
-                columns = self._columns(tx, table)
-                if table == "tokens":
-                    columns.remove("last_used_at")
-                quoted = ", ".join(f'"{name}"' for name in sorted(columns))
-                for row in sorted(map(repr, tx.all(f'SELECT {quoted} FROM "{table}"'))):
-                    found.update(f"{table}{row}\n".encode())
-        return found.hexdigest()
+            return tables_of(tx)
 
-    def _tables(self, tx: Any) -> list[str]:
-        rows = tx.all(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
-            if self.context.db.engine == "sqlite"
-            else "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
-        )
-        return [row[0] for row in rows]
 
-    def _columns(self, tx: Any, table: str) -> list[str]:
-        rows = tx.all(
-            "SELECT name FROM pragma_table_info(:table)"
-            if self.context.db.engine == "sqlite"
-            else "SELECT column_name FROM information_schema.columns"
-            " WHERE table_schema = 'public' AND table_name = :table",
-            table=table,
-        )
-        return [row[0] for row in rows]
+def tables_of(tx: Transaction) -> dict[str, list[str]]:
+    """The tables of a database in the order of their names, and the names of their columns."""
+    rows = tx.all(
+        """SELECT tables.name, columns.name FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns
+           WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite%' ORDER BY 1, 2"""
+        if tx.engine == "sqlite"
+        else """SELECT table_name, column_name FROM information_schema.columns
+                WHERE table_schema = 'public' ORDER BY 1, 2"""
+    )
+    found: dict[str, list[str]] = {}
+    for table, column in rows:
+        found.setdefault(table, []).append(column)
+    return found
 
 
 # --- what is in the world -----------------------------------------------------------------------------
@@ -265,6 +275,7 @@ class World:
 
 def people(world: World) -> None:
     """The cast, their tokens, and the two organizations."""
+    hashed = passwords.hash_password(PASSWORD)
     with world.context.db.write() as tx:
         for who in CAST:
             if who == NOBODY:
@@ -272,7 +283,7 @@ def people(world: World) -> None:
             user = insert_user(tx, f"{who}@example.org", who.title(), verified=True)
             world.users[who] = user.id
             create_token(tx, user.id, name="test", token=world.token(who))
-            passwords.set_password(tx, user.id, _PASSWORD_HASH)
+            passwords.set_password(tx, user.id, hashed)
         for place, title in ((world.home, "Home"), (world.away, "Away")):
             organization = create_organization(tx, world.users[place.admin], title)
             place.ids["organizationId"] = organization.id
@@ -562,67 +573,127 @@ def _certificate() -> str:
 # --- a world for each test ----------------------------------------------------------------------------
 
 
+def _compared(database: Database) -> dict[str, str]:
+    """By table: what is compared of its rows, as SQL."""
+    with database.read() as tx:
+        tables = tables_of(tx)
+    tables["tokens"].remove("last_used_at")
+    return {table: ", ".join(f'"{name}"' for name in columns) for table, columns in tables.items()}
+
+
+class _KeptSqlite:
+    """A copy of the file, written over the database page by page: no connection needs to be opened anew."""
+
+    def __init__(self, path: Path, kept: Path, database: Database) -> None:
+        self._live, self._kept = (sqlite3.connect(file, isolation_level=None) for file in (path, kept))
+        # What a test writes needs to survive no loss of power.
+        for connection in (self._live, database._writer):  # type: ignore[attr-defined]
+            connection.execute("PRAGMA synchronous=OFF")
+        self._live.backup(self._kept)
+        self._compared = _compared(database)
+
+    def restore(self, database: Database) -> None:
+        with database.write():
+            pass  # whoever writes still is waited for, and not for ever
+        self._kept.backup(self._live)
+
+    def digest(self, database: Database) -> str:
+        found = hashlib.sha256()
+        with database.read() as tx:
+            for table, columns in self._compared.items():
+                for row in sorted(map(repr, tx.all(f'SELECT {columns} FROM "{table}"'))):
+                    found.update(f"{table}{row}\n".encode())
+        return found.hexdigest()
+
+    def close(self) -> None:
+        self._live.close()
+        self._kept.close()
+
+
+_RESTORE = """
+  IF (SELECT count(*) <> {count} OR count(*) FILTER (WHERE xmin::text::bigint <= since) <> {count}
+      FROM public."{table}") THEN
+    DELETE FROM public."{table}";
+    INSERT INTO public."{table}" SELECT * FROM kept."{table}";
+  END IF;"""
+_DIGEST = """
+  IF (SELECT count(*) <> {count} OR count(*) FILTER (WHERE xmin::text::bigint <= since) <> {count}
+      FROM public."{table}") THEN
+    SELECT sum(hashtextextended(compared::text, 0)) INTO sum
+    FROM (SELECT {columns} FROM public."{table}") AS compared;
+    IF sum IS DISTINCT FROM {sum} THEN found := found || ' {table} ' || coalesce(sum, 0); END IF;
+  END IF;"""
+
+
+class _KeptPostgresql:
+    """Copies of the tables in a schema of their own, from where those that were changed are filled again.
+
+    A table was changed when it has another number of rows, or a row of a later transaction than ``_since``. What
+    asks is a function on a connection of its own, whose statements are planned once.
+    """
+
+    def __init__(self, url: str, database: Database) -> None:
+        parts: dict[str, list[str]] = {_RESTORE: [], _DIGEST: []}
+        self._connection = psycopg.connect(url, autocommit=True)
+        # As replicas do it: rows are taken as they are, in any order of tables.
+        self._connection.execute("SET session_replication_role = replica; SET lock_timeout = '10s'")
+        self._connection.execute("CREATE SCHEMA kept")
+        for table, columns in _compared(database).items():
+            self._connection.execute(f'CREATE TABLE kept."{table}" AS TABLE public."{table}"')
+            query = (
+                "SELECT count(*), sum(hashtextextended(compared::text, 0))"
+                f' FROM (SELECT {columns} FROM public."{table}") AS compared'
+            )
+            count, sum = self._connection.execute(query).fetchall()[0]
+            for part, made in parts.items():
+                made.append(part.format(table=table, columns=columns, count=count, sum=sum or "NULL"))
+        self._connection.execute(
+            f"""CREATE TABLE kept._sequences AS
+            SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = 'public';
+            CREATE FUNCTION kept.restore(since BIGINT) RETURNS BIGINT LANGUAGE plpgsql AS $$
+            BEGIN {"".join(parts[_RESTORE])}
+              PERFORM setval(quote_ident(sequencename)::regclass, coalesce(last_value, 1),
+                last_value IS NOT NULL) FROM kept._sequences;
+              RETURN pg_current_xact_id()::text::bigint;
+            END $$;
+            CREATE FUNCTION kept.digest(since BIGINT) RETURNS TEXT LANGUAGE plpgsql AS $$
+            DECLARE sum NUMERIC; found TEXT := '';
+            BEGIN {"".join(parts[_DIGEST])}
+              RETURN found;
+            END $$;"""
+        )
+        self._since = self._ask("SELECT pg_current_xact_id()::text::bigint")
+
+    def _ask(self, query: str, *parameters: Any) -> Any:
+        row = self._connection.execute(query, parameters).fetchone()
+        assert row is not None
+        return row[0]
+
+    def restore(self, database: Database) -> None:
+        self._since = self._ask("SELECT kept.restore(%s)", self._since)
+        with database.write():
+            pass  # which drops whatever was cached
+
+    def digest(self, database: Database) -> str:
+        return str(self._ask("SELECT kept.digest(%s)", self._since))
+
+    def close(self) -> None:
+        self._connection.close()
+
+
 def _sqlite_world(folder: Path, template: Path) -> World:
-    furnished = folder / "furnished.db"
-    shutil.copy(template, furnished)
+    path = folder / "octavo.db"
+    shutil.copy(template, path)
 
-    def copy() -> str:
-        for old in folder.glob("copy.db*"):
-            old.unlink()
-        return f"sqlite:///{shutil.copy(furnished, folder / 'copy.db')}"
+    def keep(database: Database) -> Kept:
+        return _KeptSqlite(path, folder / "furnished.db", database)
 
-    return World(folder, f"sqlite:///{furnished}", copy)
+    return World(folder, f"sqlite:///{path}", keep)
 
 
 def _postgresql_world(folder: Path, databases: PostgresDatabases) -> World:
     url = databases.create("furnished")
-    kept = False
-
-    def copy() -> str:
-        nonlocal kept
-        with psycopg.connect(url) as connection:
-            if not kept:
-                _keep_rows(connection)
-                kept = True
-            else:
-                _restore_rows(connection)
-        return url
-
-    return World(folder, url, copy)
-
-
-def _names(connection: psycopg.Connection[Any], query: str) -> list[str]:
-    return [name for (name,) in connection.execute(query)]
-
-
-def _keep_rows(connection: psycopg.Connection[Any]) -> None:
-    """Copies all rows into a schema of their own, from where they are restored."""
-    connection.execute("CREATE SCHEMA kept")
-    for table in _names(connection, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"):
-        connection.execute(f'CREATE TABLE kept."{table}" AS TABLE public."{table}"')
-    connection.execute(
-        "CREATE TABLE kept._sequences AS SELECT sequencename, last_value FROM pg_sequences"
-        " WHERE schemaname = 'public'"
-    )
-
-
-def _restore_rows(connection: psycopg.Connection[Any]) -> None:
-    """Puts back what was kept: cheaper than a new database for each test."""
-    # What the test before left open must not hold locks.
-    connection.execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-    )
-    # As replicas do it: rows are taken as they are, in any order of tables.
-    statements = ["SET LOCAL session_replication_role = replica"]
-    for table in _names(connection, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"):
-        statements.append(f'DELETE FROM public."{table}"')
-        statements.append(f'INSERT INTO public."{table}" SELECT * FROM kept."{table}"')
-    statements.append(
-        "SELECT setval(quote_ident(sequencename)::regclass, coalesce(last_value, 1), last_value IS NOT NULL)"
-        " FROM kept._sequences"
-    )
-    connection.execute(";".join(statements))
+    return World(folder, url, partial(_KeptPostgresql, url))
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -43,7 +43,6 @@ def test_readers_do_not_wait_for_writers(world: World) -> None:
     finally:
         go_on.set()
         holder.join()
-        world._written = True
 
 
 def test_who_gets_no_turn_is_told_when_to_try_again(database: Database, monkeypatch) -> None:

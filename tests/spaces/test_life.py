@@ -216,10 +216,10 @@ def mentions(world: World, ids: set[str]) -> list[str]:
     """Cells of all tables that hold one of the ids, alone or inside a text."""
     found = []
     with world.context.db.read() as tx:
-        for table in world._tables(tx):
+        for table, names in world.tables().items():
             if table in KEPT or table.startswith("search_index_"):
                 continue
-            columns = ", ".join(f'"{name}"' for name in world._columns(tx, table))
+            columns = ", ".join(f'"{name}"' for name in names)
             for row in tx.all(f'SELECT {columns} FROM "{table}"'):
                 text = repr(row).lower()
                 found += [f"{table}: {row!r:.200}" for id in ids if id.lower() in text]
