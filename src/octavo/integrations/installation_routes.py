@@ -6,7 +6,7 @@ from ..access import Can, enter_site, organization_access, seen_spaces, space_ac
 from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
-from ..kit.pagination import Listing, Next, Slice
+from ..kit.pagination import Listing, Slice, present_slice
 from . import installing, store
 from .entering import (
     InstallationAccess,
@@ -39,9 +39,21 @@ _SITES = _INSTALLATION + "/sites"
 _SITE = _SITES + "/{siteId}"
 
 
-def _next(found: Slice[PlaceRow], listing: Listing[SpaceInstallation] | Listing[SiteInstallation]) -> None:
-    if found.next_token:
-        listing.next = Next(found.next_token)
+def _list_places(
+    tx: Transaction, kind: store.Kind, integration: IntegrationAccess, query: IntegrationPlacesQuery
+) -> Slice[PlaceRow]:
+    """Where an integration is installed: everywhere for the integration itself, in its own organization for the people
+    who administer it."""
+    row = integration.row
+    return store.list_places(
+        tx,
+        kind,
+        query.limit,
+        query.page,
+        integration_id=row.id,
+        organization_id=None if integration.by_script else row.organization_id,
+        external_id=query.external_id,
+    )
 
 
 @operation(
@@ -56,28 +68,19 @@ def list_spaces_of_integration(
 ) -> Listing[SpaceInstallation]:
     """The spaces that an integration is installed on: all of them for the integration itself, those of its own
     organization for the people who administer it."""
-    row = integration.row
     with call.db.read() as tx:
-        found = store.list_places(
-            tx,
-            "space",
-            query.limit,
-            query.page,
-            integration_id=row.id,
-            organization_id=None if integration.by_script else row.organization_id,
-            external_id=query.external_id,
+        return present_slice(
+            _list_places(tx, "space", integration, query),
+            lambda place: present_space_installation(
+                call,
+                tx,
+                place,
+                integration.row.id,
+                whole=True,
+                actor=integration.actor,
+                extended=query.extended,
+            ),
         )
-        listing = Listing(
-            [
-                present_space_installation(
-                    call, tx, one, row.id, whole=True, actor=integration.actor, extended=query.extended
-                )
-                for one in found.rows
-            ],
-            found.count,
-        )
-    _next(found, listing)
-    return listing
 
 
 @operation(
@@ -92,26 +95,13 @@ def list_sites_of_integration(
 ) -> Listing[SiteInstallation]:
     """The sites that an integration is installed on: all of them for the integration itself, those of its own
     organization for the people who administer it."""
-    row = integration.row
     with call.db.read() as tx:
-        found = store.list_places(
-            tx,
-            "site",
-            query.limit,
-            query.page,
-            integration_id=row.id,
-            organization_id=None if integration.by_script else row.organization_id,
-            external_id=query.external_id,
+        return present_slice(
+            _list_places(tx, "site", integration, query),
+            lambda place: present_site_installation(
+                call, tx, place, integration.row.id, whole=True, extended=query.extended
+            ),
         )
-        listing = Listing(
-            [
-                present_site_installation(call, tx, one, row.id, whole=True, extended=query.extended)
-                for one in found.rows
-            ],
-            found.count,
-        )
-    _next(found, listing)
-    return listing
 
 
 @operation(
@@ -129,23 +119,18 @@ def list_spaces(
     with call.db.read() as tx:
         only = None if installation.by_script else _seen(tx, installation)
         found = store.list_places(tx, "space", query.limit, query.page, installation_id=row.id, only=only)
-        listing = Listing(
-            [
-                present_space_installation(
-                    call,
-                    tx,
-                    one,
-                    row.integration_id,
-                    whole=installation.changes,
-                    actor=installation.actor,
-                    extended=query.extended,
-                )
-                for one in found.rows
-            ],
-            found.count,
+        return present_slice(
+            found,
+            lambda place: present_space_installation(
+                call,
+                tx,
+                place,
+                row.integration_id,
+                whole=installation.changes,
+                actor=installation.actor,
+                extended=query.extended,
+            ),
         )
-    _next(found, listing)
-    return listing
 
 
 def _seen(tx: Transaction, installation: InstallationAccess) -> list[str]:
@@ -165,22 +150,12 @@ def list_sites(call: Call, installation: InstallationAccess, query: PlacesQuery)
     row = installation.row
     with call.db.read() as tx:
         found = store.list_places(tx, "site", query.limit, query.page, installation_id=row.id)
-        listing = Listing(
-            [
-                present_site_installation(
-                    call,
-                    tx,
-                    one,
-                    row.integration_id,
-                    whole=installation.changes,
-                    extended=query.extended,
-                )
-                for one in found.rows
-            ],
-            found.count,
+        return present_slice(
+            found,
+            lambda place: present_site_installation(
+                call, tx, place, row.integration_id, whole=installation.changes, extended=query.extended
+            ),
         )
-    _next(found, listing)
-    return listing
 
 
 @operation(

@@ -15,7 +15,7 @@ from ..access import (
 from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
-from ..kit.pagination import Listing, Next, Slice
+from ..kit.pagination import Listing, Next, Slice, present_slice
 from . import event_routes, installation_routes, installing, publishing, store
 from .entering import (
     INSTALLATION,
@@ -123,11 +123,7 @@ def list_installations(
             organization_id=None if integration.by_script else row.organization_id,
             external_id=query.external_id,
         )
-        shown = [present_installation(call, tx, one, whole=True) for one in found.rows]
-    listing = Listing(shown, found.count)
-    if found.next_token:
-        listing.next = Next(found.next_token)
-    return listing
+        return present_slice(found, lambda one: present_installation(call, tx, one, whole=True))
 
 
 @operation(
@@ -238,17 +234,13 @@ def list_organization_installations(
         found = store.list_installations(
             tx, query.limit, query.page, organization_id=org.organization_id, search=query.search
         )
-        items = [
-            InstalledItem(
+        return present_slice(
+            found,
+            lambda row: InstalledItem(
                 _integration_of(call, tx, row.integration_id, org),
                 present_installation(call, tx, row, whole=changes),
-            )
-            for row in found.rows
-        ]
-    listing = Listing(items, found.count)
-    if found.next_token:
-        listing.next = Next(found.next_token)
-    return listing
+            ),
+        )
 
 
 def _integration_of(call: Call, tx: Transaction, integration_id: str, org: OrgAccess) -> Integration:
@@ -267,14 +259,10 @@ def list_statuses(call: Call, org: OrgAccess, query: StatusQuery) -> Listing[Sta
     """The integrations installed in an organization, or on any space or site of it, and whether they are active."""
     with call.db.read() as tx:
         found = store.list_statuses(tx, org.organization_id, query.target, query.limit, query.page)
-        items = [
-            StatusItem(status, _integration_of(call, tx, integration_id, org))  # type: ignore[arg-type]
-            for integration_id, status in found.rows
-        ]
-    listing = Listing(items, found.count)
-    if found.next_token:
-        listing.next = Next(found.next_token)
-    return listing
+        return present_slice(
+            found,
+            lambda row: StatusItem(row[1], _integration_of(call, tx, row[0], org)),  # type: ignore[arg-type]
+        )
 
 
 @operation(
