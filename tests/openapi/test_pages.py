@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import httpx
 import pytest
 
 from octavo.admin.import_export import bring
-from octavo.content import check_derived, main_state, rebuild_derived
+from octavo.content import check_derived, lock_branch, main_state, rebuild_derived
 from octavo.core.document import to_text
+from octavo.kit.db import Transaction
 from octavo.printing.inputs import gather
 from octavo.printing.order import read_document
 from octavo.printing.store import Wanted
@@ -181,6 +183,32 @@ def test_search_finds_computed_pages(world: World, site) -> None:
     world.call("admin", "DELETE", world.home.path("/orgs/{organizationId}/openapi/pets"))
     _index(world, shop.space)
     assert found("quadrupeds") == []
+
+
+def _waits(tx: Transaction, thread: threading.Thread) -> bool:
+    """Whether another transaction waits for this one before the thread ends. On SQLite each write does."""
+    while tx.engine == "postgresql" and thread.is_alive():
+        if tx.one(
+            """SELECT 1 FROM pg_locks waiting JOIN pg_stat_activity USING (pid)
+               WHERE NOT waiting.granted AND datname = current_database()"""
+        ):
+            return True
+    return tx.engine == "sqlite"
+
+
+def test_indexing_waits_for_who_makes_the_index_anew(world: World, site) -> None:
+    shop = site()
+    with world.context.db.read() as tx:
+        branch = main_state(tx, shop.space).layers[0].branch_id
+    indexing = threading.Thread(target=index_computed_pages, args=(world.context, shop.space))
+    with world.context.db.write() as tx:
+        lock_branch(tx, branch)
+        indexing.start()
+        assert _waits(tx, indexing)
+    indexing.join()
+    with world.context.db.read() as tx:
+        assert check_derived(tx, shop.space, ()) == []
+    assert "Pets" in [hit["title"] for hit in shop.get("~search.json?q=sandbox").json()["hits"]]
 
 
 def test_results_go_on_behind_computed_pages_that_are_gone(world: World, site) -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from msgspec.structs import replace
 
 from ..kit.db import Database, Transaction
-from .store import ITEM_KINDS, BranchMoved, Changes, State, list_items, list_pages, main_state
+from .store import ITEM_KINDS, BranchMoved, Changes, State, list_items, list_pages, lock_branch, main_state
 
 _ATTEMPTS = 5
 
@@ -88,8 +88,7 @@ def rebuild_derived(database: Database, space_id: str, hosts: tuple[str, ...]) -
             prepared = [derived.prepare(tx, state, changes, hosts, anew=True) for derived in _derived]
         try:
             with database.write() as tx:
-                # Held until the end: no revision of main comes between.
-                tx.one(f"SELECT 1 FROM branches WHERE id = :id{tx.for_update}", id=head.layers[0].branch_id)
+                lock_branch(tx, head.layers[0].branch_id)
                 if main_state(tx, space_id) != head:
                     raise BranchMoved
                 for derived in _derived:

@@ -12,7 +12,7 @@ from typing import Any
 from ..core.pages import Page
 from ..kit.db import Transaction
 from .deriving import is_still_true
-from .store import BranchMoved, Changes, State, find_pages, list_changed, main_state
+from .store import BranchMoved, Changes, State, find_pages, list_changed, lock_branch, main_state
 
 _MOST = 500
 """Pages that others changed; what was computed beside more of them is computed anew."""
@@ -21,7 +21,7 @@ _MOST = 500
 def lock_main(tx: Transaction, state: State, changes: Changes, prepared: list[Any]) -> State:
     """The head of main, locked until the transaction ends, over which ``changes`` of an earlier head ``state`` mean
     the same. Raises BranchMoved where they may not."""
-    tx.one(f"SELECT 1 FROM branches WHERE id = :id{tx.for_update}", id=state.layers[0].branch_id)
+    lock_branch(tx, state.layers[0].branch_id)
     head = main_state(tx, state.space_id)
     if head.layers == state.layers:
         return state

@@ -95,6 +95,12 @@ def main_state(tx: Transaction, space_id: str) -> State:
     return State(space_id, row[2], (Layer(row[0], row[1]),))
 
 
+def lock_branch(tx: Transaction, branch_id: str) -> bool:
+    """Holds a branch until the transaction ends: no revision of it comes between, and nobody else writes what is
+    derived from it. False for one that is gone."""
+    return tx.one(f"SELECT 1 FROM branches WHERE id = :id{tx.for_update}", id=branch_id) is not None
+
+
 def revision_state(tx: Transaction, space_id: str, revision_id: str) -> State:
     """The state a revision of this space holds. Raises NotFound."""
     row = tx.one(

@@ -10,6 +10,7 @@ from ..content import (
     draw_blocks,
     expand,
     list_spaces_with_computed,
+    lock_branch,
     main_state,
     on_dependency_change,
 )
@@ -59,6 +60,9 @@ def index_computed_pages(context: Context, space_id: str) -> None:
             if page.kind in INDEXED:
                 prepared.add(page_text(tx, space_id, page, _document(tx, space_id, page)))
     with context.db.write() as tx:
+        # What was computed from a revision before the last one is indexed again: that revision had it ordered.
+        if not lock_branch(tx, state.layers[0].branch_id):
+            return
         lost = store.remove_pages(tx, space_id, store.list_computed(tx, space_id))
         gained = store.add_pages(tx, space_id, prepared.pages(), computed=True)
         store.count_words(tx, space_id, gained, lost)
