@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -50,17 +51,24 @@ IMPURE = {"os", "time", "random", "secrets", "socket", "sqlite3", "subprocess", 
 """What core may not import: no input or output, no clock, no chance."""
 
 
+@cache
+def syntax_of(path: Path) -> ast.Module:
+    """The syntax tree of a file, which many of these tests walk through."""
+    return ast.parse(path.read_text())
+
+
 def _name(path: Path) -> str:
     """The package or module directly in octavo that a file belongs to."""
     return path.relative_to(SRC).parts[0].removesuffix(".py")
 
 
+@cache
 def _imports(path: Path) -> list[tuple[int, tuple[str, ...]]]:
     """What a file imports from octavo: (line, the parts of the module, ``octavo`` left out)."""
     here = ("octavo", *path.relative_to(SRC).with_suffix("").parts)
     package = here[:-1]
     found = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(syntax_of(path)):
         if isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else ()
             module = (*base, *(node.module.split(".") if node.module else ()))
@@ -205,7 +213,7 @@ def test_routes_decide_nothing() -> None:
         if path.name.endswith("routes.py"):
             imported = {
                 alias.name
-                for node in ast.walk(ast.parse(path.read_text()))
+                for node in ast.walk(syntax_of(path))
                 if isinstance(node, ast.ImportFrom)
                 for alias in node.names
             }
@@ -217,7 +225,7 @@ def test_routes_decide_nothing() -> None:
 def test_core_is_pure() -> None:
     wrong = []
     for path in sorted((SRC / "core").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(syntax_of(path)):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and not node.level:
                 names = [node.module or ""]
@@ -242,7 +250,7 @@ def test_jobs_say_for_whom_they_are_done() -> None:
     for path in FILES:
         if _name(path) in ("kit", "identity"):
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(syntax_of(path)):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("enqueue", "jobs.enqueue"):
                 if "organization" not in {keyword.arg for keyword in node.keywords}:
                     wrong.append(f"{path.relative_to(SRC)}:{node.lineno}")
@@ -260,7 +268,7 @@ def test_proofs_are_made_where_things_are_entered() -> None:
         made = set() if path.name == "entering.py" else set(proofs)
         if where not in ("access/tokens.py", "access/reach.py"):
             made.add("Actor")
-        tree = ast.parse(path.read_text())
+        tree = syntax_of(path)
         made -= {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in made:
@@ -295,7 +303,7 @@ def test_what_is_imported_is_declared_and_the_other_way_round() -> None:
     distributions = packages_distributions()
     imported: dict[str, set[str]] = {}
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(syntax_of(path)):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and not node.level and node.module:
                 names = [node.module]

@@ -8,6 +8,8 @@ import socket
 import sqlite3
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -86,16 +88,15 @@ def test_a_vanished_database_is_told_and_comes_back(relayed: tuple[Relay, str], 
         token = (data / "admin-token").read_text().strip()
         headers = {"authorization": f"Bearer {token}"}
         relay.cut()
-        asked = [
-            httpx.get(f"{served.url}/v1/user", headers=headers, timeout=60),
-            httpx.post(f"{served.url}/v1/orgs", headers=headers, json={"title": "Not kept"}, timeout=60),
-            httpx.post(
-                f"{served.url}/v1/sign-in",
-                json={"email": "admin@octavo.local", "password": PASSWORD},
-                timeout=60,
-            ),
-            httpx.get(f"{served.url}/readyz", timeout=60),
+        signing_in = {"email": "admin@octavo.local", "password": PASSWORD}
+        requests = [
+            partial(httpx.get, f"{served.url}/v1/user", headers=headers),
+            partial(httpx.post, f"{served.url}/v1/orgs", headers=headers, json={"title": "Not kept"}),
+            partial(httpx.post, f"{served.url}/v1/sign-in", json=signing_in),
+            partial(httpx.get, f"{served.url}/readyz"),
         ]
+        with ThreadPoolExecutor(len(requests)) as pool:
+            asked = list(pool.map(lambda request: request(timeout=60), requests))
         assert [answer.status_code for answer in asked] == [503] * 4
         assert all(int(answer.headers["retry-after"]) > 0 for answer in asked)
         assert "database" in asked[-1].text

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from octavo.deliveries import delivering, store
+from octavo.integrations import delivering as scripts
 from octavo.kit.clock import now
 from octavo.kit.worker import Worker
 
@@ -157,7 +160,8 @@ def test_a_script_that_refuses_an_event_is_not_asked_again(world):
         assert tx.value("SELECT count(*) FROM jobs WHERE kind = 'deliverEvents'") == 0
 
 
-def test_one_that_hangs_delays_nobody_else(world, clock):
+def test_one_that_hangs_delays_nobody_else(world, clock, monkeypatch):
+    monkeypatch.setattr(scripts, "invoke", partial(scripts.invoke, seconds=4))
     clock.set(now() + 1000)
     publish(world, "hangs", script=ECHO % "for (;;) {}", scopes=["space:content:read"])
     install(world, "hangs")
