@@ -11,6 +11,7 @@ or scripts, and everything is readable without JavaScript.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from urllib.parse import quote, unquote, urlsplit
 
 from markupsafe import Markup, escape
@@ -147,8 +148,15 @@ def render(document: Document, context: Context | None = None) -> Html:
     return Html(Markup("".join(renderer.out)), tuple(renderer.outline), renderer.updates)  # noqa: S704
 
 
+@lru_cache(maxsize=256)
+def _bare(name: str) -> Markup:
+    return Markup(f"<{name}>")  # noqa: S704
+
+
 def _tag(name: str, **attributes: object) -> Markup:
     """An opening tag. ``class_`` is class, ``_`` in other names is ``-``; None and False leave one out."""
+    if not attributes:
+        return _bare(name)
     out = [name]
     for key, value in attributes.items():
         if value is None or value is False:
@@ -158,6 +166,7 @@ def _tag(name: str, **attributes: object) -> Markup:
     return Markup(f"<{' '.join(out)}>")  # noqa: S704
 
 
+@lru_cache(maxsize=256)
 def _end(name: str) -> Markup:
     return Markup(f"</{name}>")  # noqa: S704
 

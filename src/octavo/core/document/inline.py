@@ -16,7 +16,7 @@ from markdown_it.token import Token
 from rich.emoji import Emoji, NoEmoji
 
 from .markdown import safe_url
-from .nodes import Block, Data, Fragment, Inline, Leaf, Mark, Text
+from .nodes import NO_MARKS, Block, Data, Fragment, Inline, Leaf, Mark, Text
 from .schema import COLORS
 
 Inlines = list[Text | Inline]
@@ -232,7 +232,7 @@ class _Builder:
     def text(self, text: str) -> None:
         if not text:
             return
-        marks = self.marks[:]
+        marks = self.marks[:] if self.marks else NO_MARKS
         if self.out and isinstance(last := self.out[-1], Text):
             leaf = last.leaves[-1]
             if leaf.marks == marks:
@@ -421,7 +421,7 @@ def _annotate(build: _Builder, token: Token) -> None:
     fragment = Fragment(label, body or [Block("paragraph")], "annotation-body")
     last = build.out[-1] if build.out else None
     if isinstance(last, Inline) and last.type == "annotation" and not last.fragments:
-        last.fragments.append(fragment)
+        last.fragments = [fragment]
         return
     build.add(Inline("annotation", {}, [], [fragment]))
 

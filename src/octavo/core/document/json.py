@@ -359,7 +359,7 @@ def _check(block: Block, path: str) -> None:
         title = next(f for f in block.fragments if f.fragment == "expandable-title")
         if len(title.nodes) != 1 or title.nodes[0].type != "paragraph":
             raise DocumentError(f"{path}.fragments: expected one paragraph in expandable-title")
-        block.fragments.sort(key=lambda fragment: fragment.fragment, reverse=True)
+        block.fragments = sorted(block.fragments, key=lambda fragment: fragment.fragment, reverse=True)
     elif block.type in ("image", "file", "embed"):
         for at, fragment in enumerate(block.fragments):
             if fragment.fragment != "caption" or any(n.type != "paragraph" for n in fragment.nodes):

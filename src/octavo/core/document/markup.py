@@ -245,7 +245,7 @@ def paragraph(nodes: Sequence[Text | Inline], **data: str) -> Block:
         image = Block("image", dict(node.data))  # type: ignore[union-attr]
         if caption := image.data.pop("caption", None):
             words = Block("paragraph", {}, [Text([Leaf(caption)])])
-            image.fragments.append(Fragment("caption", [words], "caption"))
+            image.fragments = [Fragment("caption", [words], "caption")]
         images.nodes.append(image)
     if side := _IMAGE_SIDES.get(data.get("align", "")):
         images.data["align"] = side
@@ -377,7 +377,7 @@ def _figure(el: Element, footnote: Footnote | None) -> list[Block] | None:
         if said is None or len(said) > 1 or any(block.type != "paragraph" for block in said):
             return _wrapper(el, footnote)
         if said:
-            image.fragments.append(Fragment("caption", list(said), "caption"))
+            image.fragments = [Fragment("caption", list(said), "caption")]
     images = Block("images", {}, [image])
     _images_data(images, el.attrs)
     return [images]
@@ -600,16 +600,17 @@ def _table(el: Element, footnote: Footnote | None) -> list[Block] | None:
     data: Data = {"view": view, "records": {}, "definition": {column["id"]: column for column in columns}}
     if "data-full-width" in rest:
         data["fullWidth"] = rest.pop("data-full-width") != "false"
-    block = Block("table", data, [], [])
+    cells: list[Fragment] = []
+    block = Block("table", data, [], cells)
     for number, row in enumerate(body, 1):
         values: Data = {}
         for column, td in zip(columns, row, strict=False):
-            value = _value(block, column, td, number, footnote)
+            value = _value(cells, column, td, number, footnote)
             if value is not None:
                 values[column["id"]] = value
         for column in columns[len(row) :]:
             if column["type"] == "text":
-                values[column["id"]] = text_cell(block, column["id"], number, [Block("paragraph")])
+                values[column["id"]] = text_cell(cells, column["id"], number, [Block("paragraph")])
         data["records"][f"r{number}"] = {"orderIndex": order_index(number), "values": values}
     if rest:
         data["attributes"] = rest
@@ -701,13 +702,13 @@ def _links(cell: Element) -> list[Element]:
     return found
 
 
-def _value(block: Block, column: Data, cell: Element, number: int, footnote: Footnote | None) -> Any:
+def _value(cells: list[Fragment], column: Data, cell: Element, number: int, footnote: Footnote | None) -> Any:
     kind = column["type"]
     if kind == "text":
         inner = _blocks(cell.kids, footnote)
         if inner is None:
             inner = [Block("paragraph", {}, list(inline_html(cell.kids, footnote)))]
-        return text_cell(block, column["id"], number, list(inner) or [Block("paragraph")])
+        return text_cell(cells, column["id"], number, list(inner) or [Block("paragraph")])
     said = plain(inline_html(cell.kids, None)).strip()
     if kind == "checkbox":
         return said.lower() in _TRUE
@@ -742,10 +743,10 @@ def _number(said: str) -> int | float | None:
     return float(said) if "." in said else int(said)
 
 
-def text_cell(block: Block, column: str, number: int, nodes: list[Block]) -> str:
-    """Put a cell's blocks into the table and answer the fragment's name, which is the cell's value."""
+def text_cell(cells: list[Fragment], column: str, number: int, nodes: list[Block]) -> str:
+    """Put a cell's blocks into the fragments of a table and answer the fragment's name, which is the cell's value."""
     name = f"r{number}{column}"
-    block.fragments.append(Fragment(name, nodes, "cell"))
+    cells.append(Fragment(name, nodes, "cell"))
     return name
 
 

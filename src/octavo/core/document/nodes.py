@@ -9,10 +9,10 @@ process.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 Data = dict[str, Any]
 
@@ -24,9 +24,14 @@ class Mark(Struct, frozen=True, gc=False):
     data: Data | None = None
 
 
+# Most nodes have none: one empty list for all of them, which the type keeps from being changed.
+NO_MARKS: Sequence[Mark] = []
+NO_FRAGMENTS: Sequence[Fragment] = []
+
+
 class Leaf(Struct, gc=False):
     text: str
-    marks: list[Mark] = []
+    marks: Sequence[Mark] = field(default_factory=lambda: NO_MARKS)
 
 
 class Text(Struct, gc=False, tag_field="object", tag="text"):
@@ -40,7 +45,7 @@ class Inline(Struct, gc=False, tag_field="object", tag="inline"):
     type: str
     data: Data = {}
     nodes: list[Text | Inline] = []
-    fragments: list[Fragment] = []
+    fragments: Sequence[Fragment] = field(default_factory=lambda: NO_FRAGMENTS)
     key: str | None = None
 
 
@@ -60,7 +65,7 @@ class Block(Struct, gc=False, tag_field="object", tag="block"):
     type: str
     data: Data = {}
     nodes: list[Block | Inline | Text] = []
-    fragments: list[Fragment] = []
+    fragments: Sequence[Fragment] = field(default_factory=lambda: NO_FRAGMENTS)
     key: str | None = None
     source: str | None = None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from array import array
 from collections.abc import Callable
 from typing import Any
 
@@ -36,8 +37,8 @@ class Lines(Struct):
     """Normalized Markdown and where each of its lines is in the source (line end excluded)."""
 
     text: str
-    begins: list[int]
-    ends: list[int]
+    begins: array[int]
+    ends: array[int]
 
 
 def lines_of(source: str) -> Lines:
@@ -45,8 +46,7 @@ def lines_of(source: str) -> Lines:
     its line gets a line of its own."""
     at = 1 if source.startswith("\ufeff") else 0
     texts: list[str] = []
-    begins: list[int] = []
-    ends: list[int] = []
+    begins, ends = array("Q"), array("Q")
     if "\r" in source:
         for match in _LINE.finditer(source, at):
             texts.append(match[1])
@@ -67,9 +67,9 @@ def lines_of(source: str) -> Lines:
 
 
 def _split_lines(
-    texts: list[str], begins: list[int], ends: list[int]
-) -> tuple[list[str], list[int], list[int]]:
-    out: tuple[list[str], list[int], list[int]] = ([], [], [])
+    texts: list[str], begins: array[int], ends: array[int]
+) -> tuple[list[str], array[int], array[int]]:
+    out: tuple[list[str], array[int], array[int]] = ([], array("Q"), array("Q"))
     fence = ""
     for text, begin, end in zip(texts, begins, ends, strict=True):
         found = _FENCE.match(text)
@@ -138,13 +138,13 @@ _READ = Token("", "", 0)
 
 
 class _Frame(Struct):
-    """A block being filled: what closes it, its children with their first and last line."""
+    """A block being filled: what closes it, and its children."""
 
     kind: str
     line: int
     token: Token
     index: int
-    children: list[tuple[Block, int, int]]
+    children: list[Block]
 
 
 class _Reader:
@@ -158,6 +158,8 @@ class _Reader:
         self.env["footnotes"] = self.notes
         self.pairs = _pair(self.tokens)
         self.stack = [_Frame("root", 0, _READ, -1, [])]
+        # The first line of each block of the page, and the one behind its last.
+        self.starts, self.ends = array("Q"), array("Q")
         self.tags = 0
 
     def footnote(self, label: str) -> list[Block]:
@@ -179,9 +181,12 @@ class _Reader:
         return markup.cell_blocks(parse_inline(text, self.env), self.footnote)
 
     def add(self, block: Block, start: int, end: int) -> None:
-        self.stack[-1].children.append((block, start, end))
+        if len(self.stack) == 1:
+            self.starts.append(start)
+            self.ends.append(end)
+        self.stack[-1].children.append(block)
 
-    def run(self) -> list[tuple[Block, int, int]]:
+    def run(self) -> list[Block]:
         tokens, index = self.tokens, 0
         while index < len(tokens):
             token, tokens[index] = tokens[index], _READ  # They are larger than what is made of them.
@@ -258,35 +263,33 @@ class _Reader:
         ]
         names = [column["id"] for column in columns]
         records: Data = {}
-        block = Block(
-            "table",
-            {
-                "view": {"type": "grid", "columns": names, "hideHeader": False},
-                "records": records,
-                "definition": dict(zip(names, columns, strict=True)),
-            },
-        )
+        cells: list[Fragment] = []
+        data: Data = {
+            "view": {"type": "grid", "columns": names, "hideHeader": False},
+            "records": records,
+            "definition": dict(zip(names, columns, strict=True)),
+        }
         for number, row in enumerate(token.meta["rows"], 1):
             values = {
-                name: markup.text_cell(block, name, number, self.cell(text))
+                name: markup.text_cell(cells, name, number, self.cell(text))
                 for name, text in zip(names, row, strict=True)
             }
             records[f"r{number}"] = {"orderIndex": markup.order_index(number), "values": values}
-        self.add(block, start, end)
+        self.add(Block("table", data, [], cells), start, end)
 
     def push(self, token: Token, index: int) -> None:
         self.stack.append(_Frame(token.type, (token.map or (0, 0))[0], token, index, []))
 
     def item(self, token: Token, index: int) -> None:
         frame = self.stack.pop()
-        block = Block("list-item", {}, [child[0] for child in frame.children] or [Block("paragraph")])
+        block = Block("list-item", {}, list(frame.children) or [Block("paragraph")])
         if "checked" in frame.token.meta:
             block.data["checked"] = frame.token.meta["checked"]
         self.add(block, *(frame.token.map or (0, 0)))
 
     def end_list(self, token: Token, index: int) -> None:
         frame = self.stack.pop()
-        items = [child[0] for child in frame.children]
+        items = frame.children
         data: Data = {}
         if any("checked" in item.data for item in items):
             kind = "list-tasks"
@@ -300,9 +303,7 @@ class _Reader:
 
     def quote(self, token: Token, index: int) -> None:
         frame = self.stack.pop()
-        self.add(
-            Block("blockquote", {}, [child[0] for child in frame.children]), *(frame.token.map or (0, 0))
-        )
+        self.add(Block("blockquote", {}, list(frame.children)), *(frame.token.map or (0, 0)))
 
     def tag(self, token: Token, index: int) -> None:
         """A tag or element line: opens a frame, closes one, or stands for itself."""
@@ -340,7 +341,7 @@ class _Reader:
 
     def finish(self, frame: _Frame, end: Token) -> Block:
         """The block of a tag or element whose end was found."""
-        inner = [child[0] for child in frame.children]
+        inner = frame.children
         block: Block | None = None
         if frame.token.type == "element":
             if frame.token.tag == "details":
@@ -393,7 +394,8 @@ def read(markdown: str) -> Document:
     gaps: list[str] = []
     known: dict[str, str] = {}  # Most gaps are one blank line, held once for all of them.
     at = 0
-    for block, start, end in _Reader(lines).run():
+    reader = _Reader(lines)
+    for block, start, end in zip(reader.run(), reader.starts, reader.ends, strict=True):
         begin = lines.begins[start]
         end = min(end, len(lines.begins))
         while end > start + 1 and lines.begins[end - 1] == lines.ends[end - 1]:
@@ -433,7 +435,7 @@ def unpaired_tags(markdown: str) -> list[tuple[int, str]]:
 
 def read_blocks(markdown: str) -> list[Block]:
     """The blocks of a piece of Markdown, without sources."""
-    return [block for block, _, _ in _Reader(lines_of(markdown)).run()]
+    return _Reader(lines_of(markdown)).run()
 
 
 def read_inlines(markdown: str) -> Inlines:
@@ -653,12 +655,12 @@ def _api(kind: str) -> Callable[[_Reader, Token, list[Block], str], Block]:
 def _caption(block: Block, inner: list[Block], attributes_caption: str | None = None) -> Block | None:
     """Give the block the caption inside its tags."""
     if len(inner) == 1 and inner[0].type == "paragraph":
-        block.fragments.append(Fragment("caption", list(inner), "caption"))
+        block.fragments = [Fragment("caption", list(inner), "caption")]
     elif inner:
         return None
     elif attributes_caption:
         text = Block("paragraph", {}, [Text([Leaf(attributes_caption)])])
-        block.fragments.append(Fragment("caption", [text], "caption"))
+        block.fragments = [Fragment("caption", [text], "caption")]
     return block
 
 
