@@ -157,7 +157,7 @@ def test_bad_front_matter_names_path_and_line(world, tmp_path):
     assert problem.line > 1
 
 
-@pytest.mark.parametrize("name", ["elsa-guides", "phantasma-phoenix"])
+@pytest.mark.parametrize("name", ["elsa-guides", pytest.param("phantasma-phoenix", marks=pytest.mark.slow)])
 def test_corpora_come_back_byte_for_byte(world, corpora, tmp_path, name):
     outcome = bring_in(world, corpora / name)
     export_space(world.context, outcome.space, tmp_path / "out")

@@ -104,8 +104,7 @@ def grow(world: World) -> None:
 
 
 def connections(world: World) -> list[sqlite3.Connection]:
-    found: list[sqlite3.Connection] = world.context.db._all  # type: ignore[attr-defined]
-    return found
+    return list(world.context.db._all)  # type: ignore[attr-defined]
 
 
 def count_steps(world: World, operation: Operation) -> int:

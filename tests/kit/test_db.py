@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import threading
 
 from octavo.kit.databases import open_database
@@ -57,3 +58,20 @@ def test_generation_of_an_open_read_is_the_one_of_its_snapshot(database):
         assert tx.value("SELECT COUNT(*) FROM secrets") == 0
         assert database.generation() == first
     assert database.generation() > first
+
+
+def test_a_thread_that_ends_leaves_no_connection(sqlite_template, tmp_path):
+    database = open_database(f"sqlite:///{shutil.copy(sqlite_template, tmp_path / 'octavo.db')}")
+
+    def read() -> None:
+        with database.read() as tx:
+            tx.one("SELECT 1")
+
+    read()
+    before = len(database._all)
+    for _ in range(5):
+        thread = threading.Thread(target=read)
+        thread.start()
+        thread.join()
+    assert len(database._all) == before
+    database.close()

@@ -8,7 +8,8 @@ from octavo.kit.operation import TABLE
 from world import URL, World
 
 
-def test_every_operation_is_in_the_reference(world: World) -> None:
+def test_every_operation_is_in_the_reference(sqlite_world: World) -> None:
+    world = sqlite_world
     first = world.call("nobody", "GET", f"{URL}/docs")
     assert first.status_code == 200 and first.headers["content-type"].startswith("text/html")
     assert "default-src 'none'" in first.headers["content-security-policy"]
@@ -24,6 +25,7 @@ def test_every_operation_is_in_the_reference(world: World) -> None:
     assert script is not None and world.call("nobody", "GET", URL + script[1]).status_code == 200
 
 
-def test_what_is_not_there_is_not_found(world: World) -> None:
+def test_what_is_not_there_is_not_found(sqlite_world: World) -> None:
+    world = sqlite_world
     assert world.call("nobody", "GET", f"{URL}/docs/nothing").status_code == 404
     assert world.call("nobody", "GET", f"{URL}/~assets/nothing.js").status_code == 404

@@ -15,6 +15,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Literal, Protocol
+from weakref import WeakSet
 
 from ..errors import OutOfReach
 from .private_files import close_file
@@ -213,6 +214,10 @@ class _SqliteTransaction(Transaction):
         self._connection.execute(statement)
 
 
+class _Connection(sqlite3.Connection):
+    """Can be referred to weakly: it closes with the thread that it was opened for."""
+
+
 class SqliteDatabase(Database):
     engine: Engine = "sqlite"
     row_errors = (sqlite3.IntegrityError, sqlite3.DataError, OverflowError)
@@ -226,15 +231,17 @@ class SqliteDatabase(Database):
             close_file(Path(path + suffix))
         self._local = threading.local()
         self._write_lock = threading.RLock()
-        self._all: list[sqlite3.Connection] = []
+        self._all: WeakSet[_Connection] = WeakSet()
         self._writer = self._connect()
         self._writer.execute(f"PRAGMA busy_timeout={TURN_SECONDS * 1000:.0f}")
         # data_version counts differ between connections: one of them counts for all threads.
         self._watcher = self._connect()
         self._watcher_lock = threading.Lock()
 
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=60)
+    def _connect(self) -> _Connection:
+        connection = sqlite3.connect(
+            self._path, isolation_level=None, check_same_thread=False, timeout=60, factory=_Connection
+        )
         for pragma in (
             "journal_mode=WAL",
             "synchronous=FULL",
@@ -246,7 +253,7 @@ class SqliteDatabase(Database):
         ):
             connection.execute(f"PRAGMA {pragma}")
         with self._write_lock:
-            self._all.append(connection)
+            self._all.add(connection)
         return connection
 
     def _reader(self) -> Any:
