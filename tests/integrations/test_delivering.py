@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from octavo.deliveries import delivering, store
-from octavo.integrations import delivering as to_scripts
+from octavo.integrations import delivering as scripts
 from octavo.kit.clock import now
 from octavo.kit.worker import Worker
 
@@ -161,7 +161,7 @@ def test_a_script_that_refuses_an_event_is_not_asked_again(world):
 
 
 def test_one_that_hangs_delays_nobody_else(world, clock, monkeypatch):
-    monkeypatch.setattr(to_scripts, "invoke", partial(to_scripts.invoke, seconds=4))
+    monkeypatch.setattr(scripts, "invoke", partial(scripts.invoke, seconds=4))
     clock.set(now() + 1000)
     publish(world, "hangs", script=ECHO % "for (;;) {}", scopes=["space:content:read"])
     install(world, "hangs")
