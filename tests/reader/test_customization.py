@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import re
+import struct
 import types
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 from urllib.parse import urlsplit
 
+import brotli
 import msgspec
 import pytest
 from msgspec import Struct
@@ -399,3 +401,45 @@ def test_a_page_that_is_not_there_suggests_others(site):
     answer = site.visitor.get(f"{site.base}old/visitor-tokens")
     assert answer.status_code == 404
     assert f'<a href="{site.base}visitor-tokens">' in answer.text.partition("perhaps")[2]
+
+
+def font_tables(data: bytes) -> dict[str, bytes]:
+    """The tables ``head`` and ``hhea`` of a WOFF2 file."""
+    count, compressed = struct.unpack_from(">H", data, 12)[0], struct.unpack_from(">I", data, 20)[0]
+    at, sizes = 48, []
+
+    def number() -> int:
+        nonlocal at
+        value = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value = value << 7 | byte & 0x7F
+            if byte < 0x80:
+                return value
+
+    for _ in range(count):
+        flags = data[at]
+        at += 1
+        name = {1: "head", 2: "hhea", 10: "glyf", 11: "loca"}.get(flags & 0x3F, "")
+        at += 4 if flags & 0x3F == 0x3F else 0
+        size = number()
+        # Outlines are transformed unless they say not to be, everything else only if it says so.
+        if (flags >> 6 == 0) if name in ("glyf", "loca") else flags >> 6:
+            size = number()
+        sizes.append((name, size))
+    content, found = brotli.decompress(data[at : at + compressed]), {}
+    for name, size in sizes:
+        found[name], content = content[:size], content[size:]
+    return found
+
+
+@pytest.mark.parametrize("name", fonts.FONTS)
+def test_what_is_in_the_place_of_a_font_is_as_high(name):
+    font = fonts.FONTS[name]
+    tables = font_tables(fonts.read_font(fonts.first_file(font)))
+    units = struct.unpack_from(">H", tables["head"], 18)[0]
+    ascent, descent, gap = struct.unpack_from(">hhh", tables["hhea"], 4)
+    size = font.metrics[0] / 100
+    heights = [100 * value / units / size for value in (ascent, -descent, gap)]
+    assert heights == pytest.approx(font.metrics[1:], abs=0.02)

@@ -24,8 +24,8 @@ _Color = tuple[str, str]
 
 
 class Look(Struct, frozen=True):
-    """How the pages of one space of a site look. ``customization`` is None
-    where nobody set one: then the visitor's system chooses between light and dark."""
+    """How the pages of one space of a site look. ``locale`` is the language of
+    the interface, ``language`` that of the text. ``theme`` is system where nobody customized the site."""
 
     customization: Customization
     locale: str
