@@ -39,7 +39,7 @@ LOOKS = {
 
 
 class Manual:
-    """The manual as a site with sections in a group, a variant in another language, and a look."""
+    """The manual as a site with a group of sections, and a variant in another language."""
 
     def __init__(self, served, token):
         self.api = httpx.Client(
@@ -50,13 +50,15 @@ class Manual:
         self.path = f"/orgs/{org}/sites/{site['id']}"
         self.base = site["urls"]["published"].rstrip("/") + "/"
         self.reference = f"{served.url}/docs/sites"
-        shown = self.call("GET", f"{self.path}/site-spaces")["items"][0]["space"]["id"]
-        group = self.call("POST", f"{self.path}/section-groups", {"title": "More"})["id"]
+        sections = []
         for title in ("Guides", "Cookbook"):
             space = self.call("POST", f"/orgs/{org}/spaces", {"title": title})["id"]
-            body = {"spaceId": space, "title": title, "sectionGroupId": group}
-            self.call("POST", f"{self.path}/sections", body)
-        del shown
+            section = self.call("POST", f"{self.path}/sections", {"spaceId": space, "title": title})
+            sections.append(section["id"])
+        self.call("POST", f"{self.path}/section-groups", {"title": "More", "sections": sections})
+        shown = self.call("GET", f"{self.path}/sections")["items"][0]["id"]
+        space = self.call("POST", f"/orgs/{org}/spaces", {"title": "Deutsch", "language": "de"})["id"]
+        self.call("POST", f"{self.path}/site-spaces", {"spaceId": space, "sectionId": shown})
 
     def call(self, method, path, body=None):
         answer = self.api.request(method, path, json=body)
