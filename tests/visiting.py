@@ -16,9 +16,16 @@ class Visitor:
         self._app = reader_edge(context)
 
     def get(self, path: str, params: dict[str, str] | None = None, **headers: Any) -> httpx.Response:
+        return self._ask("GET", path, params=params, headers=headers)
+
+    def post(self, path: str, form: dict[str, str], **headers: Any) -> httpx.Response:
+        """Posts a form as a browser does."""
+        return self._ask("POST", path, data=form, headers=headers)
+
+    def _ask(self, method: str, path: str, **options: Any) -> httpx.Response:
         async def ask() -> httpx.Response:
             transport = httpx.ASGITransport(app=self._app)  # type: ignore[arg-type]
             async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
-                return await client.get(path, params=params, headers=headers)
+                return await client.request(method, path, **options)
 
         return asyncio.run(ask())

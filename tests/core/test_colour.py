@@ -16,18 +16,20 @@ from octavo.core.colour import (
 )
 
 HEX = st.integers(0, 0xFFFFFF).map(lambda n: f"#{n:06x}")
+PAIR = st.tuples(HEX, HEX)
 SURFACES = ("bg", "raised", "sunken", "hover")
 TEXTS = ("text strong muted primary info success warning danger green blue red orange yellow purple").split()
 
 
 @settings(max_examples=60, deadline=None)
-@given(HEX, st.none() | HEX, st.none() | HEX)
-def test_texts_keep_their_contrast_in_both_themes(primary, dark, tint):
-    found = theme(primary, dark, tint)
+@given(PAIR, st.none() | PAIR, PAIR, st.booleans())
+def test_texts_keep_their_contrast_in_both_themes(primary, tint, named, match):
+    found = theme(primary, tint=tint, semantic=dict.fromkeys(("info", "danger"), named), match=match)
     for side in (found.light, found.dark):
         for text in TEXTS:
             for surface in SURFACES:
                 assert contrast(side[text], side[surface]) >= 4.5, (text, surface)
+            assert contrast(side[text], side["primary-soft"]) >= 4.5 or f"{text}-soft" in side, text
             if f"{text}-soft" in side:
                 assert contrast(side[text], side[f"{text}-soft"]) >= 4.5, text
         assert contrast(side["on-fill"], side["fill"]) >= 4.5
@@ -77,12 +79,12 @@ def test_colours_outside_of_srgb_lose_chroma_only():
 @pytest.mark.parametrize("text", ["", "red", "#12", "#1234567", "url(x)", "#fff;}body{display:none", "#ggg"])
 def test_what_is_no_colour_falls_back(text):
     assert parse_hex(text) is None
-    assert theme(text).css() == theme(DEFAULT_PRIMARY).css()
+    assert theme((text, text)).css() == theme(DEFAULT_PRIMARY).css()
 
 
 def test_css_names_every_token_once_for_both_themes():
-    css = theme("#0a7").css()
+    css = theme(("#0a7", "#0a7")).css()
     assert css.startswith(":root{--bg:light-dark(oklch(") and css.endswith("}")
     names = [part.split(":")[0] for part in css[6:-1].split(";") if part]
-    assert len(names) == len(set(names)) == len(theme("#0a7").dark)
+    assert len(names) == len(set(names)) == len(theme(("#0a7", "#0a7")).dark)
     assert "<" not in css

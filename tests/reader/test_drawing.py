@@ -22,6 +22,7 @@ from octavo.reader.views import (
     NavItem,
     PageView,
     Part,
+    Picture,
     SearchAnswer,
     SearchHit,
     SectionHit,
@@ -39,7 +40,7 @@ def site(words: str = "Docs") -> SiteView:
         home="/",
         base="/",
         assets="/~assets",
-        theme_css=theme("#0a7").css(),
+        theme_css=theme(("#0a7", "#0a7")).css(),
         sections=(
             Tab(title=words, href="/", current=True),
             Tab(title=words, children=(Tab(title=words, href="/c"),)),
@@ -51,12 +52,11 @@ def site(words: str = "Docs") -> SiteView:
         links=(Link(title=words, href="/a"), Link(title=words, children=(Link(title=words, href="/b"),))),
         search="/~search",
         search_json="/~search.json",
-        announcement=Announcement(message=words, key=words, href="/n", link_title=words),
-        footer_links=(
-            Link(title=words, href="/f"),
-            Link(title=words, children=(Link(title=words, href="/g"),)),
-        ),
+        announcement=Announcement(message=words, key=words, link=Link(title=words, href="/n")),
+        footer_links=(Link(title=words, children=(Link(title=words, href="/g"),)),),
+        footer_logo=Picture(light="/l.png", dark="/d.png"),
         copyright=words,
+        emoji=words,
     )
 
 
@@ -81,6 +81,9 @@ def page(words: str = "Title") -> PageView:
         canonical="https://x.example/p",
         markdown="/p.md",
         edit="https://git.example/p",
+        mcp=words,
+        printed=True,
+        assistants=(Link(title=words, href="https://assistant.example/", external=True),),
         feedback=Feedback(action="/~feedback", page=words),
     )
 
@@ -94,7 +97,7 @@ ANSWER = SearchAnswer(
 def every_page(words: str) -> list[str]:
     shown = site(words)
     nothing = SearchAnswer(query=words, suggestions=(words,))
-    message = MessageView(title=words, text=words, reference=words)
+    message = MessageView(title=words, text=words, reference=words, suggestions=ANSWER.hits)
     return [
         drawing.draw_page(shown, page(words)),
         drawing.draw_search(shown, ANSWER, page(words).nav),
@@ -110,14 +113,15 @@ def every_page(words: str) -> list[str]:
 def test_no_text_becomes_markup(html):
     assert "<script>alert" not in html and '"><script' not in html
     assert "{{ 7*7 }}" in html or "7*7" not in html
-    assert html.count("<script") == 2  # the theme snippet and our own file
+    # The theme snippet where one can choose, the rules for fetching ahead, our own file.
+    assert html.count("<script") == 2 + ("data-theme-toggle" in html)
 
 
 @pytest.mark.parametrize("html", every_page("Words"), ids=range(7))
 def test_nothing_inline_but_what_the_policy_lets_through(html):
     assert not re.search(r"<[^>]+\s(on\w+|style)=", html)
     policy = drawing.content_security_policy(site().theme_css)
-    for inline in re.findall(r"<script>(.*?)</script>|<style>(.*?)</style>", html, re.DOTALL):
+    for inline in re.findall(r"<script[^>]*>(.+?)</script>|<style>(.*?)</style>", html, re.DOTALL):
         text = "".join(inline)
         assert b64encode(hashlib.sha256(text.encode()).digest()).decode() in policy
     assert "unsafe" not in policy and "default-src 'none'" in policy and "base-uri 'none'" in policy

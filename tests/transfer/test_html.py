@@ -108,7 +108,7 @@ def test_a_page_that_octavo_published_comes_back_without_its_chrome():
         title="Page", body=render(read(SOURCE)).body, outline=(Heading("end", "End", 2),), description="About it.",
         nav=(NavItem(title="Elsewhere", href="/b"),), crumbs=(Crumb(title="Above", href="/a"),), tags=("tagged",),
         previous=Crumb(title="Before", href="/b"), next=Crumb(title="After", href="/c"), updated="2026-01-01",
-        icon=Markup("<svg></svg>"), markdown="/page.md", pdf="/page.pdf", feedback=Feedback(action="/f", page="p"),
+        icon=Markup("<svg></svg>"), markdown="/page.md", printed=True, feedback=Feedback(action="/f", page="p"),
     )  # fmt: skip
     text = converted(drawing.draw_page(site, page).encode())
     assert text == (

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 
 from markupsafe import Markup
 from msgspec import Struct
 
 TEXT_CONTRAST = 4.5
-DEFAULT_PRIMARY = "#3056d3"
+Pair = tuple[str, str]
+"""A colour as ``#rgb`` or ``#rrggbb``, for the light side and for the dark one."""
+DEFAULT_PRIMARY: Pair = ("#3056d3", "#3056d3")
 _HEX = re.compile(r"#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 
 
@@ -113,37 +116,72 @@ def readable(colour: Oklch, *backgrounds: Oklch, ratio: float = TEXT_CONTRAST) -
 
 
 _SEMANTIC = {"info": "#2f6fd6", "success": "#1d8a4e", "warning": "#b7791f", "danger": "#cf3a3a"}
+_NEUTRAL = 0.03
+"""Below this chroma a colour is a grey."""
 _NAMED = {"green": 150.0, "blue": 255.0, "red": 25.0, "orange": 55.0, "yellow": 95.0, "purple": 305.0}
 
 
-def _side(dark: bool, primary: Oklch, tint: Oklch, semantic: dict[str, Oklch]) -> dict[str, Oklch]:
-    hue = tint.h
-    grey = min(tint.c, 0.012 if dark else 0.008)
+class Ground(Struct, frozen=True):
+    """What the neutral colours of one side are made of: their hue, the chroma of a surface, the lightness of the
+    page, and how much of the chroma the page itself takes (0 to 1)."""
+
+    hue: float
+    chroma: float
+    page: float
+    share: float
+
+
+def _ground(dark: bool, primary: Oklch, tint: Oklch | None, match: bool) -> Ground:
+    plain = 0.19 if dark else 1.0
+    if tint is None:
+        if match:
+            return Ground(primary.h, min(primary.c, 0.03 if dark else 0.02), 0.21 if dark else 0.975, 1.0)
+        return Ground(primary.h, min(primary.c, 0.012 if dark else 0.008), plain, 1.0 if dark else 0.0)
+    if tint.c < _NEUTRAL and (tint.l <= 0.32 if dark else tint.l >= 0.93):
+        # Nearly black or white: somebody chose the page itself.
+        return Ground(tint.h, tint.c, tint.l, 1.0)
+    chroma = min(tint.c, 0.03 if dark else 0.02)
+    if match:
+        return Ground(tint.h, chroma, 0.21 if dark else 0.975, 1.0)
+    return Ground(tint.h, chroma, 0.2 if dark else 0.99, 1.0 if dark else 0.4)
+
+
+def _side(
+    dark: bool, primary: Oklch, tint: Oklch | None, semantic: dict[str, Oklch], match: bool
+) -> dict[str, Oklch]:
+    ground = _ground(dark, primary, tint, match)
+    hue, grey, page = ground.hue, ground.chroma, ground.page
 
     def neutral(l: float, c: float = 1.0) -> Oklch:  # noqa: E741
-        return in_gamut(Oklch(l, grey * c, hue))
+        return in_gamut(Oklch(min(max(l, 0.0), 1.0), grey * c, hue))
 
     if dark:
         out = {
-            "bg": neutral(0.19), "raised": neutral(0.225), "sunken": neutral(0.165), "hover": neutral(0.26),
-            "line": neutral(0.29), "line-strong": neutral(0.38),
+            "bg": neutral(page, ground.share), "raised": neutral(page + 0.035), "sunken": neutral(page - 0.025),
+            "hover": neutral(page + 0.07), "line": neutral(page + 0.1), "line-strong": neutral(page + 0.19),
             "text": neutral(0.90), "strong": neutral(0.97), "muted": neutral(0.71, 1.4),
         }  # fmt: skip
     else:
+        share = 0.5 + ground.share / 2
         out = {
-            "bg": neutral(1.0, 0), "raised": neutral(0.984, 0.5), "sunken": neutral(0.967, 0.7), "hover": neutral(0.96, 0.8),
-            "line": neutral(0.922), "line-strong": neutral(0.85),
+            "bg": neutral(page, ground.share), "raised": neutral(page - 0.016, share),
+            "sunken": neutral(page - 0.033, 0.7 + 0.3 * ground.share), "hover": neutral(page - 0.04),
+            "line": neutral(page - 0.078), "line-strong": neutral(page - 0.15),
             "text": neutral(0.34, 2.0), "strong": neutral(0.21, 2.0), "muted": neutral(0.53, 2.0),
         }  # fmt: skip
-    surfaces = (out["bg"], out["raised"], out["sunken"], out["hover"])
-    for name in ("text", "muted"):
-        out[name] = readable(out[name], *surfaces)
+    edge_l, soft_l = (page + 0.18, page + 0.065) if dark else (page - 0.115, page - 0.032)
 
-    def family(name: str, base: Oklch, softness: float = 1.0) -> None:
-        soft = in_gamut(
-            Oklch(0.255 if dark else 0.968, min(base.c, 0.16) * (0.2 if dark else 0.11) * softness, base.h)
-        )
-        edge = in_gamut(Oklch(0.37 if dark else 0.885, min(base.c, 0.16) * (0.32 if dark else 0.28), base.h))
+    def soft_of(base: Oklch) -> Oklch:
+        return in_gamut(Oklch(soft_l, min(base.c, 0.16) * (0.2 if dark else 0.11), base.h))
+
+    surfaces = (out["bg"], out["raised"], out["sunken"], out["hover"])
+    # Words of every weight also lie on what is lit in the primary colour.
+    for name in ("text", "strong", "muted"):
+        out[name] = readable(out[name], *surfaces, soft_of(primary))
+
+    def family(name: str, base: Oklch) -> None:
+        soft = soft_of(base)
+        edge = in_gamut(Oklch(edge_l, min(base.c, 0.16) * (0.32 if dark else 0.28), base.h))
         start = Oklch(
             max(base.l, 0.72) if dark else min(base.l, 0.55), base.c * (0.85 if dark else 1), base.h
         )
@@ -191,20 +229,23 @@ class Theme(Struct, frozen=True):
 
 
 def theme(
-    primary: str = DEFAULT_PRIMARY,
-    primary_dark: str | None = None,
-    tint: str | None = None,
-    semantic: dict[str, str] | None = None,
+    primary: Pair = DEFAULT_PRIMARY,
+    *,
+    tint: Pair | None = None,
+    semantic: Mapping[str, Pair] | None = None,
+    match: bool = False,
 ) -> Theme:
-    """Both sides from hex colours. What is not a colour falls back to the default; ``tint`` gives the neutral
-    surfaces and texts their hue (the primary's if absent); ``semantic`` may name info, success, warning, danger.
-    """
-    light = parse_hex(primary) or parse_hex(DEFAULT_PRIMARY)
-    assert light is not None
-    dark = (parse_hex(primary_dark) if primary_dark else None) or light
-    hue = (parse_hex(tint) if tint else None) or light
-    named = {
-        name: parse_hex((semantic or {}).get(name, "")) or parse_hex(default) or light
-        for name, default in _SEMANTIC.items()
-    }
-    return Theme(_side(False, light, hue, named), _side(True, dark, hue, named))
+    """Both sides from hex colours. What is no colour falls back to the default. ``tint`` gives the neutral surfaces
+    and texts their hue (the primary's if absent), and is the page itself where it is nearly white or black;
+    ``semantic`` may name info, success, warning, danger; with ``match`` the page takes the primary's hue."""
+
+    def side(dark: bool) -> dict[str, Oklch]:
+        own = parse_hex(primary[dark]) or parse_hex(DEFAULT_PRIMARY[dark])
+        assert own is not None
+        named = {
+            name: parse_hex((semantic or {}).get(name, ("", ""))[dark]) or parse_hex(default) or own
+            for name, default in _SEMANTIC.items()
+        }
+        return _side(dark, own, parse_hex(tint[dark]) if tint else None, named, match)
+
+    return Theme(side(False), side(True))

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
-from ..core.colour import theme
 from ..core.document import Block, Document
 from ..core.document.html import Context, render
 from ..core.pages import slugify
@@ -21,6 +20,7 @@ from ..kit.highlighting import Highlighter
 from ..openapi import MANY, Description, Drawer
 from .app import ASSET_ROUTE
 from .drawing import content_security_policy, draw_page
+from .looks import read_look
 from .sites import ASSETS_PATH
 from .views import Crumb, Layout, Link, NavItem, PageView, SiteView
 
@@ -82,12 +82,15 @@ class _Pages:
             return self._made[name]
 
     def _make(self, name: str) -> Answer:
+        look = read_look(None, None, (), ASSETS_PATH)
         site = SiteView(
             title=self._description.title,
             home=self._home,
             base=f"{PATH}/",
             assets=ASSETS_PATH,
-            theme_css=theme().css(),
+            theme_css=look.theme_css,
+            look=look.classes,
+            font_file=look.font_file,
             links=self._links,
             no_index=True,
         )

@@ -25,6 +25,7 @@ from ..settings import parse_networks
 from ..sites import find_site_by_hostname
 from .drawing import asset
 from .pages import Kept
+from .ratings import FORM_LIMIT, take_rating
 from .resolving import host_name
 from .sites import ASSETS_PATH
 from .visits import FOREVER, TEXT, View, Visited, answer_visit, file_answer
@@ -89,6 +90,13 @@ class Sites:
                 return kept.made_of is not None and kept.made_of.is_still_so(tx, name, path)
 
             return self._answers.get((site, path), lambda: answer_visit(view, name, path), is_good).answer
+
+    async def rate(self, request: Request) -> Answer:
+        """A rating that a page's form posts."""
+        path, name = _path(request), host_name(request.header(b"host"))
+        form = await request.read(FORM_LIMIT)
+        run = asyncio.get_running_loop().run_in_executor
+        return await run(self._pool, take_rating, self._context, request, name, path, form)
 
     def find_host(self, request: Request) -> Answer:
         """Whether a published site has this host name of its own: asked by proxies that get certificates on demand."""
@@ -168,7 +176,10 @@ def reader_edge(context: Context, metrics: Metrics | None = None) -> Edge:
             ),
             fixed("/healthz", "healthz", lambda: b"ok\n", TEXT, {"cache-control": "no-store"}),
             *public_routes(context),
-            Route("/{path*}", {"GET": Action("visitSite", sites.answer)}),
+            Route(
+                "/{path*}",
+                {"GET": Action("visitSite", sites.answer), "POST": Action("ratePage", sites.rate)},
+            ),
         ],
         pool=pool,
         metrics=metrics or Metrics(),

@@ -14,14 +14,25 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from ..core.document.urls import FRAME_HOSTS
+from .fonts import font_files, read_font
 from .views import MessageView, NavItem, PageView, SearchAnswer, SiteView
 
-# The only inline script: it has to run before the first paint, or the wrong theme would flash.
+# The only inline script that runs: it has to run before the first paint, or the wrong theme would flash.
 _THEME_SCRIPT = Markup(
     'try{var t=localStorage.getItem("octavo-theme"),d=document.documentElement;'
     'if(t=="light"||t=="dark")d.dataset.theme=t;else if(t)delete d.dataset.theme}catch(e){}'
 )
-_TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
+# Pages of the site that a reader is about to open are fetched before; what begins with a tilde is no page.
+_SPECULATION = Markup(
+    '{"prefetch":[{"where":{"and":[{"href_matches":"/*"},{"not":{"href_matches":"/*~*"}},'
+    '{"not":{"href_matches":"/*\\\\?*"}},{"not":{"selector_matches":"[download],[rel~=noopener]"}}]},'
+    '"eagerness":"moderate"}]}'
+)
+_TYPES = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "woff2": "font/woff2",
+}
 
 
 class Static(Struct, frozen=True):
@@ -50,7 +61,10 @@ def _dedent(script: str) -> str:
 
 @cache
 def asset(name: str) -> Static | None:
-    """The static file of that name (``octavo.css``, ``octavo.js``), or None."""
+    """The static file of that name (``octavo.css``, ``octavo.js``, a font), or None."""
+    if name in font_files():
+        content = read_font(name)
+        return Static(content, _TYPES["woff2"], hashlib.sha256(content).hexdigest()[:12])
     if name not in ("octavo.css", "octavo.js"):
         return None
     content = (files(__package__) / "static" / name).read_bytes()
@@ -69,7 +83,7 @@ def content_security_policy(theme_css: str) -> str:
     return "; ".join(
         (
             "default-src 'none'",
-            f"script-src 'self' {_hash(_THEME_SCRIPT)}",
+            f"script-src 'self' {_hash(_THEME_SCRIPT)} {_hash(_SPECULATION)}",
             f"style-src 'self' {_hash(theme_css)}" if theme_css else "style-src 'self'",
             "img-src 'self' https: data:",
             "media-src 'self' https:",
@@ -112,7 +126,9 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(theme_script=_THEME_SCRIPT, version=_version, steps=_steps)
+    environment.globals.update(
+        theme_script=_THEME_SCRIPT, speculation=_SPECULATION, version=_version, steps=_steps
+    )
     return environment
 
 

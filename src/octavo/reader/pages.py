@@ -22,8 +22,10 @@ from ..kit.icons import icon
 from ..references import Documents, Resolver, ViewFiles, page_owner
 from ..spaces import get_space
 from .facts import Facts, Noted, Notes
+from .locales import date_words
+from .looks import Look
 from .resolving import SpaceVisit, Visitor
-from .views import CoverView, Crumb, Layout, NavItem, PageView, SiteView
+from .views import CoverView, Crumb, Feedback, Layout, NavItem, PageView, SiteView
 
 _WHOLE_TREE = 400
 """Up to this many pages the tree at the side is complete; beyond, closed branches are left out, and of a long list what is around the page."""
@@ -36,6 +38,8 @@ _VARIANTS = 4
 _NOTE_BYTES = 400
 _ITEM_BYTES = 400
 _MANY_LINKS = 100
+FEEDBACK_PATH = "~feedback"
+"""Where ratings of pages are posted, below the base of their space."""
 
 _highlighter = Highlighter()
 
@@ -58,13 +62,17 @@ class Kept:
 
 
 class PageBuilder:
-    """Builds the view of one page, or what else a visit asks for. ``hosts``: the addresses of this installation."""
+    """Builds the view of one page, or what else a visit asks for. ``hosts``: the addresses of this installation;
+    ``look``: how the site looks there."""
 
-    def __init__(self, tx: Transaction, visit: SpaceVisit, hosts: tuple[str, ...], kept: Kept) -> None:
+    def __init__(
+        self, tx: Transaction, visit: SpaceVisit, hosts: tuple[str, ...], kept: Kept, look: Look
+    ) -> None:
         self._tx = tx
         self._visit = visit
         self._hosts = hosts
         self._kept = kept
+        self._look = look
         self._view = visit.view
         self._tree = visit.view.tree
         self._visitor = Visitor(tx, visit)
@@ -78,6 +86,10 @@ class PageBuilder:
         there = visit or self._visit
         path = quote(there.view.tree.url_path(page))
         return f"{there.base}{path}{f'#{quote(anchor)}' if anchor else ''}"
+
+    def visit(self, space_id: str) -> SpaceVisit | None:
+        """The start of a space of the site; None when the visitor is not shown it."""
+        return self._visitor.visit(space_id)
 
     def _file_url(self, file_id: str) -> Asset | None:
         item = self._view.item(file_id, "file")
@@ -145,6 +157,8 @@ class PageBuilder:
             icon=icon,
             highlight=_highlighter.for_page(),
             search=lambda query: f"{search}?q={quote(query or '')}",
+            labels=self._look.labels,
+            new_tab=self._look.new_tab,
         )
 
     def body(self, page: Page) -> Html:
@@ -269,8 +283,9 @@ class PageBuilder:
 
     def page(self, page: Page) -> PageView:
         drawn = self.body(page)
-        layout = page.layout
-        before, behind = self._tree.neighbours(page) if layout.pagination else (None, None)
+        layout, custom = page.layout, self._look.customization
+        turns = layout.pagination and custom.pagination.enabled
+        before, behind = self._tree.neighbours(page) if turns else (None, None)
         moment = datetime.fromtimestamp(page.updated_at / 1000, UTC)
         return PageView(
             title=page.title,
@@ -288,19 +303,25 @@ class PageBuilder:
             previous=self._crumb(before),
             next=self._crumb(behind),
             updated=moment.date().isoformat(),
-            updated_text=f"{moment.day} {moment:%B %Y}",
+            updated_text=date_words(moment.date(), self._look.locale),
             layout=Layout(
                 width=layout.width if layout.width in ("default", "wide", "landing") else "wide",  # type: ignore[arg-type]
                 title=layout.title,
                 description=layout.description,
                 navigation=layout.table_of_contents,
                 outline=layout.outline,
-                pagination=layout.pagination,
+                pagination=turns,
                 updated=layout.metadata,
             ),
             markdown=f"{self._visit.base}{quote(self._tree.path(page))}.md",
+            markdown_actions=custom.page_actions.markdown,
+            printed=custom.pdf.enabled,
+            feedback=self._feedback(page) if custom.feedback.enabled else None,
             no_index=self._visit.visit.site.visibility != "public" or self._is_kept_from_robots(page),
         )
+
+    def _feedback(self, page: Page) -> Feedback:
+        return Feedback(action=f"{self._visit.base}{FEEDBACK_PATH}", page=page.id)
 
     def _is_kept_from_robots(self, page: Page) -> bool:
         """The switches are inherited downward and a child cannot undo them."""

@@ -2,63 +2,192 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+import hashlib
+from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 from xml.sax.saxutils import escape
 
-from markupsafe import Markup
+import msgspec
 
-from ..core.colour import theme
+from ..core.document.html import Target
+from ..core.document.parts import emoji
+from ..core.document.urls import safe_url
+from ..core.expressions import Shown
 from ..core.pages import Page
+from ..fonts import find_fonts
 from ..kit.clock import iso
 from ..kit.db import Transaction
-from ..sites import GroupRow, SectionRow
+from ..kit.icons import icon
+from ..sites import ContentLink, ContentRef, GroupRow, HeaderItem, SectionRow, find_customization
 from ..spaces import get_titles
-from .resolving import SiteVisit, SpaceVisit, list_spaces
-from .views import SiteView, Tab, Variant
+from .locales import direction
+from .looks import Look, picture, read_look
+from .pages import PageBuilder
+from .resolving import SiteVisit, SpaceVisit, list_spaces, visit_space
+from .views import Announcement, Link, SiteView, Tab, Variant
 
 ASSETS_PATH = "/~assets"
+FONTS_PATH = "~fonts"
+"""Where the organization's own fonts are, below the base of a site."""
+_FEW_VARIANTS = 12
+"""With more variants than this their links lead to where they begin: to look for a page in all would be slow."""
 
 
-@cache
-def _theme_css() -> Markup:
-    """Finding colours that can be read takes longer than all else of a page."""
-    return theme().css()
+def look_of(tx: Transaction, space: SpaceVisit) -> Look:
+    """How the pages of a space of the site look."""
+    visit = space.visit
+    customization = find_customization(tx, space.site_space.id)
+    named: list[str] = []
+    if customization is not None:
+        styling = customization.styling
+        named = [font.id for font in (styling.font, styling.monospace_font) if not isinstance(font, str)]
+    fonts = find_fonts(tx, visit.organization_id, named, f"{visit.base}{FONTS_PATH}/")
+    language = get_titles(tx, [space.site_space.space_id])[space.site_space.space_id].language
+    return read_look(customization, language, fonts, ASSETS_PATH)
 
 
-def site_view(tx: Transaction, space: SpaceVisit) -> SiteView:
-    """The frame of every page of a site."""
+def site_view(
+    tx: Transaction, space: SpaceVisit, look: Look, builder: PageBuilder, page: Page | None = None
+) -> SiteView:
+    """The frame of a page of a site, or of what is at no page. Links lead only to what this visitor sees."""
     visit = space.visit
     site, base, outline = visit.site, visit.base, visit.outline
-    titles = get_titles(tx, [space.site_space.space_id, *(shown.space_id for shown in space.site_spaces)])
-    variants: tuple[Variant, ...] = ()
-    if len(space.site_spaces) > 1:
-        variants = tuple(
-            Variant(
-                title=titles[other.space_id].title,
-                href=f"{base}{quote(outline.base(other))}",
-                current=other.id == space.site_space.id,
-            )
-            for other in space.site_spaces
-        )
-    language = titles[space.site_space.space_id].language
+    chosen = look.customization
+    favicon = chosen.favicon
+    links = _Links(space, builder, look)
+    variants = _variants(tx, space, builder, page)
+    languages = {variant.language for variant in variants}
     return SiteView(
-        title=site.title,
+        title=chosen.title if isinstance(chosen.title, str) else site.title,
         home=base,
         base=base,
         assets=ASSETS_PATH,
-        language=language or "en",
-        direction="rtl" if language in ("ar", "he") else "ltr",
-        theme_css=_theme_css(),
+        language=look.language,
+        direction=direction(look.language),
+        labels=look.labels,
+        theme_css=look.theme_css,
+        look=look.classes,
+        font_file=look.font_file,
+        theme=look.theme,
+        theme_toggle=chosen.themes.toggeable,
+        logo=picture(chosen.header.logo),
+        icon=picture(favicon.icon),
+        emoji=emoji(favicon.emoji) if isinstance(favicon.emoji, str) else None,
         sections=tuple(_tab(space, node) for node in outline.children(None))
         if len(outline.sections) > 1
         else (),
         variants=variants,
+        variants_by_language=None not in languages and len(languages) == len(variants),
+        links=links.header(chosen.header.links) if chosen.header.preset != "none" else (),
         search=f"{base}~search",
         search_json=f"{base}~search.json",
+        announcement=links.announcement(),
+        footer_logo=picture(chosen.footer.logo),
+        footer_links=links.groups(),
+        copyright=chosen.footer.copyright if isinstance(chosen.footer.copyright, str) else None,
+        privacy=chosen.privacy_policy.url if isinstance(chosen.privacy_policy.url, str) else None,
+        powered=chosen.trademark.enabled,
+        social_image=chosen.social_preview.url if isinstance(chosen.social_preview.url, str) else None,
         no_index=not visit.indexed,
     )
+
+
+def _variants(
+    tx: Transaction, space: SpaceVisit, builder: PageBuilder, page: Page | None
+) -> tuple[Variant, ...]:
+    """The variants of a section, each at the page that is shown where it has the same one: by its id, as translations
+    and copies have it, or by its path."""
+    shown = space.site_spaces
+    if len(shown) < 2:
+        return ()
+    titles = get_titles(tx, [other.space_id for other in shown])
+    found = []
+    for other in shown:
+        href = f"{space.visit.base}{quote(space.visit.outline.base(other))}"
+        if page is not None and other.id != space.site_space.id and len(shown) <= _FEW_VARIANTS:
+            there = visit_space(tx, space.visit, other)
+            same = there.view.tree.page(page.id) or there.view.tree.find(space.view.tree.url_path(page))
+            target = there.view.tree.first_document(same) if same is not None else None
+            if target is not None:
+                href = builder.href(target, visit=there)
+        title = titles[other.space_id]
+        current = other.id == space.site_space.id
+        found.append(Variant(title=title.title, href=href, current=current, language=title.language))
+    return tuple(found)
+
+
+class _Links:
+    """The links of header, footer and announcement, as far as they lead somewhere for this visitor."""
+
+    def __init__(self, space: SpaceVisit, builder: PageBuilder, look: Look) -> None:
+        self._space = space
+        self._builder = builder
+        self._look = look
+        self._shown = Shown(space.view.variables, {}, space.visit.admission.claims)
+
+    def header(self, items: Sequence[HeaderItem]) -> tuple[Link, ...]:
+        found = []
+        for item in items:
+            if isinstance(item.condition, str) and item.condition and not self._shown.holds(item.condition):
+                continue
+            own = self._link(item.title, item.to) if item.to is not None else None
+            children = self._list(item.links)
+            if children and own is not None:
+                children = (own, *children)
+            if children:
+                found.append(Link(title=item.title, children=children))
+            elif own is not None:
+                style = item.style if isinstance(item.style, str) else "link"
+                found.append(msgspec.structs.replace(own, style=style))
+        return tuple(found)
+
+    def groups(self) -> tuple[Link, ...]:
+        groups = self._look.customization.footer.groups
+        found = (Link(title=group.title, children=self._list(group.links)) for group in groups)
+        return tuple(group for group in found if group.children)
+
+    def announcement(self) -> Announcement | None:
+        said = self._look.customization.announcement
+        if not isinstance(said, msgspec.Struct) or not said.enabled:
+            return None
+        link = said.link
+        key = hashlib.blake2b(msgspec.json.encode(said), digest_size=6).hexdigest()
+        return Announcement(
+            message=said.message,
+            key=key,
+            style=said.style,
+            link=self._link(link.title, link.to) if isinstance(link, ContentLink) else None,
+        )
+
+    def _list(self, links: Sequence[ContentLink]) -> tuple[Link, ...]:
+        found = (self._link(link.title, link.to) for link in links)
+        return tuple(link for link in found if link is not None)
+
+    def _link(self, title: str, to: ContentRef) -> Link | None:
+        ref = msgspec.to_builtins(to)
+        if "page" in ref and "space" not in ref:
+            ref |= self._place(ref["page"])
+        if ref["kind"] == "url" and ref["url"].startswith("/"):
+            target: Target | None = Target(href=safe_url(ref["url"]))
+        else:
+            target = self._builder.link(ref)
+        if target is None or target.href is None:
+            return None
+        return Link(
+            title=title or target.title or target.href,
+            href=target.href,
+            external=target.external,
+            new_tab=target.external and self._look.new_tab,
+        )
+
+    def _place(self, page_id: str) -> dict[str, str]:
+        """Where a page is that was named without its space."""
+        if self._space.view.tree.page(page_id) is None:
+            for shown in self._space.visit.outline.site_spaces():
+                there = self._builder.visit(shown.space_id)
+                if there is not None and there.view.tree.page(page_id) is not None:
+                    return {"space": shown.space_id}
+        return {}
 
 
 def _tab(space: SpaceVisit, node: SectionRow | GroupRow) -> Tab:
@@ -72,6 +201,7 @@ def _tab(space: SpaceVisit, node: SectionRow | GroupRow) -> Tab:
     assert start is not None, "a section that is seen has something to show"
     return Tab(
         title=node.title,
+        icon=icon(node.icon) if node.icon else None,
         href=f"{visit.base}{quote(visit.outline.base(start))}",
         current=node.id == space.site_space.section_id,
         description=node.description,

@@ -24,6 +24,7 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
     navigation: str = "Pages"
     sections: str = "Sections"
     variants: str = "Version"
+    language: str = "Language"
     breadcrumb: str = "Breadcrumb"
     outline: str = "On this page"
     search: str = "Search"
@@ -31,12 +32,16 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
     no_results: str = "Nothing found for “{query}”"
     did_you_mean: str = "Did you mean"
     recent: str = "Recent searches"
-    results: str = "{count} pages found"
+    results: str = "Pages found: {count}"
     previous: str = "Previous"
     next: str = "Next"
+    turn: str = "Previous and next page"
     updated: str = "Last updated"
     helpful: str = "Was this page helpful?"
     thanks: str = "Thank you for telling us."
+    rate_bad: str = "No"
+    rate_ok: str = "Partly"
+    rate_good: str = "Yes"
     theme: str = "Theme"
     theme_light: str = "Light"
     theme_dark: str = "Dark"
@@ -44,14 +49,20 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
     actions: str = "Page actions"
     markdown: str = "View as Markdown"
     copy_page: str = "Copy page as Markdown"
+    copy_mcp: str = "Copy address of the MCP server"
+    read_this: str = "Read {url} so that I can ask you questions about it."
     edit: str = "Edit this page"
-    pdf: str = "Save as PDF"
+    pdf: str = "Print or save as PDF"
     not_found: str = "Page not found"
     not_found_text: str = "The page you were looking for is not here. It may have moved."
+    perhaps: str = "Perhaps you are looking for"
     home: str = "Back to the start"
     toggle: str = "Pages under {title}"
     feed: str = "Feed of updates"
     dismiss: str = "Dismiss"
+    footer: str = "Footer"
+    privacy: str = "Privacy policy"
+    powered: str = "Powered by {name}"
 
 
 class Link(Struct, frozen=True, kw_only=True):
@@ -61,7 +72,15 @@ class Link(Struct, frozen=True, kw_only=True):
     href: str | None = None
     style: Literal["link", "button-primary", "button-secondary"] = "link"
     external: bool = False
+    new_tab: bool = False
     children: tuple[Link, ...] = ()
+
+
+class Picture(Struct, frozen=True, kw_only=True):
+    """A picture for the light theme, and another one for the dark theme where there is one."""
+
+    light: str
+    dark: str | None = None
 
 
 class Tab(Struct, frozen=True, kw_only=True):
@@ -104,32 +123,32 @@ class Crumb(Struct, frozen=True, kw_only=True):
 
 
 class Announcement(Struct, frozen=True, kw_only=True):
-    """A line above the header. ``key`` names it, so that a visitor's dismissal is remembered until it changes."""
+    """A line above the header. ``key`` names it, so that a visitor's dismissal is remembered until it changes; one of
+    the style danger cannot be dismissed."""
 
     message: str
     key: str
     style: Literal["info", "success", "warning", "danger"] = "info"
-    href: str | None = None
-    link_title: str | None = None
+    link: Link | None = None
 
 
 class Feedback(Struct, frozen=True, kw_only=True):
-    """Where page ratings are posted: a form with ``rating`` (good, ok, bad), ``page`` and ``comment``.
-    ``given``: this visitor has just rated, the page says thanks instead."""
+    """Where page ratings are posted: a form with ``rating`` (good, ok, bad) and ``page``."""
 
     action: str
     page: str
-    given: bool = False
 
 
 class SiteView(Struct, frozen=True, kw_only=True):
     """What all pages of a site share.
 
     ``base`` is the site's path with a slash at both ends; ``assets`` the path our static files are served under,
-    without a slash at its end (files: ``drawing.asset``). ``theme_css`` is ``core.colour.theme(...).css()``;
-    the header that lets it and the one inline script through is ``drawing.content_security_policy``.
+    without a slash at its end (files: ``drawing.asset``). ``theme_css`` is the site's own style: colours, fonts;
+    the header that lets it and the one inline script through is ``drawing.content_security_policy``. ``look`` are
+    the classes that customization sets. ``font_file`` is fetched before the style sheet asks for it.
     ``language`` is a BCP 47 tag. ``theme`` is what applies until a visitor chooses. ``search`` and
     ``search_json`` are the addresses of ``~search`` and ``~search.json``, None on sites without search.
+    ``variants_by_language``: what tells the variants apart is their language.
     """
 
     title: str
@@ -140,20 +159,26 @@ class SiteView(Struct, frozen=True, kw_only=True):
     direction: Literal["ltr", "rtl"] = "ltr"
     labels: Labels = Labels()
     theme_css: Markup = Markup("")
+    look: tuple[str, ...] = ()
+    font_file: str | None = None
     theme: Literal["system", "light", "dark"] = "system"
     theme_toggle: bool = True
-    logo: str | None = None
-    logo_dark: str | None = None
-    icon: str | None = None
+    logo: Picture | None = None
+    icon: Picture | None = None
     emoji: str | None = None
     sections: tuple[Tab, ...] = ()
     variants: tuple[Variant, ...] = ()
+    variants_by_language: bool = False
     links: tuple[Link, ...] = ()
     search: str | None = None
     search_json: str | None = None
     announcement: Announcement | None = None
+    footer_logo: Picture | None = None
     footer_links: tuple[Link, ...] = ()
     copyright: str | None = None
+    privacy: str | None = None
+    powered: bool = False
+    social_image: str | None = None
     no_index: bool = False
 
 
@@ -181,8 +206,10 @@ class CoverView(Struct, frozen=True, kw_only=True):
 
 class PageView(Struct, frozen=True, kw_only=True):
     """One page. ``body`` and ``outline`` come from ``core.document.html.render``; ``updated`` is an ISO date
-    (YYYY-MM-DD) and ``updated_text`` how it reads; ``tags`` are shown under the title. ``markdown``, ``edit``,
-    ``pdf`` and ``feed`` are addresses of other forms of the page, None to leave them out."""
+    (YYYY-MM-DD) and ``updated_text`` how it reads; ``tags`` are shown under the title. ``markdown``, ``edit``
+    and ``feed`` are addresses of other forms of the page, None to leave them out; ``markdown_actions`` offers the
+    first one to people as well. ``assistants`` open the page elsewhere, ``mcp`` is the address of the site's MCP
+    server, ``printed`` offers to print the page."""
 
     title: str
     body: Markup
@@ -203,8 +230,11 @@ class PageView(Struct, frozen=True, kw_only=True):
     social_image: str | None = None
     layout: Layout = Layout()
     markdown: str | None = None
+    markdown_actions: bool = True
     edit: str | None = None
-    pdf: str | None = None
+    printed: bool = False
+    assistants: tuple[Link, ...] = ()
+    mcp: str | None = None
     feed: str | None = None
     feedback: Feedback | None = None
     no_index: bool = False
@@ -243,9 +273,11 @@ class SearchAnswer(Struct, frozen=True, kw_only=True):
 
 
 class MessageView(Struct, frozen=True, kw_only=True):
-    """A page that only says something: not found, no access, an error. ``reference`` is an error's id."""
+    """A page that only says something: not found, no access, an error. ``suggestions`` are pages that may be meant,
+    ``reference`` is an error's id."""
 
     title: str
     text: str
     nav: tuple[NavItem, ...] = ()
+    suggestions: tuple[SearchHit, ...] = ()
     reference: str | None = None

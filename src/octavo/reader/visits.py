@@ -7,6 +7,7 @@ further parameters. Only ``answer_visit`` makes visits.
 
 from __future__ import annotations
 
+import re
 import typing
 from collections.abc import Callable
 from typing import NamedTuple
@@ -16,7 +17,9 @@ import msgspec
 from msgspec import Struct
 
 from ..core.links import app_hosts
+from ..core.pages import Page
 from ..errors import BadRequest, NotFound
+from ..fonts import find_face
 from ..kit.asgi import Answer, Content, Request, etag_of
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -25,17 +28,20 @@ from ..kit.routing import Routes
 from ..search import MAX_SEARCH
 from .audiences import SendOn, read_coming
 from .drawing import content_security_policy, draw_not_found, draw_page, draw_search
+from .looks import Look
 from .pages import Kept, PageBuilder
 from .resolving import MadeOf, SiteVisit, SpaceVisit, enter_site, enter_space, find_redirect
 from .searching import search_site
-from .sites import llms_text, robots_text, site_view, sitemap_xml
-from .views import MessageView, PageView, SiteView
+from .sites import llms_text, look_of, robots_text, site_view, sitemap_xml
+from .views import Link, MessageView, PageView, SiteView
 
 HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
 FOREVER = "public, max-age=31536000, immutable"
 _VIEW_BYTES = 2048
 _REVALIDATE = "public, max-age=0, must-revalidate"
+_WORD = re.compile(r"[^\W_]{2,}")
+_SUGGESTED = 5
 
 
 class View(Struct, frozen=True):
@@ -146,8 +152,16 @@ def _same(body: bytes | str, content_type: str, *, status: int = 200, policy: st
     return Answer(status, raw, content_type, headers, etag_of(raw), again=True)
 
 
-def _builder(view: View, visit: SpaceVisit) -> PageBuilder:
-    return PageBuilder(view.tx, visit, app_hosts(view.context.settings.url), view.kept)
+class _Frame:
+    """What every HTML answer at a space needs: how it looks, and who builds its pages."""
+
+    def __init__(self, view: View, visit: SpaceVisit) -> None:
+        self._view, self._visit = view, visit
+        self.look = look_of(view.tx, visit)
+        self.builder = PageBuilder(view.tx, visit, app_hosts(view.context.settings.url), view.kept, self.look)
+
+    def site(self, page: Page | None = None) -> SiteView:
+        return site_view(self._view.tx, self._visit, self.look, self.builder, page)
 
 
 def _html(site: SiteView, text: str, status: int = 200) -> Answer:
@@ -164,9 +178,15 @@ def not_found(view: View, space: SpaceVisit) -> Answer:
     target = find_redirect(view.tx, space.visit)
     if target is not None:
         return _redirect(target)
-    site = site_view(view.tx, space)
-    nav = _builder(view, space).nav(None)
-    message = MessageView(title=site.labels.not_found, text=site.labels.not_found_text, nav=nav)
+    frame = _Frame(view, space)
+    site = frame.site()
+    words = " ".join(_WORD.findall(space.rest))[:MAX_SEARCH]
+    message = MessageView(
+        title=site.labels.not_found,
+        text=site.labels.not_found_text,
+        nav=frame.builder.nav(None),
+        suggestions=search_site(view.tx, space.visit, words).hits[:_SUGGESTED],
+    )
     return _html(site, draw_not_found(site, message), status=404)
 
 
@@ -221,8 +241,18 @@ def search(view: View, visit: SpaceVisit) -> Answer:
 @route("searchPage", "~search", kept=False)
 def search_page(view: View, visit: SpaceVisit) -> Answer:
     found = search_site(view.tx, visit.visit, _query(view))
-    site = site_view(view.tx, visit)
-    return _html(site, draw_search(site, found, _builder(view, visit).nav(None)))
+    frame = _Frame(view, visit)
+    site = frame.site()
+    return _html(site, draw_search(site, found, frame.builder.nav(None)))
+
+
+@route("readFont", "~fonts/{font}/{name}", kept=False)
+def read_font(view: View, visit: SiteVisit, font: str, name: str) -> Answer:
+    """A font of the organization, for the pages of its sites."""
+    grant = find_face(view.tx, visit.organization_id, font, name)
+    if grant is None:
+        raise NotFound("There is nothing at this address.")
+    return file_answer(view.context, grant, None, public=visit.indexed and not visit.admission.personal)
 
 
 @route("readSiteFile", "~files/{file}/{name}", kept=False)
@@ -243,7 +273,8 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
     shown = tree.first_document(page) if page is not None else None
     if shown is None:
         return not_found(view, visit)
-    builder = _builder(view, visit)
+    frame = _Frame(view, visit)
+    builder = frame.builder
     as_markdown = path.endswith(".md")
     wanted = f"{tree.path(shown)}.md" if as_markdown else tree.url_path(shown)
     if path != wanted:
@@ -253,18 +284,38 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
         written = builder.markdown(shown)
         visit.visit.made_of.more = visit.visit.made_of.more or builder.varies
         return _same(written, "text/markdown; charset=utf-8")
-    canonical = f"{view.origin(visit.visit)}{visit.base}{quote(wanted)}"
-    page_view = msgspec.structs.replace(builder.page(shown), canonical=canonical)
+    origin = view.origin(visit.visit)
+    canonical = f"{origin}{visit.base}{quote(wanted)}"
+    drawn = _with_addresses(builder.page(shown), frame.look, visit, origin, canonical)
     visit.visit.made_of.more = visit.visit.made_of.more or builder.varies
-    return _drawn(view, visit, shown.id, page_view)
+    return _drawn(view, visit, shown.id, frame.site(shown), drawn)
 
 
-def _drawn(view: View, visit: SpaceVisit, page_id: str, page: PageView) -> Answer:
+def _drawn(view: View, visit: SpaceVisit, page_id: str, site: SiteView, page: PageView) -> Answer:
     """The page laid out: what was kept, where it was made of the very same."""
-    site = site_view(view.tx, visit)
     key = (visit.base, visit.site_space.id, page_id, visit.visit.admission.audience)
     kept = view.kept.pages.get(key)
     if kept is None or kept[0] != site or kept[1] != page:
         kept = (site, page, _html(site, draw_page(site, page)))
         view.kept.pages.put(key, kept, len(kept[2].body) + _VIEW_BYTES)
     return kept[2]
+
+
+_ASSISTANTS = (("ChatGPT", "https://chatgpt.com/?q="), ("Claude", "https://claude.ai/new?q="))
+
+
+def _with_addresses(page: PageView, look: Look, visit: SpaceVisit, origin: str, canonical: str) -> PageView:
+    """The page with whatever names its public address."""
+    actions = look.customization.page_actions
+    assistants: tuple[Link, ...] = ()
+    if actions.external_ai and visit.visit.site.visibility in ("public", "unlisted"):
+        # Of other sites an assistant could read nothing.
+        said = quote(look.labels.read_this.replace("{url}", f"{origin}{page.markdown}"))
+        assistants = tuple(
+            Link(
+                title=look.labels.open_in.replace("{provider}", name), href=f"{address}{said}", external=True
+            )
+            for name, address in _ASSISTANTS
+        )
+    mcp = f"{origin}{visit.visit.base}~gitbook/mcp" if actions.mcp else None
+    return msgspec.structs.replace(page, canonical=canonical, assistants=assistants, mcp=mcp)

@@ -174,6 +174,11 @@
     copied(button, source.textContent);
   });
   on("click", "[data-copy-from]", async (button) => copied(button, await (await fetch(button.dataset.copyFrom)).text()));
+  on("click", "[data-copy-text]", (button) => copied(button, button.dataset.copyText));
+  on("click", "[data-print]", (button) => {
+    button.closest("details").open = false;
+    print();
+  });
   on("click", ".code-more", (button) => {
     const open = button.closest(".code").classList.toggle("open");
     button.ariaExpanded = open;
@@ -311,9 +316,9 @@
     if (asked && !one(".search-form")) open(asked);
   }
 
-  // The next page is fetched while the pointer still rests
+  // The next page is fetched while the pointer still rests, where the browser does not do that by the page's rules
   const fetched = new Set();
-  on("pointerover", "a[href]", (link) => {
+  if (!HTMLScriptElement.supports?.("speculationrules")) on("pointerover", "a[href]", (link) => {
     const { origin, pathname, search } = link;
     if (origin !== location.origin || pathname === location.pathname || search || link.download || pathname.includes("/~")) return;
     const timer = setTimeout(() => {
@@ -328,8 +333,8 @@
   on("submit", "form.feedback", async (form, event) => {
     event.preventDefault();
     const body = new URLSearchParams(new FormData(form, event.submitter));
-    const got = await fetch(form.action, { method: "POST", body }).catch(() => null);
-    if (got?.ok) form.replaceChildren(make("p", { role: "status" }, form.dataset.thanks));
+    const got = await fetch(form.action, { method: "POST", body, redirect: "manual" }).catch(() => null);
+    if (got?.type === "opaqueredirect") form.classList.add("rated");
   });
   const note = one("[data-announcement]");
   if (note && store(local, "note") === note.dataset.announcement) note.hidden = true;

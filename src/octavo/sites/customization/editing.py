@@ -8,11 +8,12 @@ import msgspec
 
 from ...access import SiteAccess, audit
 from ...errors import NotFound
+from ...fonts import find_fonts
 from ...kit.db import Transaction
 from ...kit.operation import Call
 from ..structure.changing import get_site_space, lock
 from ..structure.store import load_structure
-from .wire import ContentRef, Customization, Override
+from .wire import ContentRef, Customization, FontDefinition, Override
 
 _customizations = msgspec.json.Decoder(Customization)
 _plain = msgspec.json.Decoder(dict[str, Any])
@@ -27,9 +28,10 @@ def get_customization(tx: Transaction, site_id: str) -> Customization:
 
 
 def put_customization(tx: Transaction, call: Call, site: SiteAccess, body: Customization) -> Customization:
-    """Raises NotFound for a link into a space that the site does not show."""
+    """Raises NotFound for a link into a space that the site does not show, or a font that its organization has not."""
     lock(tx, site.site_id)
     _require_links(tx, site, body)
+    _require_fonts(tx, site, body)
     before = get_customization(tx, site.site_id)
     tx.run(
         "UPDATE sites SET customization = :customization WHERE id = :site",
@@ -38,6 +40,19 @@ def put_customization(tx: Transaction, call: Call, site: SiteAccess, body: Custo
     )
     _note(tx, call, site, ("site", site.site_id), before, body)
     return body
+
+
+def find_customization(tx: Transaction, site_space_id: str) -> Customization | None:
+    """How a site space looks; None where nobody set anything, of it or of its site."""
+    row = tx.one(
+        """SELECT sites.customization, site_spaces.customization FROM site_spaces
+           JOIN sites ON sites.id = site_spaces.site_id WHERE site_spaces.id = :id""",
+        id=site_space_id,
+    )
+    whole, override = row or (None, None)
+    if override:
+        return _merged(_customizations.decode(whole) if whole else Customization(), _plain.decode(override))
+    return _customizations.decode(whole) if whole else None
 
 
 def list_customizations(tx: Transaction, site_id: str) -> dict[str, Customization]:
@@ -124,6 +139,13 @@ def _require_links(tx: Transaction, site: SiteAccess, body: Customization | Over
         space = getattr(ref, "space", None)
         if isinstance(space, str) and space not in shown:
             raise NotFound(f"space: there is no space {space!r} in this site.")
+
+
+def _require_fonts(tx: Transaction, site: SiteAccess, body: Customization) -> None:
+    for name in ("font", "monospace_font"):
+        font = getattr(body.styling, name)
+        if isinstance(font, FontDefinition) and not find_fonts(tx, site.organization_id, [font.id], ""):
+            raise NotFound(f"styling.{name}: there is no font {font.id!r} in this organization.")
 
 
 def _list_refs(body: Customization | Override) -> list[ContentRef]:

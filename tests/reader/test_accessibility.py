@@ -1,0 +1,137 @@
+"""No kind of page breaks a rule of WCAG 2.2 AA that a machine can see: axe-core, both themes, desktop and phone."""
+
+import httpx
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from serving import serving
+
+pytestmark = pytest.mark.slow
+
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+WEB = {"kind": "url", "url": "https://example.com"}
+LINK = {"title": "Somewhere", "to": WEB}
+FULL = {
+    "header": {
+        "links": [
+            {"title": "Menu", "to": None, "links": [LINK]},
+            {**LINK, "links": []},
+            {**LINK, "links": [], "style": "button-primary"},
+            {**LINK, "links": [], "style": "button-secondary"},
+        ]
+    },
+    "footer": {"groups": [{"title": "Group", "links": [LINK]}], "copyright": "© Somebody"},
+    "announcement": {"enabled": True, "message": "Hear this", "style": "warning", "link": LINK},
+    "feedback": {"enabled": True},
+    "trademark": {"enabled": True},
+    "privacyPolicy": {"url": "https://example.com/privacy"},
+}
+LOOKS = {
+    "clean": {},
+    "muted": {"theme": "muted", "tint": {"color": {"light": "#cc8855", "dark": "#ffddaa"}}},
+    "bold": {"theme": "bold", "primaryColor": {"light": "#ffcc00", "dark": "#ffcc00"}, "links": "accent"},
+    "gradient": {
+        "theme": "gradient",
+        "corners": "circular",
+        "sidebar": {"background": "filled", "list": "pill"},
+    },
+}
+
+
+class Manual:
+    """The manual as a site with a group of sections, and a variant in another language."""
+
+    def __init__(self, served, token):
+        self.api = httpx.Client(
+            base_url=f"{served.url}/v1", headers={"authorization": f"Bearer {token}"}, timeout=60
+        )
+        org = self.call("GET", "/orgs")["items"][0]["id"]
+        site = self.call("GET", f"/orgs/{org}/sites")["items"][0]
+        self.path = f"/orgs/{org}/sites/{site['id']}"
+        self.base = site["urls"]["published"].rstrip("/") + "/"
+        self.reference = (
+            f"{served.url}/docs/fonts"  # a short one: axe takes minutes for hundreds of operations
+        )
+        sections = []
+        for title in ("Guides", "Cookbook"):
+            space = self.call("POST", f"/orgs/{org}/spaces", {"title": title})["id"]
+            section = self.call("POST", f"{self.path}/sections", {"spaceId": space, "title": title})
+            sections.append(section["id"])
+        self.call("POST", f"{self.path}/section-groups", {"title": "More", "sections": sections})
+        shown = self.call("GET", f"{self.path}/sections")["items"][0]["id"]
+        space = self.call("POST", f"/orgs/{org}/spaces", {"title": "Deutsch", "language": "de"})["id"]
+        self.call("POST", f"{self.path}/site-spaces", {"spaceId": space, "sectionId": shown})
+
+    def call(self, method, path, body=None):
+        answer = self.api.request(method, path, json=body)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+
+@pytest.fixture(scope="module")
+def manual(tmp_path_factory):
+    data = tmp_path_factory.mktemp("axe") / "data"
+    with serving(data) as served:
+        yield Manual(served, (data / "admin-token").read_text().strip())
+
+
+@pytest.fixture(scope="module")
+def look_at(browser, manual):
+    """Violations of a page, as lines to read."""
+
+    def look(address, scheme, width, act=None):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        page = context.new_page()
+        page.emulate_media(reduced_motion="reduce")
+        page.goto(address)
+        page.wait_for_load_state()
+        if act is not None:
+            act(page)
+        found = Axe().run(page, options={"runOnly": {"type": "tag", "values": RULES}}).response["violations"]
+        context.close()
+        return [
+            f"{rule['id']}: {node['html'][:160]} {node['any'][0]['message'] if node['any'] else node['failureSummary']}"
+            for rule in found
+            for node in rule["nodes"]
+        ]
+
+    return look
+
+
+def open_menu(page):
+    page.locator("details.menu > summary").click()
+    page.wait_for_timeout(300)
+
+
+def search(page):
+    page.keyboard.press("/")
+    page.keyboard.type("settings")
+    page.locator("#found a").first.wait_for()
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("look", LOOKS)
+def test_pages_of_every_look(look_at, manual, look, scheme, width):
+    body = {**FULL, "styling": LOOKS[look], "themes": {"default": scheme}}
+    manual.call("PUT", f"{manual.path}/customization", body)
+    assert look_at(f"{manual.base}content/blocks", scheme, width) == []
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_kind_of_page(look_at, manual, scheme, width):
+    manual.call("PUT", f"{manual.path}/customization", {**FULL, "themes": {"default": scheme}})
+    for path in (
+        "",
+        "sites/customization",
+        "~search?q=settings",
+        "~search?q=zzzzzz",
+        "content/blok",
+        "more/guides",
+    ):
+        assert look_at(manual.base + path, scheme, width) == [], path
+    assert look_at(manual.base, scheme, width, search) == []
+    assert look_at(manual.reference, scheme, width) == []
+    if width < 768:
+        assert look_at(manual.base, scheme, width, open_menu) == []

@@ -1,0 +1,445 @@
+"""Every setting of customization changes the page, or is said not to and why; nothing of it breaks out; languages."""
+
+from __future__ import annotations
+
+import copy
+import re
+import struct
+import types
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from urllib.parse import urlsplit
+
+import brotli
+import msgspec
+import pytest
+from msgspec import Struct
+
+from octavo.reader import drawing, fonts, locales
+from octavo.reader.views import Labels
+from octavo.sites.customization import wire
+from octavo.sites.customization.wire import Customization
+from visiting import Visitor
+
+MANUAL = (Path(__file__).parents[2] / "docs/sites/customization.md").read_text()
+
+KEPT = {
+    "advancedCustomization.enabled": "every plan includes everything",
+    "ai.mode": "visitors are given no answers of a model",
+    "git.showEditLink": "spaces are not synchronized with a repository",
+    "insights.trackingCookie": "visitors get no cookie for counting",
+}
+"""What is kept and answered, and has no effect on pages, with its reason."""
+
+
+def page_link(title: str) -> dict[str, Any]:
+    return {"title": title, "to": {"kind": "url", "url": "https://example.com/a"}}
+
+
+FULL: dict[str, Any] = {
+    "title": "Handbook",
+    "styling": {"tint": {"color": {"light": "#335577", "dark": "#99bbdd"}}, "theme": "muted"},
+    "favicon": {"icon": {"light": "https://example.com/i.png", "dark": "https://example.com/j.png"}},
+    "header": {
+        "preset": "custom",
+        "logo": {"light": "https://example.com/l.png", "dark": "https://example.com/d.png"},
+        "backgroundColor": {"light": "#fafafa", "dark": "#101010"},
+        "linkColor": {"light": "#333333", "dark": "#dddddd"},
+        "links": [
+            {"title": "Menu", "to": None, "links": [page_link("Below")]},
+            {**page_link("Button"), "links": [], "style": "link", "condition": "true"},
+        ],
+    },
+    "footer": {
+        "groups": [{"title": "Group", "links": [page_link("Foot")]}],
+        "logo": {"light": "https://example.com/f.png", "dark": "https://example.com/g.png"},
+        "copyright": "© Somebody",
+    },
+    "announcement": {"enabled": True, "message": "Hear", "style": "info", "link": page_link("Read")},
+    "feedback": {"enabled": True},
+    "privacyPolicy": {"url": "https://example.com/privacy"},
+    "socialPreview": {"url": "https://example.com/social.png"},
+}
+OTHER_COLOR, OTHER_URL = "#8a2be2", "https://example.com/other"
+OTHER = {
+    "title": ("title", "Another"),
+    "header.links.title": ("header.links.1.title", "Other words"),
+    "header.links.to": ("header.links.1.to", {"kind": "url", "url": OTHER_URL}),
+    "header.links.style": ("header.links.1.style", "button-primary"),
+    "header.links.condition": ("header.links.1.condition", "false"),
+    "header.links.links.title": ("header.links.0.links.0.title", "Other words"),
+    "header.links.links.to": ("header.links.0.links.0.to", {"kind": "url", "url": OTHER_URL}),
+    "footer.groups.title": ("footer.groups.0.title", "Other words"),
+    "footer.groups.links.title": ("footer.groups.0.links.0.title", "Other words"),
+    "footer.groups.links.to": ("footer.groups.0.links.0.to", {"kind": "url", "url": OTHER_URL}),
+    "footer.copyright": ("footer.copyright", "Other words"),
+    "favicon.emoji": ("favicon", {"emoji": "1f4d8"}),
+    "announcement.message": ("announcement.message", "Other words"),
+    "announcement.link.title": ("announcement.link.title", "Other words"),
+    "announcement.link.to": ("announcement.link.to", {"kind": "url", "url": OTHER_URL}),
+}
+"""Of settings that are neither switches nor choices, colours nor addresses: another value, and where it is put."""
+
+
+def leaves(model: Any, path: str = "") -> dict[str, Any]:
+    """Every setting by its path in the body, with its type."""
+    found: dict[str, Any] = {}
+    for field in msgspec.structs.fields(model):
+        name = f"{path}.{field.encode_name}".lstrip(".")
+        hint = get_type_hints(model, include_extras=True)[field.name]
+        inner = [one for one in _parts(hint) if isinstance(one, type) and issubclass(one, Struct)]
+        if field.name == "to" or not inner or any(issubclass(one, wire.FontDefinition) for one in inner):
+            found[name] = hint
+        else:
+            for one in inner:
+                found |= leaves(one, name)
+    return found
+
+
+def _parts(hint: Any) -> list[Any]:
+    """The types that a hint is made of."""
+    if get_origin(hint) is Annotated:
+        return _parts(get_args(hint)[0])
+    if get_origin(hint) in (Union, types.UnionType, list):
+        return [part for one in get_args(hint) for part in _parts(one)]
+    return [hint]
+
+
+def choices(hint: Any) -> tuple[Any, ...]:
+    found = [value for part in _parts(hint) if get_origin(part) is Literal for value in get_args(part)]
+    return tuple(found) or ((True, False) if bool in _parts(hint) else ())
+
+
+LEAVES = leaves(Customization)
+
+
+def put(body: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    body = copy.deepcopy(body)
+    *above, last = path.split(".")
+    here: Any = body
+    for name in above:
+        here = here[int(name)] if isinstance(here, list) else here.setdefault(name, {})
+    here[int(last) if isinstance(here, list) else last] = value
+    return body
+
+
+class Site:
+    def __init__(self, world: Any) -> None:
+        self.world = world
+        path = world.home.path("/orgs/{organizationId}")
+        self.space = world.post("admin", f"{path}/spaces", {"title": "Guide"})["id"]
+        change = world.post("admin", f"/spaces/{self.space}/change-requests", {"subject": "Fill"})["id"]
+        pages = [
+            {
+                "operation": "insert_page",
+                "document": {"markdown": f"# {title}\n\n[Away](https://example.com)\n"},
+            }
+            for title in ("Start", "More", "Visitor tokens")
+        ]
+        self.world.post("admin", f"/spaces/{self.space}/change-requests/{change}/content", {"changes": pages})
+        self.world.post("admin", f"/spaces/{self.space}/change-requests/{change}/merge")
+        self.id = world.post("admin", f"{path}/sites", {"title": "Manuals", "spaces": [self.space]})["id"]
+        self.path = f"{path}/sites/{self.id}"
+        self.site_space = world.get("admin", f"{self.path}/site-spaces")["items"][0]["id"]
+        self.base = urlsplit(world.post("admin", f"{self.path}/publish")["urls"]["published"]).path
+        self.visitor = Visitor(world.context)
+
+    def customize(self, body: dict[str, Any], status: int = 200) -> Any:
+        answer = self.world.call("admin", "PUT", f"{self.path}/customization", json=body)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    def page(self, path: str = "") -> str:
+        answer = self.visitor.get(self.base + path)
+        assert answer.status_code == 200, answer.text
+        return answer.text
+
+    def shown(self, body: dict[str, Any]) -> str:
+        self.customize(body)
+        return self.page()
+
+
+@pytest.fixture
+def site(world):
+    return Site(world)
+
+
+def value_of(body: Any, path: str) -> Any:
+    for name in path.split("."):
+        body = body.get(name) if isinstance(body, dict) else None
+    return body
+
+
+def test_every_setting_changes_the_page_or_says_why_not(site):
+    whole = site.customize(FULL)
+    # Answers are whole: with both sides of a colour where one is changed.
+    full = site.page()
+    for path, hint in LEAVES.items():
+        seen = {full: value_of(whole, path)}
+        if path in OTHER:
+            values = [OTHER[path]]
+        elif path.rsplit(".", 1)[-1] in ("light", "dark"):
+            address = wire.Url in (hint,) or "http" in str(value_of(whole, path))
+            values = [(path, OTHER_URL if address else OTHER_COLOR)]
+        elif choices(hint):
+            values = [(path, value) for value in choices(hint) if value != value_of(whole, path)]
+        else:
+            assert path.endswith(".url"), f"{path}: say what another value is"
+            values = [(path, OTHER_URL)]
+        for place, value in values:
+            text = site.shown(put(whole, place, value))
+            if path in KEPT:
+                assert text == full, f"{path} has an effect: {KEPT[path]} is no reason"
+            else:
+                assert text not in seen, f"{path}: {value!r} looks as {seen[text]!r}"
+                seen[text] = value
+    assert set(KEPT) <= set(LEAVES)
+
+
+def test_the_manual_names_every_setting():
+    said = set(re.findall(r"`([A-Za-z.]+)`", MANUAL))
+    assert {path for path in LEAVES if path not in said} == set()
+
+
+def test_what_is_kept_without_effect_is_in_the_manual():
+    section = MANUAL.partition("## Without effect")[2]
+    assert {path for path in KEPT if f"`{path}`" not in section} == set()
+
+
+def test_every_class_of_a_look_is_in_the_style_sheet():
+    sheet = drawing.asset("octavo.css").content.decode()
+    for name, value in (
+        *(("theme", one) for one in get_args(wire.Theme) if one != "clean"),
+        *(("corners", one) for one in get_args(wire.Corners) if one != "rounded"),
+        *(("links", one) for one in get_args(wire.LinksStyle) if one != "default"),
+        *(("icons", one) for one in get_args(wire.IconsStyle) if one not in ("regular", "solid")),
+        *(("list", one) for one in get_args(wire.SidebarList) if one != "default"),
+        ("depth", "flat"), ("sidebar", "filled"), ("search", "subtle"), ("header", "none"),
+    ):  # fmt: skip
+        assert f".{name}-{value}" in sheet, (name, value)
+    assert ':not([class*="icons-"])' in sheet.replace("=icons-", '="icons-"')
+
+
+# --- colours, addresses, words ------------------------------------------------------------------------------
+
+EVIL = "</style><script>alert(1)</script>\"'><b>"
+
+
+def test_no_word_of_customization_becomes_markup_or_style(site):
+    body = copy.deepcopy(FULL)
+    body["title"] = body["footer"]["copyright"] = EVIL
+    for place in (
+        "header.links.0.title",
+        "header.links.1.title",
+        "footer.groups.0.title",
+        "announcement.message",
+    ):
+        body = put(body, place, EVIL)
+    for place in ("header.links.1.to", "announcement.link.to"):
+        body = put(body, place, {"kind": "url", "url": f"https://example.com/{EVIL}"})
+    text = site.shown(body)
+    assert "<script>alert" not in text and "<b>" not in text
+    assert text.count("</style>") == 1
+
+
+def test_links_that_lead_nowhere_for_a_visitor_are_not_there(site):
+    refs = [
+        {"kind": "user", "user": "x"},
+        {"kind": "collection", "collection": "x"},
+        {"kind": "page", "page": "nowhere"},
+        {"kind": "file", "file": "nowhere"},
+        {"kind": "url", "url": "/\\evil"},
+    ]
+    links = [{"title": f"Link {n}", "to": ref, "links": []} for n, ref in enumerate(refs)]
+    text = site.shown({"header": {"links": links}})
+    assert [n for n in range(len(refs) - 1) if f"Link {n}" in text] == []
+
+
+def test_a_header_link_to_a_page_follows_it(site, world):
+    pages = world.get("admin", f"/spaces/{site.space}/content/pages")["pages"]
+    page = next(p for p in pages if p["title"] == "More")
+    link = {"title": "There", "to": {"kind": "page", "page": page["id"], "space": site.space}, "links": []}
+    text = site.shown({"header": {"links": [link]}})
+    assert f'href="{site.base}more">There</a>' in text
+
+
+def test_conditions_of_header_links_ask_the_visitor(site, world):
+    beta = {"type": "boolean", "description": "Whether they try what is new"}
+    unsigned = {
+        "type": "object",
+        "description": "Unsigned claims of the site visitor.",
+        "properties": {"beta": beta},
+        "additionalProperties": False,
+    }
+    schema = {"type": "object", "properties": {"unsigned": unsigned}, "additionalProperties": False}
+    answer = world.call("admin", "PUT", f"{site.path}/adaptive-schema", json={"jsonSchema": schema})
+    assert answer.status_code == 200, answer.text
+    world.call("admin", "PATCH", site.path, json={"adaptiveContent": {"enabled": True}})
+    link = {**page_link("Only beta"), "links": [], "condition": "visitor.claims.unsigned.beta"}
+    site.customize({"header": {"links": [link]}})
+    assert "Only beta" not in site.page()
+    assert "Only beta" in site.visitor.get(site.base, params={"visitor.beta": "true"}).text
+    assert "Only beta" not in site.page()
+
+
+def test_a_space_overrides_and_a_site_without_settings_follows_the_system(site, world):
+    assert "data-theme=" not in site.page()
+    own = f"{site.path}/site-spaces/{site.site_space}/customization"
+    world.call("admin", "PATCH", own, json={"styling": {"theme": "gradient"}})
+    assert "theme-gradient" in site.page()
+    world.call("admin", "DELETE", own)
+    assert "theme-gradient" not in site.page() and "data-theme=" not in site.page()
+    assert 'data-theme="dark"' in site.shown({"themes": {"default": "dark"}})
+
+
+# --- fonts ----------------------------------------------------------------------------------------------
+
+
+def test_every_font_has_its_files_and_licence():
+    named = set(get_args(wire.Font)) | set(get_args(wire.MonospaceFont))
+    assert named - {"ABCFavorit"} == set(fonts.FONTS)
+    folder = Path(fonts.__file__).parent / "fonts"
+    used = set()
+    for font in fonts.FONTS.values():
+        css = fonts.font_faces(font, "{}")
+        used |= set(re.findall(r'url\("([^"]+)"\)', css))
+        assert (folder / f"{font.name}.LICENSE").read_text().strip()
+        assert css.count("size-adjust") == 1
+        for script in font.scripts:
+            assert f"{font.name}-{script}-" in css
+    assert used == fonts.font_files()
+    assert all(fonts.read_font(name).startswith(b"wOF2") for name in used)
+
+
+def test_fonts_come_from_the_own_host(site):
+    text = site.page()
+    found = re.search(r'rel="preload" href="([^"]+)"', text)
+    assert found is not None
+    answer = site.visitor.get(found[1])
+    assert answer.headers["content-type"] == "font/woff2" and "immutable" in answer.headers["cache-control"]
+    policy = site.visitor.get(site.base).headers["content-security-policy"]
+    assert "font-src 'self'" in policy
+
+
+def test_a_font_of_the_organization(site, world):
+    fonts_path = world.home.path("/orgs/{organizationId}/fonts")
+    font = {"id": "nowhere", "custom": True, "fontFamily": EVIL, "fontFaces": [
+        {"weight": 400, "sources": [{"url": "https://example.com/a.woff2"}]}]}  # fmt: skip
+    site.customize({"styling": {"font": font}}, status=404)
+    found = world.get("admin", fonts_path)["items"][0]
+    site.customize({"styling": {"font": {**font, "id": found["id"]}}})
+    text = site.page()
+    assert "example.com/a.woff2" not in text and "<script>alert" not in text
+    address = re.search(rf'url\("([^"]*~fonts/{found["id"]}/400\.woff2?\?v=\w+)"\)', text)
+    assert address is not None
+    assert site.visitor.get(address[1]).headers["content-type"].startswith("font/woff")
+    assert site.visitor.get(re.sub("/400", "/950", address[1])).status_code == 404
+
+
+# --- languages ------------------------------------------------------------------------------------------
+
+
+def test_every_language_has_every_word_with_its_places():
+    english = msgspec.to_builtins(Labels())
+    found = locales.catalogue()
+    assert {"en", "de", "fr", "es", "pt", "it", "nl", "ja", "zh", "ko", "ar", "he", "no", "ru"} <= set(found)
+    for language, labels in found.items():
+        words = msgspec.to_builtins(labels)
+        for name, text in words.items():
+            assert text.strip(), (language, name)
+            assert re.findall(r"\{\w+\}", text) == re.findall(r"\{\w+\}", english[name]), (language, name)
+        same = [name for name in words if words[name] == english[name]]
+        assert language == "en" or len(same) < len(words) / 5, same
+
+
+@pytest.mark.parametrize("name", get_args(wire.Locale))
+def test_every_locale_of_customization_is_there(name):
+    assert locales.find_locale(name)
+
+
+def test_the_locale_is_that_of_customization_else_of_the_space(site, world):
+    world.call("admin", "PATCH", f"/spaces/{site.space}", json={"language": "ar"})
+    text = site.page()
+    assert 'lang="ar" dir="rtl"' in text and locales.catalogue()["ar"].outline not in text
+    assert locales.catalogue()["ar"].actions in text
+    assert locales.catalogue()["fr"].actions in site.shown({"internationalization": {"locale": "fr"}})
+    assert locales.catalogue()["ar"].actions in site.shown({"internationalization": {"locale": "en"}})
+
+
+def test_templates_have_no_words_of_their_own():
+    for path in (Path(drawing.__file__).parent / "templates").glob("*.html"):
+        text = re.sub(r"\{% block shape %\}.*", "", path.read_text())
+        text = re.sub(r"\{[{%#].*?[%}#]\}", "", text, flags=re.S)
+        text = re.sub(r"<[^>]*>", " ", text)
+        words = set(re.findall(r"[A-Za-z]{2,}", text)) - {"Esc"}
+        assert words == set(), (path.name, words)
+
+
+# --- what readers do ----------------------------------------------------------------------------------------
+
+
+def test_ratings_are_counted(site, world):
+    site.customize({"feedback": {"enabled": True}})
+    form = re.search(r'action="([^"]+~feedback)".*?name="page" value="([^"]+)"', site.page(), re.S)
+    assert form is not None
+    body = {"rating": "good", "page": form[2]}
+    headers = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0 Safari/537.36"}
+    answer = site.visitor.post(form[1], body, **headers)
+    assert (answer.status_code, answer.headers["location"]) == (303, f"{site.base}#thanks")
+    with world.context.db.read() as tx:
+        rows = tx.all("SELECT page_rating FROM site_events WHERE site_id = :site", site=site.id)
+    assert [tuple(row) for row in rows] == [("good",)]
+    for wrong in ({**body, "rating": "great"}, {"rating": "good", "page": "x"}, {}):
+        assert site.visitor.post(form[1], wrong, **headers).status_code in (400, 404)
+    assert site.visitor.post(f"{site.base}more", body, **headers).status_code == 405
+    assert site.visitor.post(form[1], {"page": "x" * 10_000}, **headers).status_code == 413
+    site.customize({})
+    assert site.visitor.post(form[1], body, **headers).status_code == 404
+
+
+def test_a_page_that_is_not_there_suggests_others(site):
+    answer = site.visitor.get(f"{site.base}old/visitor-tokens")
+    assert answer.status_code == 404
+    assert f'<a href="{site.base}visitor-tokens">' in answer.text.partition("perhaps")[2]
+
+
+def font_tables(data: bytes) -> dict[str, bytes]:
+    """The tables ``head`` and ``hhea`` of a WOFF2 file."""
+    count, compressed = struct.unpack_from(">H", data, 12)[0], struct.unpack_from(">I", data, 20)[0]
+    at, sizes = 48, []
+
+    def number() -> int:
+        nonlocal at
+        value = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value = value << 7 | byte & 0x7F
+            if byte < 0x80:
+                return value
+
+    for _ in range(count):
+        flags = data[at]
+        at += 1
+        name = {1: "head", 2: "hhea", 10: "glyf", 11: "loca"}.get(flags & 0x3F, "")
+        at += 4 if flags & 0x3F == 0x3F else 0
+        size = number()
+        # Outlines are transformed unless they say not to be, everything else only if it says so.
+        if (flags >> 6 == 0) if name in ("glyf", "loca") else flags >> 6:
+            size = number()
+        sizes.append((name, size))
+    content, found = brotli.decompress(data[at : at + compressed]), {}
+    for name, size in sizes:
+        found[name], content = content[:size], content[size:]
+    return found
+
+
+@pytest.mark.parametrize("name", fonts.FONTS)
+def test_what_is_in_the_place_of_a_font_is_as_high(name):
+    font = fonts.FONTS[name]
+    tables = font_tables(fonts.read_font(fonts.first_file(font)))
+    units = struct.unpack_from(">H", tables["head"], 18)[0]
+    ascent, descent, gap = struct.unpack_from(">hhh", tables["hhea"], 4)
+    size = font.metrics[0] / 100
+    heights = [100 * value / units / size for value in (ascent, -descent, gap)]
+    assert heights == pytest.approx(font.metrics[1:], abs=0.02)
