@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -257,21 +258,31 @@ def test_kept_answers_are_made_of_nothing_that_changes_unseen(sqlite_world: Worl
     manuals = Manuals(sqlite_world)
     database: Any = sqlite_world.context.db
     read: set[str] = set()
+    of_kept: set[str] = set()
 
     def note(action: int, table: str | None, *_: Any) -> int:
         if action == sqlite3.SQLITE_READ and table:
             read.add(table)
         return sqlite3.SQLITE_OK
 
+    class Noting(Visitor):
+        def get(self, path: str, params: dict[str, str] | None = None, **headers: Any) -> httpx.Response:
+            read.clear()
+            answer = super().get(path, params, **headers)
+            # Refusals and redirects are not kept.
+            if answer.status_code == 200:
+                of_kept.update(read)
+            return answer
+
     connect = database._connect
     database._connect = lambda: watched(connect(), note)
-    visitor = Visitor(sqlite_world.context)
+    visitor = Noting(sqlite_world.context)
     try:
         with nothing_kept():
             answers = manuals.look(visitor)
     finally:
         database._connect = connect
-    assert "page_versions" in read and sum(answer[0] == 200 for answer in answers.values()) > 10
+    assert "page_versions" in of_kept and sum(answer[0] == 200 for answer in answers.values()) > 10
     with sqlite_world.context.db.read() as tx:
         rows = tx.all(
             "SELECT DISTINCT tbl_name FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%site_versions%'"
@@ -279,7 +290,7 @@ def test_kept_answers_are_made_of_nothing_that_changes_unseen(sqlite_world: Worl
     noticed = {table for (table,) in rows}
     assert {"site_spaces", "share_links", "site_redirects"} < noticed
     # A table more needs triggers that change the version of the sites that show what is in it.
-    assert read - noticed - LOOKED_AT_AGAIN - OF_REVISIONS == set()
+    assert of_kept - noticed - LOOKED_AT_AGAIN - OF_REVISIONS == set()
 
 
 def watched(connection: sqlite3.Connection, note: Any) -> sqlite3.Connection:
@@ -292,7 +303,6 @@ def test_an_answer_is_not_made_again_because_others_write(world: World) -> None:
     manuals = Manuals(world)
     (path, _, base), (other_path, _, _) = manuals.sites
     assert manuals.visitor.get(f"{base}two/b").status_code == 200
-    assert manuals.visitor.get(f"{base}b").status_code == 200
     made = []
     original = visits.answer_visit
 
@@ -304,7 +314,7 @@ def test_an_answer_is_not_made_again_because_others_write(world: World) -> None:
     try:
         for change in (
             lambda: manuals.write(
-                manuals.spaces[0], [{"operation": "set_variables", "variables": {"edition": "x"}}]
+                world.home["spaceId"], [{"operation": "set_variables", "variables": {"edition": "x"}}]
             ),
             lambda: manuals.patch(other_path, {"title": "Others"}),
             lambda: manuals.post(f"/spaces/{manuals.spaces[1]}/comments", {"body": {"markdown": "Good."}}),
@@ -312,12 +322,11 @@ def test_an_answer_is_not_made_again_because_others_write(world: World) -> None:
             change()
             manuals.visitor.get(f"{base}two/b")
         assert made == []
-        manuals.visitor.get(f"{base}b")
         manuals.write(manuals.spaces[1], [{"operation": "set_variables", "variables": {"edition": "x"}}])
         manuals.visitor.get(f"{base}two/b")
         manuals.patch(path, {"title": "Ours"})
         manuals.visitor.get(f"{base}two/b")
-        assert made == [f"{base}b", f"{base}two/b", f"{base}two/b"]
+        assert made == [f"{base}two/b", f"{base}two/b"]
     finally:
         app.answer_visit = original
 
