@@ -66,6 +66,7 @@ def mistype(text: str, chance: random.Random) -> str:
 
 def questions(told: list[Told], chance: random.Random) -> list[Question]:
     headings = Counter(" ".join(sorted(set(stems(each.heading)))) for each in told)
+    places = Counter((each.title, each.heading) for each in told)
     found: list[Question] = []
     order = list(told)
     chance.shuffle(order)
@@ -79,6 +80,9 @@ def questions(told: list[Told], chance: random.Random) -> list[Question]:
         else:
             roots = sorted(set(stems(each.heading)))
             if len(roots) < 2 and len(each.heading) < 6:
+                continue
+            if places[each.title, each.heading] > 1:
+                # Nobody could say which of them is meant.
                 continue
             asked = each.heading
             if headings[" ".join(roots)] > 1 or len(roots) < 2:
