@@ -157,6 +157,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     llm_log_content: Annotated[
         bool, Meta(description="Whether what is said to models and back is kept in the log of calls")
     ] = False
+    llm_log_days: Annotated[
+        int, Meta(ge=1, le=3650, description="Days for which the log of calls of models is kept")
+    ] = 90
     smtp_url: Annotated[str, Meta(description="smtp://user:password@host:port (optional)")] = ""
     mail_from: Annotated[str, Meta(description="Sender of mails")] = "octavo@localhost"
     oidc_issuer: Annotated[

@@ -141,6 +141,16 @@ def test_when_the_model_fails_the_passages_are_quoted(
     assert world.home["pageId"] in pages_of(found)
 
 
+def test_a_model_that_hangs_is_left_and_the_passages_are_quoted(
+    sqlite_world: World, server: ModelServer
+) -> None:
+    server.hang = 20
+    with world_with_model(sqlite_world, server, llm_seconds=1):
+        found = ask(sqlite_world)
+    assert found["answer"]["markdown"].startswith("The language model did not answer")
+    assert sqlite_world.home["pageId"] in pages_of(found) and len(server.requests) <= provider.ATTEMPTS
+
+
 def test_an_organization_without_ai_is_answered_with_passages(world: World, server: ModelServer) -> None:
     with world_with_model(world, server):
         assert world.call(

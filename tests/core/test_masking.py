@@ -65,3 +65,53 @@ def test_masking_takes_time_in_proportion(piece: str) -> None:
 
     spent(500)
     assert spent(10_000) < 60 * max(spent(1_000), 0.002)
+
+
+def _digits(low: int, high: int) -> st.SearchStrategy[str]:
+    return st.text("0123456789", min_size=low, max_size=high)
+
+
+def _with_check(number: str) -> str:
+    """A card's number: with the digit that makes Luhn's check right."""
+    doubled = [int(digit) * 2 for digit in number[::-2]]
+    total = sum(value - 9 if value > 9 else value for value in doubled)
+    total += sum(int(digit) for digit in number[-2::-2])
+    return number + str(-total % 10)
+
+
+_alnum = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+_names = st.text("abcdefghijklmnopqrstuvwxyz0123456789._-", min_size=1, max_size=20).map(lambda s: f"a{s}b")
+_hosts = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=2, max_size=12)
+PRIVATE = {
+    "e-mail": st.builds("{}@{}.example.org".format, _names, _hosts),
+    "phone": st.one_of(
+        st.builds("+{} {} {}".format, st.sampled_from(["49", "1", "44", "380"]), _digits(2, 4), _digits(6, 7)),
+        st.builds("+49{}".format, _digits(8, 11)),
+        st.builds("(555) {}-{}".format, _digits(3, 3), _digits(4, 4)),
+        st.builds("030 {}".format, _digits(7, 8)),
+    ),
+    "card": st.builds(
+        lambda number, sign: sign.join(number[at : at + 4] for at in range(0, 16, 4)),
+        st.builds("4{}".format, _digits(14, 14)).map(_with_check),
+        st.sampled_from(["", " ", "-"]),
+    ),
+    "secret": st.one_of(
+        st.builds("{}{}".format, st.sampled_from(["sk-", "ghp_", "glpat-", "xoxb-", "npm_", "oct_"]),
+                  st.text(_alnum, min_size=20, max_size=40)),
+        st.builds("AKIA{}".format, st.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", min_size=16, max_size=16)),
+        st.builds("Bearer {}".format, st.text(_alnum, min_size=16, max_size=60)),
+        st.builds("password: x{}9!".format, st.text(_alnum, min_size=6, max_size=30)),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", PRIVATE)
+@given(data=st.data())
+def test_whatever_is_somebodys_own_is_gone(kind: str, data: st.DataObject) -> None:
+    private = data.draw(PRIVATE[kind])
+    before = data.draw(st.sampled_from(["", "I am ", "Call me: ", "It says (", "\n", "see\t", "“"]))
+    after = data.draw(st.sampled_from(["", ".", ", please", ") and more", "\nThanks", "?", "”", ";"]))
+    masked = mask(f"{before}{private}{after}")
+    own = private.removeprefix("Bearer ").removeprefix("password: ")
+    assert own not in masked, masked
+    assert f"[{kind}]" in masked or "[" in masked

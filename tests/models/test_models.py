@@ -10,8 +10,10 @@ import pytest
 
 from model_server import KEY, ModelServer, model_server, world_with_model
 from octavo.errors import TooManyRequests
+from octavo.kit.allowances import DAY
 from octavo.kit.deadlines import OutOfTime, limited
 from octavo.models import Message, Model, ModelFailed, find_model, provider
+from octavo.models.retention import prune_calls
 from world import World
 
 ORG = "/orgs/{organizationId}"
@@ -219,3 +221,18 @@ def test_an_answer_nobody_reads_to_its_end_is_logged(sqlite_world: World, server
         next(stream)
         stream.close()
     assert calls(sqlite_world)[0]["status"] == "abandoned"
+
+
+def test_old_calls_are_forgotten(world: World, server: ModelServer) -> None:
+    with world_with_model(world, server):
+        ask(world)
+        ask(world)
+    recent = calls(world)[0]["id"]
+    with world.context.db.write() as tx:
+        tx.run(
+            "UPDATE model_calls SET created_at = created_at - :days WHERE id <> :id",
+            days=world.context.settings.llm_log_days * DAY + 1,
+            id=recent,
+        )
+    prune_calls(world.context)
+    assert [call["id"] for call in calls(world)] == [recent]

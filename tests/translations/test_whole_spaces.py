@@ -45,11 +45,11 @@ def without_texts(page: Page) -> Page:
 
 def bones(source: str) -> Any:
     """All of a page file but its texts."""
-    front, heading, body = split_page(source)
+    front, _, body = split_page(source)
     values, problems = front_matter(front)
     fields = {key: value for key, value in values.items() if key not in ("title", "description")}
     # As it is read again: bytes in which Markdown can say the same are not its meaning.
-    return fields, problems, bool(heading), skeleton(read(write(_unsourced(read(body)))))
+    return fields, problems, skeleton(read(write(_unsourced(read(body)))))
 
 
 def _unsourced(document: Document) -> Document:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..content import find_page, list_ancestors, main_state, read_source
 from ..core.document import Section, sections
-from ..core.wording import sentences, shorten, stems
+from ..core.wording import content_words, sentences, shorten, stems
 from ..kit.db import Transaction
 from ..search import PageHit, search_pages
+from .ranking import Candidate, rank
 
 MAX_PASSAGES = 6
-_PAGES = 8
+_PAGES = 12
 _TERMS = 16
 """Words of a question that are looked for: more would be the whole of a story."""
 _EXCERPT = 600
@@ -21,7 +24,7 @@ _TEXT = 4000
 """Characters of a passage as it is quoted, and as a model reads it."""
 ENOUGH = 0.6
 """The part of a question's words that a passage must say to answer it."""
-_EACH = 2
+_EACH = 3
 """Passages of one page."""
 
 
@@ -46,52 +49,68 @@ def retrieve(
 ) -> list[Passage]:
     """Best first. ``context``: what was asked before, which counts where the question alone says too little. That
     the asker sees these spaces is for the caller to have made sure."""
-    asked = list(dict.fromkeys(stems(question)))[:_TERMS]
-    if len(asked) < 2:
-        asked = list(dict.fromkeys([*asked, *(word for said in context[-1:] for word in stems(said))]))[
-            :_TERMS
-        ]
+    said = question
+    if len(set(stems(question))) < 2:
+        said = "\n".join([question, *context[-1:]])
+    asked = dict(list(zip(stems(said), content_words(said), strict=True))[:_TERMS])
     if not asked:
         return []
-    found: list[tuple[float, Passage]] = []
-    for rank, hit in enumerate(_search(tx, space_ids, question, asked)):
-        # What search puts first is first among those that say as much.
-        found += [(passage.covers - rank * 0.04, passage) for passage in _of_page(tx, hit, asked)]
-    found.sort(key=lambda item: -item[0])
-    return [passage for _, passage in found[:MAX_PASSAGES]]
+    candidates: list[Candidate] = []
+    passages: list[Passage] = []
+    for at, hit in enumerate(_search(tx, space_ids, said)):
+        for titles, passage in _of_page(tx, hit):
+            candidates.append(Candidate(titles, passage.heading, passage.text, at))
+            passages.append(passage)
+    scores = rank(asked, candidates)
+    of_page: Counter[str] = Counter()
+    found: list[Passage] = []
+    for at in sorted(range(len(passages)), key=lambda at: (-scores[at].worth, at)):
+        passage = passages[at]
+        of_page[passage.page_id] += 1
+        if of_page[passage.page_id] <= _EACH and scores[at].covers > 0:
+            found.append(
+                replace(passage, excerpt=excerpt(passage.text, list(asked)), covers=scores[at].covers)
+            )
+        if len(found) == MAX_PASSAGES:
+            break
+    return found
 
 
-def _search(tx: Transaction, space_ids: Sequence[str], question: str, asked: Sequence[str]) -> list[PageHit]:
-    """The space behind the words says that the last one is complete."""
-    found = search_pages(tx, space_ids, " ".join(asked) + " ", _PAGES)
+def _search(tx: Transaction, space_ids: Sequence[str], said: str) -> list[PageHit]:
+    """By the words as they were written, which search knows how to correct. The space behind them says that the last
+    one is complete."""
+    words = list(dict.fromkeys(content_words(said)))[:_TERMS]
+    found = search_pages(tx, space_ids, " ".join(words) + " ", _PAGES)
     return list(found.hits[:_PAGES])
 
 
-def _of_page(tx: Transaction, hit: PageHit, asked: Sequence[str]) -> list[Passage]:
+def _of_page(tx: Transaction, hit: PageHit) -> list[tuple[str, Passage]]:
+    """All sections of a page, each with the titles above it."""
     state = main_state(tx, hit.space_id)
     page = find_page(tx, state, hit.page_id)
     if page is None:
         return []
     lineage = [*list_ancestors(tx, state, page), page]
     path, titles = "/".join(each.slug for each in lineage), "\n".join(each.title for each in lineage)
-    matched = {section.anchor for section in hit.sections}
-    found = [
-        Passage(
-            hit.space_id,
-            page.id,
-            state.revision_id,
-            page.title,
-            path,
-            section.id,
-            section.title,
-            section.text[:_TEXT],
-            excerpt(section.text, asked),
-            _coverage(asked, titles, section),
+    return [
+        (
+            titles,
+            Passage(
+                hit.space_id,
+                page.id,
+                state.revision_id,
+                page.title,
+                path,
+                section.id,
+                section.title,
+                section.text[:_TEXT],
+                "",
+                0.0,
+            ),
         )
         for section in _sections(tx, page.body, page.description)
-        if section.id in matched and (section.text.strip() or section.title)
+        if section.text.strip() or section.title
     ]
-    return sorted(found, key=lambda passage: -passage.covers)[:_EACH]
 
 
 def _sections(tx: Transaction, body: str | None, description: str | None) -> list[Section]:
@@ -99,11 +118,6 @@ def _sections(tx: Transaction, body: str | None, description: str | None) -> lis
     if description and not (cut and cut[0].id is None):
         return [Section(None, "", description), *cut]
     return cut
-
-
-def _coverage(asked: Sequence[str], titles: str, section: Section) -> float:
-    words = set(stems(f"{titles}\n{section.title}\n{section.text[:_TEXT]}"))
-    return sum(word in words for word in asked) / len(asked)
 
 
 def excerpt(text: str, asked: Sequence[str]) -> str:

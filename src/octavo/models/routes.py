@@ -5,9 +5,11 @@ from __future__ import annotations
 from ..access import Can, OrgAccess
 from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, PageQuery, present_slice
-from . import instructing, store, wire
+from . import instructing, retention, store, wire
 
 operation = Area("ask").operation
+
+__all__ = ["retention"]
 
 _INSTRUCTIONS = "/orgs/{organizationId}/agent-instructions"
 

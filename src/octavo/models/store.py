@@ -84,3 +84,13 @@ def list_calls(tx: Transaction, organization_id: str, limit: int, page: str | No
     )
     count = tx.value("SELECT count(*) FROM model_calls WHERE organization_id = :org", org=organization_id)
     return slice_rows([CallRow(*row) for row in rows], limit, count, lambda row: (row.id,))
+
+
+def prune_calls(tx: Transaction, before: int, limit: int = 500) -> int:
+    """Deletes calls older than ``before`` (milliseconds), at most ``limit``; how many."""
+    return tx.run(
+        """DELETE FROM model_calls WHERE id IN
+             (SELECT id FROM model_calls WHERE created_at < :before ORDER BY created_at LIMIT :limit)""",
+        before=before,
+        limit=limit,
+    )

@@ -123,7 +123,7 @@ def present_translation(call: Call, row: TranslationRow, may_edit: bool) -> Tran
 
 
 class MatchesQuery(Struct):
-    text: Annotated[str, Meta(min_length=1, max_length=10_000)]
+    text: Annotated[str, Meta(min_length=1, max_length=2000)]
 
 
 class MemoryMatch(Struct, rename="camel"):

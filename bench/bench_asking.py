@@ -1,0 +1,154 @@
+"""How often the section that answers a question is among the first passages that an answer is made of.
+
+    python bench/bench_asking.py [FOLDER...]
+
+Questions are made of sections of every folder with a SUMMARY.md below those named (else of the manual): by heading, by
+a sentence of the section in other words around it, and by heading with one letter wrong. The page's title goes into a
+question where several sections have the heading. Each question has one right section.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+from octavo.access import find_user_by_email
+from octavo.admin.first_start import token_for
+from octavo.admin.import_export import bring
+from octavo.ask.retrieving import retrieve
+from octavo.content import list_pages, main_state, read_source
+from octavo.core.document import sections
+from octavo.core.wording import content_words, sentences, stems
+from octavo.installation import close_context, load_packages, open_context
+from octavo.kit.context import Context
+from octavo.orgs import create_organization
+from octavo.settings import load
+
+SEED = 15
+QUESTIONS = 300
+FIRST = 5
+MISSES = 12
+
+ASKED = ["How do I do this: {}?", "What is there to know about {}?", "Where is {} explained?", "I need help with {}.",
+         "Can you tell me about {}", "{}?"]  # fmt: skip
+
+
+class Question(NamedTuple):
+    kind: str
+    text: str
+    page: str
+    anchor: str | None
+
+
+class Told(NamedTuple):
+    page: str
+    anchor: str | None
+    title: str
+    heading: str
+    text: str
+
+
+def mistype(text: str, chance: random.Random) -> str:
+    words = text.split()
+    long = [at for at, word in enumerate(words) if len(word) > 5 and word.isalpha()]
+    if not long:
+        return text
+    at = chance.choice(long)
+    word, place = words[at], chance.randrange(1, len(words[at]) - 1)
+    words[at] = word[:place] + word[place + 1] + word[place] + word[place + 2 :]
+    return " ".join(words)
+
+
+def questions(told: list[Told], chance: random.Random) -> list[Question]:
+    headings = Counter(" ".join(sorted(set(stems(each.heading)))) for each in told)
+    places = Counter((each.title, each.heading) for each in told)
+    found: list[Question] = []
+    order = list(told)
+    chance.shuffle(order)
+    for each in order:
+        kind = ("heading", "sentence", "mistyped")[len(found) % 3]
+        if kind == "sentence":
+            said = [sentence for sentence in sentences(each.text) if 6 <= len(set(stems(sentence))) <= 25]
+            if not said:
+                continue
+            asked = " ".join(content_words(chance.choice(said))[:8])
+        else:
+            roots = sorted(set(stems(each.heading)))
+            if len(roots) < 2 and len(each.heading) < 6:
+                continue
+            if places[each.title, each.heading] > 1:
+                # Nobody could say which of them is meant.
+                continue
+            asked = each.heading
+            if headings[" ".join(roots)] > 1 or len(roots) < 2:
+                asked = f"{each.heading} in {each.title}"
+            if kind == "mistyped":
+                asked = mistype(asked, chance)
+        found.append(Question(kind, chance.choice(ASKED).format(asked), each.page, each.anchor))
+        if len(found) == QUESTIONS:
+            break
+    return found
+
+
+def read_all(context: Context, spaces: list[str]) -> list[Told]:
+    found = []
+    with context.db.read() as tx:
+        for space in spaces:
+            for page in list_pages(tx, main_state(tx, space)):
+                if page.kind != "document" or page.hidden or page.no_index:
+                    continue
+                for section in sections(read_source(tx, page.body)):
+                    if len(section.text) > 80:
+                        found.append(
+                            Told(page.id, section.id, page.title, section.title or page.title, section.text)
+                        )
+    return found
+
+
+def main() -> None:
+    roots = [Path(name) for name in sys.argv[1:]] or [Path(__file__).parents[1] / "docs"]
+    folders = sorted({path.parent for root in roots for path in root.rglob("SUMMARY.md")})
+    folders = [folder for folder in folders if not any(other in folder.parents for other in folders)]
+    load_packages()
+    with tempfile.TemporaryDirectory() as data:
+        context = open_context(load(environ={"OCTAVO_DATA": data}))
+        token_for(context, email="bench@example.com")
+        with context.db.write() as tx:
+            user = find_user_by_email(tx, "bench@example.com")
+            assert user is not None
+            org = create_organization(tx, user.id, "Bench").id
+        spaces = [bring(context, str(folder), organization_id=org).outcome.space for folder in folders]
+        told = read_all(context, spaces)
+        asked = questions(told, random.Random(SEED))
+        right: Counter[str] = Counter()
+        of: Counter[str] = Counter()
+        misses = []
+        begun = time.process_time()
+        with context.db.read() as tx:
+            for question in asked:
+                found = retrieve(tx, spaces, question.text)[:FIRST]
+                of[question.kind] += 1
+                if any((each.page_id, each.anchor) == (question.page, question.anchor) for each in found):
+                    right[question.kind] += 1
+                else:
+                    is_near = any(each.page_id == question.page for each in found)
+                    misses.append(f"  {question.kind}{' (right page)' if is_near else ''}: {question.text}")
+        took = time.process_time() - begun
+        close_context(context)
+    print(f"{len(told)} sections, {len(asked)} questions, {took / len(asked) * 1000:.0f} ms of CPU each")
+    for kind in of:
+        print(f"{kind:>10}: {right[kind]} of {of[kind]}")
+    print(
+        f"right section among the first {FIRST}: {sum(right.values())} of {len(asked)}"
+        f" ({sum(right.values()) / len(asked):.1%})"
+    )
+    print("missed:", *misses[:MISSES], sep="\n")
+
+
+if __name__ == "__main__":
+    main()

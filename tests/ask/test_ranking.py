@@ -1,0 +1,46 @@
+"""Which section answers a question: without a database."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from octavo.ask.ranking import Candidate, rank
+from octavo.core.wording import content_words, stems
+
+SECTIONS = [
+    Candidate("Backups", "Restore a backup", "Choose the file of the backup and wait.", 0),
+    Candidate("Backups", "Schedule", "A backup is made each night, and restore takes a while.", 0),
+    Candidate("Search", "Typing errors", "Search finds words with errors. A backup is not needed.", 1),
+]
+
+
+def asked(question: str) -> dict[str, str]:
+    return dict(zip(stems(question), content_words(question), strict=True))
+
+
+def best(question: str) -> str:
+    scores = rank(asked(question), SECTIONS)
+    return SECTIONS[max(range(len(scores)), key=lambda at: scores[at].worth)].heading
+
+
+def test_a_heading_that_is_the_question_goes_before_text_that_says_the_words() -> None:
+    assert best("How do I restore a backup?") == "Restore a backup"
+
+
+def test_rare_words_count_most() -> None:
+    assert best("backup each night") == "Schedule"
+
+
+def test_a_misspelt_word_is_understood() -> None:
+    assert best("typign erors") == "Typing errors"
+    assert rank(asked("typign erors"), SECTIONS)[2].covers == 1
+
+
+@given(
+    st.dictionaries(st.text(max_size=20), st.text(max_size=20), min_size=1, max_size=5),
+    st.lists(st.text(max_size=60), max_size=4),
+)
+def test_anything_is_ranked(words: dict[str, str], texts: list[str]) -> None:
+    found = rank(words, [Candidate(text, text, text, at) for at, text in enumerate(texts)])
+    assert len(found) == len(texts) and all(0 <= score.covers <= 1 for score in found)
