@@ -201,7 +201,7 @@ def record(
 ) -> None:
     """Notes an event that somebody waited for, such as a request to a public endpoint."""
     with context.db.write() as tx:
-        if store.is_there(tx, integration_id):
+        if store.hold(tx, integration_id):
             insert_done(
                 tx,
                 Recipient("integration", integration_id),

@@ -18,6 +18,7 @@ import msgspec
 
 from ..access import create_integration_token
 from ..deliveries import LogLine
+from ..errors import NotFound
 from ..kit.clock import iso, now
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -189,7 +190,8 @@ def _redacted(text: str, hidden: list[str]) -> str:
 def _read_script(context: Context, integration: IntegrationRow) -> str:
     with context.db.read() as tx:
         file = store.find_file(tx, integration.id, SCRIPT)
-    assert file is not None, "an integration has its script"
+    if file is None:
+        raise NotFound(f"There is no integration {integration.name!r} any more.")
     return context.files.read(file.hash).decode()
 
 

@@ -9,7 +9,9 @@ from .audiences.visitor_auth import MAX_TOKEN, signing_key
 from .audiences.visitor_auth import read_token as read_visitor_token
 from .creating import create_site
 from .previewing import PREVIEW, read_preview
+from .profile_wire import IntegrationScript
 from .redirects.store import match as match_redirect
+from .scripts import provide_scripts
 from .store import (
     SiteRow,
     find_site_by_basename,
@@ -31,9 +33,10 @@ from .structure.store import (
 from .wire import Site, present_site, published_url
 
 __all__ = [
-    "GroupRow", "MAX_TOKEN", "PREVIEW", "SectionRow", "Site", "SiteRow", "SiteSpaceRow", "Structure",
+    "GroupRow", "IntegrationScript", "MAX_TOKEN", "PREVIEW", "SectionRow", "Site", "SiteRow", "SiteSpaceRow", "Structure",
     "admit_claims", "create_site", "entering", "find_former_path", "find_link_by_key",
     "find_site_by_basename", "find_site_by_former_name", "find_site_by_hostname", "find_site_of_space", "find_version",
-    "get_site", "get_visitor_schema", "load_structure", "match_redirect", "present_site", "published_url",
+    "get_site", "get_visitor_schema", "load_structure", "match_redirect", "present_site", "provide_scripts",
+    "published_url",
     "read_preview", "read_visitor_token", "set_published", "signing_key", "tables",
 ]  # fmt: skip
