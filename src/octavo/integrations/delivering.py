@@ -171,6 +171,8 @@ def _hand_over(context: Context, row: Delivery) -> Result:
     silent = False
     with context.db.read() as tx:
         subject = find_subject(tx, row.recipient.id, row.installation_id, row.place_kind, row.place_id)
+    if subject is None:
+        return Result(problem="the integration was unpublished", refused=True)
     try:
         answer = invoke(context, subject, open_event(context, row), found.append, wait=True)
     except (ScriptFailed, OctavoError) as error:

@@ -59,8 +59,11 @@ class Outcome(NamedTuple):
 
 def find_subject(
     tx: Transaction, integration_id: str, installation_id: str | None, kind: str, place_id: str
-) -> Subject:
-    integration = store.get_integration_by_id(tx, integration_id)
+) -> Subject | None:
+    """None for an integration that was unpublished."""
+    integration = store.find_integration_by_id(tx, integration_id)
+    if integration is None:
+        return None
     installation = store.find_installation(tx, integration.name, installation_id) if installation_id else None
     place = None
     if installation is not None and kind:

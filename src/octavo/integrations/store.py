@@ -131,10 +131,15 @@ def find_integration(tx: Transaction, name: str) -> IntegrationRow | None:
     return _integration(row) if row else None
 
 
-def get_integration_by_id(tx: Transaction, integration_id: str) -> IntegrationRow:
+def find_integration_by_id(tx: Transaction, integration_id: str) -> IntegrationRow | None:
     row = tx.one(f"SELECT {_INTEGRATION} FROM integrations i WHERE i.id = :id", id=integration_id)
-    assert row is not None, "an installation has its integration"
-    return _integration(row)
+    return _integration(row) if row else None
+
+
+def get_integration_by_id(tx: Transaction, integration_id: str) -> IntegrationRow:
+    found = find_integration_by_id(tx, integration_id)
+    assert found is not None, "an installation has its integration"
+    return found
 
 
 def list_integrations(
