@@ -16,13 +16,8 @@ from contract.samples import sample_of
 from octavo.kit.operation import TABLE
 from world import Place, World
 
-# Those that would end the account or the organization of all, and those that wait for a process of a script.
-LEFT_OUT = {
-    "deleteOrganizationById",
-    "deleteAccount",
-    "renderIntegrationUIWithGet",
-    "renderIntegrationUIWithPost",
-}
+# Those that would end the account or the organization of all, and the one that sends what scripts are asked elsewhere.
+LEFT_OUT = {"deleteOrganizationById", "deleteAccount", "setIntegrationDevelopmentMode"}
 
 
 class _Names(dict[str, str]):

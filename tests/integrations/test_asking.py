@@ -84,6 +84,18 @@ def test_addresses_that_are_nobodys(world, path):
     assert visit(world, "GET", "/~integrations/absent").status_code == 404
 
 
+@pytest.mark.parametrize("use", ["script", "serviceworker"])
+def test_what_a_script_answers_is_no_code_of_the_sites_beside_it(sqlite_world, use):
+    world = sqlite_world
+    script = HANDLER % "return new Response('1', { headers: { 'content-type': 'text/javascript' } });"
+    publish(world, script=script)
+    path = "/~integrations/chat/x.js"
+    asked = {"sec-fetch-dest": use, "sec-fetch-site": "same-origin"}
+    assert visit(world, "GET", path, headers=asked).status_code == 403
+    assert visit(world, "GET", path, headers={**asked, "sec-fetch-site": "cross-site"}).status_code == 200
+    assert visit(world, "GET", path, headers={**asked, "sec-fetch-dest": "empty"}).status_code == 200
+
+
 def test_assets(world):
     shown = publish(world, icon=PNG, previewImages=[PNG])
     answer = visit(world, "GET", f"{endpoint(shown['urls']['assets'])}/icon.png")

@@ -7,6 +7,11 @@ import base64
 import pytest
 
 from octavo.access import create_integration_token, upsert_member
+from octavo.errors import NotFound
+from octavo.integrations import installing, store
+from octavo.integrations.entering import InstallationAccess, SiteInstallationAccess
+from octavo.integrations.invoking import presenter
+from octavo.integrations.wire import UpdateInstallation, UpdatePlace
 from world import NOBODY, SCRIPT
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"0" * 40).decode()
@@ -411,3 +416,31 @@ def test_what_a_script_may_is_said_by_its_scopes(world):
     seen = ask(world, token(world, installation=made["id"]), "GET", "/spaces/{spaceId}").json()
     assert (seen["permissions"]["view"], seen["permissions"]["edit"]) == (True, True)
     assert seen["permissions"]["admin"] is False
+
+
+def test_what_was_unpublished_since_it_was_looked_up_is_not_there(sqlite_world):
+    world = sqlite_world
+    publish(world)
+    made = install(world)
+    site = world.home["siteId"]
+    world.post("admin", f"/integrations/chat/installations/{made['id']}/sites", {"siteId": site})
+    with world.context.db.read() as tx:
+        integration = store.find_integration(tx, "chat")
+        row = store.find_installation(tx, "chat", made["id"])
+        place = store.find_place(tx, row.id, "site", site)
+    access = InstallationAccess(row, None, True)
+    at_site = SiteInstallationAccess(row, place, site, None, True, None)
+    world.call("admin", "DELETE", "/integrations/chat")
+    call, change = presenter(world.context), {"configuration": {"a": 1}}
+    for attempt in (
+        lambda tx: installing.install(tx, call, integration, row.organization_id),
+        lambda tx: installing.update(tx, call, access, UpdateInstallation(**change)),
+        lambda tx: installing.install_at(tx, call, row, "site", site),
+        lambda tx: installing.update_at(tx, call, at_site, UpdatePlace(**change)),
+    ):
+        with pytest.raises(NotFound), world.context.db.write() as tx:
+            attempt(tx)
+    with world.context.db.write() as tx:
+        assert not installing.uninstall_at(tx, call, at_site)
+    with world.context.db.read() as tx:
+        assert tx.value("SELECT count(*) FROM deliveries WHERE installation_id = :id", id=row.id) == 0

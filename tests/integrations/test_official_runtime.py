@@ -7,6 +7,7 @@ import hashlib
 import shutil
 import subprocess
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
@@ -96,3 +97,53 @@ def test_it_is_published_installed_told_rendered_and_asked(world, api, built):
         (event, lines) for event, lines in told(world, "greetings") if event["payload"]["type"] == "task"
     ]
     assert tasks[0][0]["status"] == "success" and 'task {"greet":"Handbook"}' in str(tasks[0][1])
+
+
+def test_it_signs_visitors_in_and_gives_pages_a_script(world, api, built):
+    scopes = ["site:metadata:read", "site:visitor:auth", "site:script:inject"]
+    publish(world, "greetings", title="Greetings", script=built, scopes=scopes)
+    made = install(world, "greetings")
+    site = world.home.path("/orgs/{organizationId}/sites/{siteId}")
+    path = f"/integrations/greetings/installations/{made['id']}/sites"
+    placed = world.post("admin", path, {"siteId": world.home["siteId"]})
+    world.call("admin", "PATCH", site, json={"visibility": "visitor-auth"})
+    base = world.post("admin", f"{site}/publish")["urls"]["published"]
+
+    asked = visit(world, "GET", f"{endpoint(base)}welcome/first?x=1")
+    begin = urlsplit(asked.headers["location"])
+    assert asked.status_code == 307 and parse_qs(begin.query) == {"location": ["/welcome/first"]}
+    sent = visit(world, "GET", f"{begin.path}?{begin.query}")
+    provider = urlsplit(sent.headers["location"])
+    assert (sent.status_code, provider.netloc) == (302, "idp.example.com")
+    told = parse_qs(provider.query)
+    assert told == {
+        "redirect_uri": [f"{placed['urls']['publicEndpoint']}/visitor-auth/response"],
+        "state": ["welcome/first"],
+    }
+    back = visit(world, "GET", f"{endpoint(told['redirect_uri'][0])}?code=1&state={told['state'][0]}")
+    assert back.headers["location"].startswith(f"{base}welcome/first?jwt_token="), back.text
+    arrived = visit(world, "GET", endpoint(back.headers["location"]))
+    assert (arrived.status_code, arrived.headers["location"]) == (307, f"{endpoint(base)}welcome/first")
+    cookie = arrived.headers["set-cookie"].partition(";")[0]
+    home = visit(world, "GET", endpoint(base), headers={"cookie": cookie}, follow_redirects=True)
+    assert home.status_code == 200 and "private" in home.headers["cache-control"]
+    forged = visit(world, "GET", endpoint(base), headers={"cookie": f"{cookie}x"})
+    assert forged.status_code == 307
+
+    (script,) = world.get("admin", f"{site}/integration-scripts")
+    assert script["cookies"] is False and world.get("admin", f"{site}/published")["scripts"] == [script]
+    loaded = visit(world, "GET", endpoint(script["script"]))
+    assert loaded.headers["content-type"].startswith("text/javascript")
+    assert loaded.text == f'console.log("on {world.home["siteId"]}")'
+
+
+@pytest.mark.parametrize("name", ["~sign-in", "~script.js"])
+def test_what_the_platform_asks_for_takes_the_scope(world, name):
+    publish(world)
+    made = install(world)
+    path = f"/integrations/chat/installations/{made['id']}/sites"
+    placed = world.post("admin", path, {"siteId": world.home["siteId"]})
+    assert visit(world, "GET", f"{endpoint(placed['urls']['publicEndpoint'])}/{name}").status_code == 404
+    assert (
+        world.get("admin", world.home.path("/orgs/{organizationId}/sites/{siteId}/integration-scripts")) == []
+    )

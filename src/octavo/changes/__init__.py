@@ -18,7 +18,7 @@ explain_merges(lambda call, tx, change_id: present_change(call, tx, get_change(t
 __all__ = [
     "ChangeAccess", "ChangeRequest", "ChangeRow", "DocumentInput", "Edited", "Material", "Result",
     "ReviewComments", "Sides", "add_contribution", "adopt", "change_access", "comment_reviews", "create",
-    "edit_change", "edit_live", "edit_main", "enter_change", "find_change", "get_change", "into_main", "lock_change",
-    "merge", "present_change", "require_editable", "require_live", "revise_change", "slots", "tables",
-    "update",
+    "edit_change", "edit_live", "edit_main", "enter_change", "find_change", "get_change", "into_main",
+    "lock_change", "merge", "present_change", "require_editable", "require_live", "revise_change", "slots",
+    "tables", "update",
 ]  # fmt: skip

@@ -77,7 +77,7 @@ __all__ = [
     "get_item", "get_page", "get_revision", "keyed_document", "list_ancestors", "list_by_slug",
     "list_changed", "list_children", "list_held", "list_items", "list_items_page", "list_pages",
     "list_revisions", "list_spaces_with_computed", "list_subtree", "list_variables", "lock_branch",
-    "main_state", "markdown_page", "on_dependency_change", "open_branch", "prepare_main", "put_bodies", "put_keys",
-    "read_source", "rebuild_derived", "resolve_with", "revise_main", "revision_state", "signed_url",
-    "store_file", "tables", "trace_pages",
+    "main_state", "markdown_page", "on_dependency_change", "open_branch", "prepare_main", "put_bodies",
+    "put_keys", "read_source", "rebuild_derived", "resolve_with", "revise_main", "revision_state",
+    "signed_url", "store_file", "tables", "trace_pages",
 ]  # fmt: skip

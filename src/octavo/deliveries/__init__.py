@@ -16,6 +16,6 @@ from .store import (
 )
 
 __all__ = [
-    "PREVIOUS", "Delivery", "LogLine", "Recipient", "Result", "Status", "deliver_again", "find_delivery",
+    "Delivery", "LogLine", "PREVIOUS", "Recipient", "Result", "Status", "deliver_again", "find_delivery",
     "forget_waiting", "insert_done", "list_deliveries", "new_delivery_id", "queue", "recipient", "tables",
 ]  # fmt: skip

@@ -1,12 +1,17 @@
 """Integrations: other people's code, installed in organizations, on spaces and on sites."""
 
+from ..sites import provide_scripts
 from ..spaces import on_transfer
 from . import tables as tables
+from .on_sites import find_visitor_sign_in, list_scripts, sign_in_address
 from .public import public_routes
 from .store import forget_space, get_integration_by_id
 
 on_transfer(lambda tx, space_id, organization_id: forget_space(tx, space_id))
 
+provide_scripts(list_scripts)
+
 __all__ = [
-    "forget_space", "get_integration_by_id", "public_routes", "tables",
+    "find_visitor_sign_in", "forget_space", "get_integration_by_id", "list_scripts", "public_routes",
+    "sign_in_address", "tables",
 ]  # fmt: skip

@@ -171,6 +171,8 @@ def _hand_over(context: Context, row: Delivery) -> Result:
     silent = False
     with context.db.read() as tx:
         subject = find_subject(tx, row.recipient.id, row.installation_id, row.place_kind, row.place_id)
+    if subject is None:
+        return Result(problem="the integration was unpublished", refused=True)
     try:
         answer = invoke(context, subject, open_event(context, row), found.append, wait=True)
     except (ScriptFailed, OctavoError) as error:
@@ -201,7 +203,7 @@ def record(
 ) -> None:
     """Notes an event that somebody waited for, such as a request to a public endpoint."""
     with context.db.write() as tx:
-        if store.is_there(tx, integration_id):
+        if store.hold(tx, integration_id):
             insert_done(
                 tx,
                 Recipient("integration", integration_id),

@@ -11,7 +11,7 @@ from ..kit.db import Transaction
 from ..kit.fetch import Fetcher, FetchError
 from ..kit.operation import Area, Call, Reply
 from ..kit.pagination import Listing, PageQuery, present_slice
-from . import delivering, rendering
+from . import delivering, rendering, store
 from .entering import IntegrationAccess
 from .wire import (
     DevelopmentMode,
@@ -120,6 +120,8 @@ def queue_task(call: Call, integration: IntegrationAccess, body: QueueTask) -> N
     """Has the integration do something later: its script is told `task` after ``schedule`` seconds."""
     row = integration.row
     with call.db.write() as tx:
+        if not store.hold(tx, row.id):
+            raise NotFound(f"There is no integration {row.name!r}.")
         delivering.queue(
             tx,
             row.id,

@@ -44,7 +44,9 @@ def _role(scopes: Iterable[str]) -> str:
 
 
 def install(tx: Transaction, call: Call, row: IntegrationRow, organization_id: str) -> InstallationRow:
-    """Installs an integration in an organization; where it is installed already, its scopes of today are agreed to."""
+    """Installs an integration in an organization; where it is installed already, its scopes of today are agreed to.
+    Raises NotFound for one that was unpublished meanwhile."""
+    row = _hold_integration(tx, row.id, row.name)
     there = store.find_installation_in(tx, row.id, organization_id)
     if there is not None:
         store.update_installation(tx, there.id, scopes=list(row.manifest.scopes))
@@ -78,6 +80,22 @@ def install(tx: Transaction, call: Call, row: IntegrationRow, organization_id: s
     return made
 
 
+def _hold_integration(tx: Transaction, integration_id: str, name: str) -> IntegrationRow:
+    """As it is now and stays until the transaction ends. Raises NotFound for one that was unpublished meanwhile."""
+    if not store.hold(tx, integration_id):
+        raise NotFound(f"There is no integration {name!r}.")
+    return store.get_integration_by_id(tx, integration_id)
+
+
+def _hold(tx: Transaction, row: InstallationRow) -> tuple[IntegrationRow, InstallationRow]:
+    """Both as they are now and stay until the transaction ends. Raises NotFound for what was removed meanwhile."""
+    integration = _hold_integration(tx, row.integration_id, row.integration)
+    found = store.find_installation(tx, integration.name, row.id)
+    if found is None:
+        raise NotFound(f"There is no installation {row.id!r} of this integration.")
+    return integration, found
+
+
 def _get(tx: Transaction, row: InstallationRow) -> InstallationRow:
     found = store.find_installation_in(tx, row.integration_id, row.organization_id)
     assert found is not None, "it is there, in this transaction"
@@ -96,8 +114,7 @@ def update(
     tx: Transaction, call: Call, access: InstallationAccess, given: UpdateInstallation
 ) -> InstallationRow:
     """Raises BadRequest."""
-    row = access.row
-    integration = store.get_integration_by_id(tx, row.integration_id)
+    integration, row = _hold(tx, access.row)
     changes: dict[str, Any] = {}
     if given.configuration is not UNSET:
         schema = declared(integration.manifest, "installation")
@@ -161,7 +178,7 @@ def _audit(tx: Transaction, call: Call, action: str, row: InstallationRow, chang
 
 def install_at(tx: Transaction, call: Call, row: InstallationRow, kind: Kind, place_id: str) -> PlaceRow:
     """Installs it on a space or site of its organization, which the caller may do there. Raises BadRequest."""
-    integration = store.get_integration_by_id(tx, row.integration_id)
+    integration, row = _hold(tx, row)
     if integration.target not in ("all", kind):
         raise BadRequest(f"{kind}: this integration is installed on the target {integration.target!r} alone")
     if (there := store.find_place(tx, row.id, kind, place_id)) is not None:
@@ -216,14 +233,21 @@ PlaceAccess = SpaceInstallationAccess | SiteInstallationAccess
 def require_place(access: PlaceAccess) -> PlaceRow:
     """Raises NotFound where the integration is not installed at the space or site."""
     if access.place is None:
-        raise NotFound(f"This integration is not installed on the {kind_of(access)} {access.place_id!r}.")
+        raise _not_there(access)
     return access.place
+
+
+def _not_there(access: PlaceAccess) -> NotFound:
+    return NotFound(f"This integration is not installed on the {kind_of(access)} {access.place_id!r}.")
 
 
 def update_at(tx: Transaction, call: Call, access: PlaceAccess, given: UpdatePlace) -> PlaceRow:
     """Raises BadRequest, NotFound."""
-    place = require_place(access)
-    integration = store.get_integration_by_id(tx, access.installation.integration_id)
+    was = require_place(access)
+    integration, _ = _hold(tx, access.installation)
+    place = store.find_place(tx, was.installation_id, was.kind, was.place_id)
+    if place is None:
+        raise _not_there(access)
     changes: dict[str, Any] = {}
     if given.configuration is not UNSET:
         schema = declared(integration.manifest, place.kind)
@@ -249,7 +273,7 @@ def update_at(tx: Transaction, call: Call, access: PlaceAccess, given: UpdatePla
 def uninstall_at(tx: Transaction, call: Call, access: PlaceAccess) -> bool:
     """False when it was not installed there."""
     place = access.place
-    if place is None:
+    if place is None or not store.hold(tx, access.installation.integration_id):
         return False
     store.delete_place(tx, place.installation_id, place.kind, place.place_id)
     if place.kind == "space":

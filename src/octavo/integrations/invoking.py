@@ -18,6 +18,7 @@ import msgspec
 
 from ..access import create_integration_token
 from ..deliveries import LogLine
+from ..errors import NotFound
 from ..kit.clock import iso, now
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -58,8 +59,11 @@ class Outcome(NamedTuple):
 
 def find_subject(
     tx: Transaction, integration_id: str, installation_id: str | None, kind: str, place_id: str
-) -> Subject:
-    integration = store.get_integration_by_id(tx, integration_id)
+) -> Subject | None:
+    """None for an integration that was unpublished."""
+    integration = store.find_integration_by_id(tx, integration_id)
+    if integration is None:
+        return None
     installation = store.find_installation(tx, integration.name, installation_id) if installation_id else None
     place = None
     if installation is not None and kind:
@@ -189,7 +193,8 @@ def _redacted(text: str, hidden: list[str]) -> str:
 def _read_script(context: Context, integration: IntegrationRow) -> str:
     with context.db.read() as tx:
         file = store.find_file(tx, integration.id, SCRIPT)
-    assert file is not None, "an integration has its script"
+    if file is None:
+        raise NotFound(f"There is no integration {integration.name!r} any more.")
     return context.files.read(file.hash).decode()
 
 

@@ -10,11 +10,9 @@ import asyncio
 import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import cast
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote
 
-from msgspec import UNSET
-
-from ..errors import NotFound
+from ..errors import Forbidden, NotFound
 from ..kit.asgi import Action, Request, Route
 from ..kit.asgi import Answer as HttpAnswer
 from ..kit.context import Context
@@ -24,6 +22,7 @@ from ..runtime import Answer
 from . import store
 from .asking import ask
 from .invoking import Subject
+from .on_sites import SCRIPT_FILE, SIGN_IN, ask_for_sign_in, policy_text, read_script
 from .presenting import PUBLIC
 from .store import SCRIPT, IntegrationRow, Kind
 from .wire import Manifest
@@ -38,6 +37,10 @@ _KEPT = frozenset(
      "content-disposition", "retry-after", "link"}
 )  # fmt: skip
 _KEPT_PREFIXES = ("access-control-", "x-gitbook-", "x-integration-")
+_CODE = frozenset(
+    {"script", "worker", "sharedworker", "serviceworker", "audioworklet", "paintworklet", "xslt"}
+)
+"""What browsers say a request is for when its answer would run: the pages of sites trust code of their own origin."""
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]{0,8192}")
 _NAME = re.compile(r"[a-z0-9-]{1,100}")
 
@@ -61,6 +64,8 @@ class _Endpoint:
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="octavo-integration")
 
     async def answer(self, request: Request) -> HttpAnswer:
+        if request.header(b"sec-fetch-dest") in _CODE and request.header(b"sec-fetch-site") == "same-origin":
+            raise Forbidden("What a script answers is no code of the sites beside it.")
         body = await request.read(LARGEST)
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._ask, request, body)
 
@@ -72,7 +77,12 @@ class _Endpoint:
                 raise NotFound("There is nothing at this address.")
             if path[:1] == ["~assets"]:
                 return self._asset(tx, integration, path[1:])
-            subject = _find(tx, integration, path)
+            subject, below = _find(tx, integration, path)
+        if below == [SIGN_IN]:
+            location = parse_qs(request.query_string.decode("latin-1")).get("location", [""])[0]
+            return _shown(ask_for_sign_in(self._context, subject, location), integration.manifest)
+        if below == [SCRIPT_FILE]:
+            return _script(read_script(self._context, subject))
         event = {
             "request": {
                 "method": request.method.lower(),
@@ -104,10 +114,10 @@ class _Endpoint:
         return HttpAnswer(200, self._context.files.read(file.hash), content_type, headers)
 
 
-def _find(tx: Transaction, integration: IntegrationRow, path: list[str]) -> Subject:
-    """The most specific installation that an address names. Raises NotFound."""
+def _find(tx: Transaction, integration: IntegrationRow, path: list[str]) -> tuple[Subject, list[str]]:
+    """The most specific installation that an address names, and what follows. Raises NotFound."""
     if path[:1] != ["installations"]:
-        return Subject(integration)
+        return Subject(integration), path
     missing = NotFound("There is nothing at this address.")
     installation = store.find_installation(tx, integration.name, path[1]) if len(path) > 1 else None
     if installation is None:
@@ -116,18 +126,23 @@ def _find(tx: Transaction, integration: IntegrationRow, path: list[str]) -> Subj
         place = store.find_place(tx, installation.id, cast("Kind", path[2][:-1]), path[3])
         if place is None:
             raise missing
-        return Subject(integration, installation, place)
-    return Subject(integration, installation)
+        return Subject(integration, installation, place), path[4:]
+    return Subject(integration, installation), path[2:]
 
 
 def _policy(manifest: Manifest) -> str:
-    given = manifest.content_security_policy
-    if given is UNSET:
-        return _SANDBOX
-    text = given if isinstance(given, str) else "; ".join(f"{name} {value}" for name, value in given.items())
-    folded = " ".join(text.split())
+    folded = policy_text(manifest) or ""
     kept = [part.strip() for part in folded.split(";") if not part.strip().lower().startswith("sandbox")]
     return "; ".join([*filter(None, kept), _SANDBOX]).encode("latin-1", "replace").decode("latin-1")
+
+
+def _script(text: bytes) -> HttpAnswer:
+    headers = {
+        "cache-control": "public, max-age=300",
+        "x-content-type-options": "nosniff",
+        "cross-origin-resource-policy": "cross-origin",
+    }
+    return HttpAnswer(200, text, "text/javascript; charset=utf-8", headers)
 
 
 def _shown(answer: Answer, manifest: Manifest) -> HttpAnswer:

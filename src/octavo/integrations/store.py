@@ -131,10 +131,15 @@ def find_integration(tx: Transaction, name: str) -> IntegrationRow | None:
     return _integration(row) if row else None
 
 
-def get_integration_by_id(tx: Transaction, integration_id: str) -> IntegrationRow:
+def find_integration_by_id(tx: Transaction, integration_id: str) -> IntegrationRow | None:
     row = tx.one(f"SELECT {_INTEGRATION} FROM integrations i WHERE i.id = :id", id=integration_id)
-    assert row is not None, "an installation has its integration"
-    return _integration(row)
+    return _integration(row) if row else None
+
+
+def get_integration_by_id(tx: Transaction, integration_id: str) -> IntegrationRow:
+    found = find_integration_by_id(tx, integration_id)
+    assert found is not None, "an installation has its integration"
+    return found
 
 
 def list_integrations(
@@ -427,6 +432,29 @@ def find_place(tx: Transaction, installation_id: str, kind: Kind, place_id: str)
     return _place(row) if row else None
 
 
+def list_places_with_scope(
+    tx: Transaction, site_id: str, scope: str
+) -> list[tuple[IntegrationRow, InstallationRow, PlaceRow]]:
+    """Where integrations are active on a site, with a scope that they ask for and were given; the first installed
+    first."""
+    rows = tx.all(
+        f"""SELECT n.integration_id, n.id, n.scopes FROM {_PLACED}
+              JOIN integration_tags t ON t.integration_id = i.id AND t.kind = 'scope' AND t.value = :scope
+            WHERE p.site_id = :site AND p.status = 'active' AND n.status = 'active' ORDER BY p.created_at, n.id""",
+        scope=scope,
+        site=site_id,
+    )
+    found = []
+    for integration_id, installation_id, scopes in rows:
+        if scope in msgspec.json.decode(scopes):
+            integration = get_integration_by_id(tx, integration_id)
+            installation = find_installation(tx, integration.name, installation_id)
+            place = find_place(tx, installation_id, "site", site_id)
+            assert installation is not None and place is not None, "they were joined"
+            found.append((integration, installation, place))
+    return found
+
+
 def list_places(
     tx: Transaction,
     kind: Kind,
@@ -598,8 +626,9 @@ def set_tunnel(tx: Transaction, integration_id: str, url: str | None, all: bool)
     )
 
 
-def is_there(tx: Transaction, integration_id: str) -> bool:
-    return tx.one("SELECT 1 FROM integrations WHERE id = :id", id=integration_id) is not None
+def hold(tx: Transaction, integration_id: str) -> bool:
+    """Whether an integration is there, and then it is until the transaction ends."""
+    return tx.one(f"SELECT 1 FROM integrations WHERE id = :id{tx.for_update}", id=integration_id) is not None
 
 
 def list_told(

@@ -8,7 +8,8 @@ site knows it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
@@ -17,6 +18,7 @@ from msgspec import Struct, field
 
 from ..core.expressions import NOBODY
 from ..errors import NotFound, Unauthorized
+from ..integrations import find_visitor_sign_in, sign_in_address
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..sites import (
@@ -100,9 +102,9 @@ def admit(
         return _known(tx, site, coming, {}, key), f"{base}{key}/", below
     signed: dict[str, Any] = {}
     if site.visibility == "visitor-auth":
-        signed = _require_token(context, site, coming, base, rest)
+        signed = _require_token(tx, context, site, coming, base, rest)
     elif site.settings.adaptive:
-        signed = _find_token(context, site, coming) or {}
+        signed = _find_token(_backend(tx, context, site)[0], coming) or {}
     return _known(tx, site, coming, signed, ""), base, rest
 
 
@@ -116,43 +118,62 @@ def _known(tx: Transaction, site: SiteRow, coming: Coming, signed: Mapping[str, 
 # --- tokens -------------------------------------------------------------------------------------------
 
 
-def _require_token(context: Context, site: SiteRow, coming: Coming, base: str, rest: str) -> dict[str, Any]:
+def _require_token(
+    tx: Transaction, context: Context, site: SiteRow, coming: Coming, base: str, rest: str
+) -> dict[str, Any]:
     given = next((value for name, value in coming.query if name == _TOKEN), None)
     here = f"{base}{quote(rest)}"
+    keys, login = _backend(tx, context, site)
     if rest in ("~gitbook/auth/logout", "~logout"):
         gone = (_cookie(TOKEN_COOKIE, "", base, coming, 0), _cookie(CLAIMS_COOKIE, "", base, coming, 0))
         raise SendOn(site.settings.visitor_auth.login_url or base, gone)
     if given is not None:
-        if read_visitor_token(signing_key(context.signer, site), given) is None:
+        if _read_token(keys, given) is None:
             raise Unauthorized("jwt_token: this token is not signed for this site, or has expired.")
         raise SendOn(_without(here, coming, _TOKEN), (_cookie(TOKEN_COOKIE, given, base, coming, _WEEK),))
     if rest in ("~gitbook/auth/login", "~login"):
         wanted = next((value for name, value in coming.query if name == "location"), "/")
-        raise _sign_in(site, wanted)
-    claims = _find_token(context, site, coming)
+        raise _sign_in(login, wanted)
+    claims = _find_token(keys, coming)
     if claims is None:
-        raise _sign_in(site, f"/{rest}")
+        raise _sign_in(login, f"/{rest}")
     return claims
 
 
-def _find_token(context: Context, site: SiteRow, coming: Coming) -> dict[str, Any] | None:
+def _backend(
+    tx: Transaction, context: Context, site: SiteRow
+) -> tuple[list[str], Callable[[str], str] | None]:
+    """The keys that tokens may be signed with, and where visitors of a path sign in: at the address of the owner's, else
+    through an integration on the site; None where nobody signs them in."""
+    keys, url = [signing_key(context.signer, site)], site.settings.visitor_auth.login_url
+    if url is not None:
+        joint = "&" if urlsplit(url).query else "?"
+        return keys, lambda path: f"{url}{joint}{urlencode({'location': path})}"
+    found = find_visitor_sign_in(tx, context, site.id)
+    if found is None:
+        return keys, None
+    return [*keys, found.key], partial(sign_in_address, found)
+
+
+def _read_token(keys: list[str], token: str) -> dict[str, Any] | None:
+    return next((claims for key in keys if (claims := read_visitor_token(key, token)) is not None), None)
+
+
+def _find_token(keys: list[str], coming: Coming) -> dict[str, Any] | None:
     """The claims of a good token in a cookie."""
-    key = signing_key(context.signer, site)
     for name in (TOKEN_COOKIE, _THIRD_TOKEN):
-        if name in coming.cookies and (claims := read_visitor_token(key, coming.cookies[name])) is not None:
+        if name in coming.cookies and (claims := _read_token(keys, coming.cookies[name])) is not None:
             return claims
     return None
 
 
-def _sign_in(site: SiteRow, location: str) -> Exception:
-    login = site.settings.visitor_auth.login_url
+def _sign_in(login: Callable[[str], str] | None, location: str) -> Exception:
     if login is None:
         return NotFound("There is no published site at this address.")
     # A path of this site and nothing else: who signs people in may send them there as it stands.
     if not location.startswith("/") or location.startswith(("//", "/\\")):
         location = "/"
-    joint = "&" if urlsplit(login).query else "?"
-    return SendOn(f"{login}{joint}{urlencode({'location': location})}")
+    return SendOn(login(location))
 
 
 def _preview(context: Context, site: SiteRow, coming: Coming, base: str, rest: str) -> Admission | None:

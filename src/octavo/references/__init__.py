@@ -20,7 +20,7 @@ from .viewing import SpaceView, ViewFiles, load_view
 
 __all__ = [
     "Delta", "Documents", "Everybody", "Files", "LinkIndex", "Meaning", "Member", "Nobody", "Overlay",
-    "Owner", "OwnerKind", "Resolver", "Row", "SpaceView", "Spot", "StateFiles", "Usage", "ViewFiles", "Viewer",
-    "cover_ref", "derive", "difference", "load_view", "overlay_of", "page_owner", "state_resolver",
-    "tables",
+    "Owner", "OwnerKind", "Resolver", "Row", "SpaceView", "Spot", "StateFiles", "Usage", "ViewFiles",
+    "Viewer", "cover_ref", "derive", "difference", "load_view", "overlay_of", "page_owner",
+    "state_resolver", "tables",
 ]  # fmt: skip

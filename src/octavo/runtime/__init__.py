@@ -16,6 +16,5 @@ from .process import (
 
 __all__ = [
     "AFTER", "Answer", "Event", "Fetch", "FetchRefused", "Got", "Host", "Log", "SECONDS", "ScriptError",
-    "ScriptFailed",
-    "Wanted", "command",
+    "ScriptFailed", "Wanted", "command",
 ]  # fmt: skip

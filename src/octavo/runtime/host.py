@@ -65,15 +65,17 @@ class Host:
         text, asked for when a process starts. ``finished(logs, problem)`` is called once, when the script is done with
         everything; ``wait``: before this returns, else in a thread of its own.
 
-        Raises ScriptFailed, and Unavailable when every process is at work for too long.
+        ``seconds``: for the answer, and before that for a process that is not at work. Raises ScriptFailed, and
+        Unavailable when every process is at work for too long, or none starts.
         """
-        deadline = time.monotonic() + seconds
-        warm = self._take(key, deadline)
+        warm = self._take(key, time.monotonic() + seconds)
         run: Run | None = None
         try:
             if warm.process is None or not warm.process.alive:
                 self._end(warm)
                 warm.process = ScriptProcess(script())
+            # The script has its seconds from here on: waiting for a place and for the start took none of them.
+            deadline = time.monotonic() + seconds
             run = warm.process.begin(event, deadline)
             answer = run.wait(deadline, fetch)
         except ScriptError as error:

@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -37,6 +38,8 @@ LOG_BYTES = 64 * 1024
 """Of the log of one event; what a script says beyond that is counted and left out."""
 FETCHES = 100
 """Requests to other hosts during one event."""
+START = 30.0
+"""Seconds in which a process has to run. It takes a fraction of one, unless all processors are taken."""
 _READ = 256 * 1024
 
 Level = Literal["debug", "info", "warn", "error"]
@@ -112,7 +115,11 @@ class _Done(Struct, tag="done"):
     id: int
 
 
-_Message = _Log | _Fetch | _Response | _Done
+class _Ready(Struct, tag="ready"):
+    """The process runs; it has not seen the script yet."""
+
+
+_Message = _Log | _Fetch | _Response | _Done | _Ready
 _decoder = msgspec.json.Decoder(_Message)
 
 
@@ -143,6 +150,8 @@ class ScriptProcess:
     """A process with one script in it, used by one event at a time."""
 
     def __init__(self, script: str) -> None:
+        """Returns when the process runs. Raises Unavailable when it does not get that far: on a machine that is busy a
+        start takes a while, which is not the script's doing."""
         self._folder = tempfile.mkdtemp(prefix="octavo-script-")
         try:
             self._process = subprocess.Popen(  # noqa: S603
@@ -155,6 +164,11 @@ class ScriptProcess:
                 bufsize=0,
                 start_new_session=True,
             )
+        except OSError as error:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise Unavailable(
+                f"No process could be started for the script of an integration: {error}"
+            ) from None
         except BaseException:
             shutil.rmtree(self._folder, ignore_errors=True)
             raise
@@ -167,6 +181,11 @@ class ScriptProcess:
         self._sending = threading.Lock()
         self._events = 0
         self._script = script
+        try:
+            self._receive(time.monotonic() + START)
+        except ScriptFailed:
+            self.kill()
+            raise Unavailable("The process for the script of an integration did not start in time.") from None
 
     @property
     def alive(self) -> bool:
@@ -237,8 +256,9 @@ def _limit(pid: int) -> None:
 
     prlimit = getattr(resource, "prlimit", None)
     if prlimit is not None:  # Linux alone has it
-        prlimit(pid, resource.RLIMIT_DATA, (DATA, DATA))
-        prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+        with suppress(ProcessLookupError):  # it ended already, which is found out when it is waited for
+            prlimit(pid, resource.RLIMIT_DATA, (DATA, DATA))
+            prlimit(pid, resource.RLIMIT_CORE, (0, 0))
 
 
 class Run:

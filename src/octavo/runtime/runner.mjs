@@ -148,6 +148,7 @@ async function handle(handler, message) {
 
 let handler = null;
 let rest = "";
+send({ type: "ready" });
 for await (const chunk of stdin.readable) {
   rest += decoder.decode(chunk, { stream: true });
   let end;

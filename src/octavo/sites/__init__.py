@@ -11,7 +11,9 @@ from .creating import create_site
 from .customization.editing import find_customization
 from .customization.wire import ContentLink, ContentRef, Customization, HeaderItem
 from .previewing import PREVIEW, read_preview
+from .profile_wire import IntegrationScript
 from .redirects.store import match as match_redirect
+from .scripts import provide_scripts
 from .store import (
     SiteRow,
     find_site_by_basename,
@@ -33,9 +35,11 @@ from .structure.store import (
 from .wire import Site, present_site, published_url
 
 __all__ = [
-    "ContentLink", "ContentRef", "Customization", "GroupRow", "HeaderItem", "MAX_TOKEN", "PREVIEW", "SectionRow", "Site", "SiteRow", "SiteSpaceRow", "Structure",
-    "admit_claims", "create_site", "entering", "find_customization", "find_former_path", "find_link_by_key",
-    "find_site_by_basename", "find_site_by_former_name", "find_site_by_hostname", "find_site_of_space", "find_version",
-    "get_site", "get_visitor_schema", "load_structure", "match_redirect", "present_site", "published_url",
-    "read_preview", "read_visitor_token", "set_published", "signing_key", "tables",
+    "ContentLink", "ContentRef", "Customization", "GroupRow", "HeaderItem", "IntegrationScript",
+    "MAX_TOKEN", "PREVIEW", "SectionRow", "Site", "SiteRow", "SiteSpaceRow", "Structure", "admit_claims",
+    "create_site", "entering", "find_customization", "find_former_path", "find_link_by_key",
+    "find_site_by_basename", "find_site_by_former_name", "find_site_by_hostname", "find_site_of_space",
+    "find_version", "get_site", "get_visitor_schema", "load_structure", "match_redirect", "present_site",
+    "provide_scripts", "published_url", "read_preview", "read_visitor_token", "set_published",
+    "signing_key", "tables",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ from ..kit.db import Transaction
 from ..kit.operation import Call
 from .customization.editing import get_customization, list_customizations
 from .profile_wire import Customizations, PublishedSite
+from .scripts import list_scripts
 from .structure.presenting import ShownStructure
 from .wire import present_site
 
@@ -20,4 +21,9 @@ def present_profile(tx: Transaction, call: Call, site: SiteAccess, share_key: st
     customizations = Customizations(
         get_customization(tx, site.site_id), list_customizations(tx, site.site_id)
     )
-    return PublishedSite(present_site(call, shown.organization, shown.site), shown.whole(), customizations)
+    return PublishedSite(
+        present_site(call, shown.organization, shown.site),
+        shown.whole(),
+        customizations,
+        list_scripts(tx, call.context, site.site_id),
+    )

@@ -14,7 +14,7 @@ from .wire import Site, SiteOrganizationTarget
 
 
 class IntegrationScript(Struct, rename="camel"):
-    """A script that an integration puts into a site's pages. ``cookies``: whether it may set any."""
+    """A script that an integration puts into a site's pages: its address. ``cookies``: whether it may set any."""
 
     script: str
     cookies: bool
@@ -29,8 +29,6 @@ class Customizations(Struct, rename="camel"):
 
 
 class PublishedSite(Struct, tag_field="object", tag="published-content-site"):
-    """``scripts`` stay empty until integrations put scripts into sites."""
-
     site: Site
     structure: SiteStructure
     customizations: Customizations

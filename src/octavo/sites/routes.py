@@ -10,7 +10,7 @@ from ..kit.pagination import Listing, PageQuery, present_slice
 from ..orgs import get_organization
 from ..pages import Embed, EmbedQuery, find_embed
 from ..search import SearchListing, SearchSpace
-from . import addresses, editing, hostnames, organization_routes, publishing, searching, store
+from . import addresses, editing, hostnames, organization_routes, publishing, scripts, searching, store
 from .addresses_wire import AddressQuery, CollectionAt, SpaceAt
 from .creating import create_site as create
 from .profile import present_profile
@@ -191,8 +191,9 @@ def list_people(call: Call, site: SiteAccess, query: PageQuery) -> Listing[UserS
     errors=(400,),
 )
 def list_scripts(call: Call, site: SiteAccess) -> list[IntegrationScript]:
-    """The scripts that integrations put into the site's pages: none, since integrations put no scripts into sites yet."""
-    return []
+    """The scripts that integrations put into the site's pages."""
+    with call.db.read() as tx:
+        return scripts.list_scripts(tx, call.context, site.site_id)
 
 
 @operation("updateSiteAdsById", "POST", "/orgs/{organizationId}/sites/{siteId}/ads", needs=Can.ADMIN)

@@ -2,4 +2,6 @@
 
 from . import tables as tables
 
-__all__ = ["tables"]
+__all__ = [
+    "tables",
+]  # fmt: skip

@@ -22,8 +22,9 @@ MOST = 50
 """Webhooks of an organization."""
 
 
-def get_webhook(tx: Transaction, org: OrgAccess, webhook_id: str) -> WebhookRow:
-    found = store.find_webhook(tx, org.organization_id, webhook_id)
+def get_webhook(tx: Transaction, org: OrgAccess, webhook_id: str, *, lock: bool = False) -> WebhookRow:
+    """``lock``: nobody else changes it until the transaction ends. Raises NotFound."""
+    found = store.find_webhook(tx, org.organization_id, webhook_id, lock=lock)
     if found is None:
         raise NotFound(f"There is no webhook {webhook_id!r} in this organization.")
     return found
@@ -58,7 +59,7 @@ def create(tx: Transaction, call: Call, org: OrgAccess, given: CreateWebhook) ->
 
 
 def update(tx: Transaction, call: Call, org: OrgAccess, webhook_id: str, given: UpdateWebhook) -> WebhookRow:
-    before = get_webhook(tx, org, webhook_id)
+    before = get_webhook(tx, org, webhook_id, lock=True)
     values: dict[str, Any] = {}
     if given.url is not UNSET:
         values["url"] = given.url
@@ -79,7 +80,7 @@ def update(tx: Transaction, call: Call, org: OrgAccess, webhook_id: str, given: 
 
 def delete(tx: Transaction, call: Call, org: OrgAccess, webhook_id: str) -> bool:
     """Removes a webhook and what waits for it; False when it is not there."""
-    found = store.find_webhook(tx, org.organization_id, webhook_id)
+    found = store.find_webhook(tx, org.organization_id, webhook_id, lock=True)
     if found is None:
         return False
     store.delete_webhook(tx, webhook_id)
@@ -91,7 +92,7 @@ def rotate(
     tx: Transaction, call: Call, org: OrgAccess, webhook_id: str, overlap: int
 ) -> tuple[WebhookRow, str]:
     """Gives a webhook another secret; the one it had signs as well for ``overlap`` seconds."""
-    before = get_webhook(tx, org, webhook_id)
+    before = get_webhook(tx, org, webhook_id, lock=True)
     sealer, secret = call.context.sealer, new_secret()
     old = SECRET.open(sealer, before.secret, webhook_id)
     store.set_fields(

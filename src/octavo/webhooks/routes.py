@@ -128,7 +128,7 @@ def test_webhook(call: Call, org: OrgAccess, webhook_id: str) -> wire.WebhookDel
     """Sends a message of the type `webhook_test`, at once and also where the webhook is switched off. Its delivery says
     a moment later what came of it."""
     with call.db.write() as tx:
-        row = changing.get_webhook(tx, org, webhook_id)
+        row = changing.get_webhook(tx, org, webhook_id, lock=True)
         return wire.present_delivery(_find(tx, org, webhook_id, sending.queue_test(tx, row)))
 
 

@@ -70,9 +70,12 @@ def insert_webhook(
     return webhook_id
 
 
-def find_webhook(tx: Transaction, organization_id: str, webhook_id: str) -> WebhookRow | None:
+def find_webhook(
+    tx: Transaction, organization_id: str, webhook_id: str, *, lock: bool = False
+) -> WebhookRow | None:
+    """``lock``: nobody else changes it until the transaction ends."""
     row = tx.one(
-        f"SELECT {_COLUMNS} FROM webhooks WHERE id = :id AND organization_id = :org",
+        f"SELECT {_COLUMNS} FROM webhooks WHERE id = :id AND organization_id = :org{tx.for_update if lock else ''}",
         id=webhook_id,
         org=organization_id,
     )

@@ -1,0 +1,108 @@
+"""What integrations do for the visitors of a site on which they are installed: sign them in, give its pages scripts."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from msgspec import UNSET, Struct
+
+from ..errors import NotFound
+from ..kit.cache import ByteCache
+from ..kit.clock import now
+from ..kit.context import Context
+from ..kit.db import Transaction
+from ..runtime import Answer
+from ..sites import IntegrationScript
+from . import store
+from .asking import Failed, ask
+from .invoking import Subject, signing_secret
+from .presenting import public_endpoint
+from .wire import Manifest
+
+SIGN_IN, SCRIPT_FILE = "~sign-in", "~script.js"
+"""Below the public endpoint of an installation at a site: what the platform asks it for, and no request of anybody."""
+_KEPT_FOR = 300
+"""Seconds for which a published script is not asked for again."""
+_LARGEST = 1024 * 1024
+"""Bytes of a published script."""
+
+_scripts: ByteCache[bytes] = ByteCache(16 * 1024 * 1024)
+
+
+class VisitorSignIn(Struct, frozen=True):
+    """``key``: what the integration signs visitors' tokens with."""
+
+    url: str
+    key: str
+
+
+def find_visitor_sign_in(tx: Transaction, context: Context, site_id: str) -> VisitorSignIn | None:
+    """How visitors of a site sign in through an integration: the first that was installed on it for that."""
+    for integration, installation, place in store.list_places_with_scope(tx, site_id, "site:visitor:auth"):
+        key = (place.installation_id, place.kind, place.place_id)
+        return VisitorSignIn(
+            f"{public_endpoint(context, integration.name, installation.id, 'site', site_id)}/{SIGN_IN}",
+            signing_secret(context, integration, *key),
+        )
+    return None
+
+
+def sign_in_address(found: VisitorSignIn, path: str) -> str:
+    """Where a visitor of ``path`` (below the site, with a slash before it) begins to sign in."""
+    return f"{found.url}?{urlencode({'location': path})}"
+
+
+def ask_for_sign_in(context: Context, subject: Subject, location: str) -> Answer:
+    """What the integration answers a visitor who is to sign in. ``location``: what follows the site's address, which
+    ends with a slash. Raises Failed, NotFound, Unavailable."""
+    _require_scope(subject, "site:visitor:auth")
+    return ask(context, subject, "fetch_visitor_authentication", {"location": location.lstrip("/\\")})
+
+
+def list_scripts(tx: Transaction, context: Context, site_id: str) -> list[IntegrationScript]:
+    """The scripts that integrations give the pages of a site."""
+    found = []
+    for integration, installation, _ in store.list_places_with_scope(tx, site_id, "site:script:inject"):
+        endpoint = public_endpoint(context, integration.name, installation.id, "site", site_id)
+        script = IntegrationScript(
+            script=f"{endpoint}/{SCRIPT_FILE}", cookies="site:script:cookies" in installation.scopes
+        )
+        if (policy := policy_text(integration.manifest)) is not None:
+            script.content_security_policy = policy
+        found.append(script)
+    return found
+
+
+def read_script(context: Context, subject: Subject) -> bytes:
+    """The script of an integration for the pages of a site; asked for once in a while, and after every change. Raises
+    Failed, NotFound, Unavailable."""
+    _require_scope(subject, "site:script:inject")
+    integration, installation, place = subject
+    assert installation is not None and place is not None, "it has the scope there"
+    stamp = max(integration.updated_at, installation.updated_at, place.updated_at)
+    key = (installation.id, place.place_id, integration.version, stamp, now() // (_KEPT_FOR * 1000))
+    kept = _scripts.get(key)
+    if kept is None:
+        answer = ask(context, subject, "fetch_published_script", {})
+        if answer.status != 200 or len(answer.body) > _LARGEST:
+            raise Failed("This integration gave no script. Its events say why.")
+        kept = answer.body
+        _scripts.put(key, kept, len(kept) + 200)
+    return kept
+
+
+def policy_text(manifest: Manifest) -> str | None:
+    """The content security policy of an integration, on one line."""
+    given = manifest.content_security_policy
+    if given is UNSET:
+        return None
+    text = given if isinstance(given, str) else "; ".join(f"{name} {value}" for name, value in given.items())
+    return " ".join(text.split())
+
+
+def _require_scope(subject: Subject, scope: str) -> None:
+    integration, installation, place = subject
+    active = place is not None and place.kind == "site" and place.status == "active"
+    agreed = installation is not None and installation.status == "active" and scope in installation.scopes
+    if not (active and agreed and scope in integration.manifest.scopes):
+        raise NotFound("There is nothing at this address.")

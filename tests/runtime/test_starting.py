@@ -1,0 +1,54 @@
+"""Processes of scripts that do not come up, and scripts that wait for one: not the script's doing."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+import pytest
+
+from octavo.errors import Unavailable
+from octavo.runtime import Event, Host, process
+
+EVENT = Event("{}", "{}")
+SCRIPT = "export default { fetch: async () => { await new Promise((done) => setTimeout(done, 3000)); return new Response('ok'); } };"
+
+
+def run(host, seconds=10.0):
+    said = []
+    answer = host.run("one", lambda: SCRIPT, EVENT, None, lambda logs, problem: said.append(problem),
+                      seconds=seconds, wait=True)  # fmt: skip
+    return answer, said
+
+
+@pytest.mark.parametrize("program", ["import time; time.sleep(60)", "raise SystemExit(1)"])
+def test_a_process_that_does_not_come_up_is_no_failure_of_the_script(monkeypatch, program):
+    monkeypatch.setattr(process, "START", 0.3)
+    monkeypatch.setattr(process, "command", lambda: [sys.executable, "-c", program])
+    host = Host(1)
+    for _ in range(2):
+        with pytest.raises(Unavailable, match="did not start"):
+            run(host)
+    host.close()
+
+
+def test_one_that_cannot_be_started_at_all_neither(monkeypatch):
+    monkeypatch.setattr(process, "command", lambda: ["/no/such/program"])
+    host = Host(1)
+    with pytest.raises(Unavailable, match="No process could be started"):
+        run(host)
+    host.close()
+
+
+def test_waiting_for_a_process_takes_nothing_from_the_time_of_a_script():
+    host = Host(1)
+    run(host)
+    answers = []
+    # The second one waits for three seconds, and then has all of its five.
+    threads = [threading.Thread(target=lambda: answers.append(run(host, 5.0)[0].body)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    host.close()
+    assert answers == [b"ok"] * 2
