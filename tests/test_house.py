@@ -36,6 +36,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("sites", "insights"),
     ("integrations", "webhooks", "conversations", "ask"),
     ("reader", "portal"),
+    ("renderers",),
     ("installation",),
     ("admin",),
     ("app", "cli"),

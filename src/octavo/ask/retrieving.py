@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from ..content import find_page, list_ancestors, main_state, read_source
-from ..core.document import Section, sections
+from ..core.document import Section
 from ..core.wording import sentences, shorten, stems
 from ..kit.db import Transaction
 from ..search import PageHit, search_pages
+from .material import Material
 
 MAX_PASSAGES = 6
 _PAGES = 8
@@ -26,14 +26,14 @@ _EACH = 2
 
 
 class Passage(Struct, frozen=True):
-    """A section of a page. ``path``: of the page in its space; ``anchor`` None before its first heading. ``covers``:
+    """A section of a page. ``url``: of the page for whoever asks; ``anchor`` None before its first heading. ``covers``:
     the part of the question's words that it says with its titles, 0 to 1."""
 
     space_id: str
     page_id: str
     revision_id: str
     title: str
-    path: str
+    url: str
     anchor: str | None
     heading: str
     text: str
@@ -42,10 +42,9 @@ class Passage(Struct, frozen=True):
 
 
 def retrieve(
-    tx: Transaction, space_ids: Sequence[str], question: str, context: Sequence[str] = ()
+    tx: Transaction, material: Material, question: str, context: Sequence[str] = ()
 ) -> list[Passage]:
-    """Best first. ``context``: what was asked before, which counts where the question alone says too little. That
-    the asker sees these spaces is for the caller to have made sure."""
+    """Best first. ``context``: what was asked before, which counts where the question alone says too little."""
     asked = list(dict.fromkeys(stems(question)))[:_TERMS]
     if len(asked) < 2:
         asked = list(dict.fromkeys([*asked, *(word for said in context[-1:] for word in stems(said))]))[
@@ -54,51 +53,42 @@ def retrieve(
     if not asked:
         return []
     found: list[tuple[float, Passage]] = []
-    for rank, hit in enumerate(_search(tx, space_ids, question, asked)):
+    for rank, hit in enumerate(_search(tx, material, asked)):
         # What search puts first is first among those that say as much.
-        found += [(passage.covers - rank * 0.04, passage) for passage in _of_page(tx, hit, asked)]
+        found += [(passage.covers - rank * 0.04, passage) for passage in _of_page(tx, material, hit, asked)]
     found.sort(key=lambda item: -item[0])
     return [passage for _, passage in found[:MAX_PASSAGES]]
 
 
-def _search(tx: Transaction, space_ids: Sequence[str], question: str, asked: Sequence[str]) -> list[PageHit]:
+def _search(tx: Transaction, material: Material, asked: Sequence[str]) -> list[PageHit]:
     """The space behind the words says that the last one is complete."""
-    found = search_pages(tx, space_ids, " ".join(asked) + " ", _PAGES)
+    found = search_pages(tx, material.space_ids, " ".join(asked) + " ", _PAGES, sees=material.sees)
     return list(found.hits[:_PAGES])
 
 
-def _of_page(tx: Transaction, hit: PageHit, asked: Sequence[str]) -> list[Passage]:
-    state = main_state(tx, hit.space_id)
-    page = find_page(tx, state, hit.page_id)
+def _of_page(tx: Transaction, material: Material, hit: PageHit, asked: Sequence[str]) -> list[Passage]:
+    page = material.read(tx, hit.space_id, hit.page_id)
     if page is None:
         return []
-    lineage = [*list_ancestors(tx, state, page), page]
-    path, titles = "/".join(each.slug for each in lineage), "\n".join(each.title for each in lineage)
+    titles = "\n".join(page.titles)
     matched = {section.anchor for section in hit.sections}
     found = [
         Passage(
             hit.space_id,
-            page.id,
-            state.revision_id,
-            page.title,
-            path,
+            hit.page_id,
+            page.revision_id,
+            page.titles[-1],
+            page.url,
             section.id,
             section.title,
             section.text[:_TEXT],
             excerpt(section.text, asked),
             _coverage(asked, titles, section),
         )
-        for section in _sections(tx, page.body, page.description)
+        for section in page.sections
         if section.id in matched and (section.text.strip() or section.title)
     ]
     return sorted(found, key=lambda passage: -passage.covers)[:_EACH]
-
-
-def _sections(tx: Transaction, body: str | None, description: str | None) -> list[Section]:
-    cut = sections(read_source(tx, body))
-    if description and not (cut and cut[0].id is None):
-        return [Section(None, "", description), *cut]
-    return cut
 
 
 def _coverage(asked: Sequence[str], titles: str, section: Section) -> float:

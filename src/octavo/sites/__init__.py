@@ -10,6 +10,7 @@ from .audiences.visitor_auth import read_token as read_visitor_token
 from .creating import create_site
 from .previewing import PREVIEW, read_preview
 from .redirects.store import match as match_redirect
+from .sight import Sight, sight_of
 from .store import (
     SiteRow,
     find_site_by_basename,
@@ -18,8 +19,11 @@ from .store import (
     find_site_of_space,
     find_version,
     get_site,
+    list_published_sites,
+    list_sites_of_space,
     set_published,
 )
+from .structure.outline import Outline
 from .structure.store import (
     GroupRow,
     SectionRow,
@@ -28,12 +32,14 @@ from .structure.store import (
     find_former_path,
     load_structure,
 )
+from .visitor_tokens import make_visitor_token
 from .wire import Site, present_site, published_url
 
 __all__ = [
-    "GroupRow", "MAX_TOKEN", "PREVIEW", "SectionRow", "Site", "SiteRow", "SiteSpaceRow", "Structure",
+    "GroupRow", "MAX_TOKEN", "Outline", "PREVIEW", "SectionRow", "Sight", "Site", "SiteRow", "SiteSpaceRow", "Structure",
     "admit_claims", "create_site", "entering", "find_former_path", "find_link_by_key",
-    "find_site_by_basename", "find_site_by_former_name", "find_site_by_hostname", "find_site_of_space", "find_version",
-    "get_site", "get_visitor_schema", "load_structure", "match_redirect", "present_site", "published_url",
-    "read_preview", "read_visitor_token", "set_published", "signing_key", "tables",
+    "find_site_by_basename", "find_site_by_former_name", "find_site_by_hostname", "find_site_of_space",
+    "find_version",
+    "get_site", "get_visitor_schema", "list_published_sites", "list_sites_of_space", "load_structure", "make_visitor_token", "match_redirect", "present_site", "published_url",
+    "read_preview", "read_visitor_token", "set_published", "sight_of", "signing_key", "tables",
 ]  # fmt: skip
