@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from urllib.parse import quote
 from xml.sax.saxutils import escape
 
@@ -12,6 +12,7 @@ from ..kit.clock import iso
 from ..kit.db import Transaction
 from ..sites import GroupRow, SectionRow
 from ..spaces import get_titles
+from .pages import PageBuilder
 from .resolving import SiteVisit, SpaceVisit, list_spaces
 from .views import SiteView, Tab, Variant
 
@@ -104,3 +105,30 @@ def llms_text(tx: Transaction, visit: SiteVisit, origin: str) -> str:
         about = f": {page.description}" if page.description else ""
         lines.append(f"- [{page.title}]({origin}{space.base}{quote(space.view.tree.path(page))}.md){about}")
     return "\n".join(lines) + "\n"
+
+
+_WHOLE = 16 * 1024 * 1024
+"""Characters of all pages in one text."""
+
+
+def whole_text(
+    tx: Transaction, visit: SiteVisit, origin: str, build: Callable[[SpaceVisit], PageBuilder]
+) -> str:
+    """All pages of a site in one text, each as its Markdown; of a site that is larger, those that fit, and at the end
+    how many are left out."""
+    parts = [f"# {visit.site.title}\n"]
+    size, left = 0, 0
+    builder: PageBuilder | None = None
+    at: SpaceVisit | None = None
+    for space, page in _listed(tx, visit):
+        if size > _WHOLE:
+            left += 1
+            continue
+        if builder is None or space is not at:
+            builder, at = build(space), space
+        url = f"{origin}{space.base}{quote(space.view.tree.url_path(page))}"
+        parts.append(f"\nSource: {url}\n\n{builder.markdown(page)}")
+        size += len(parts[-1])
+    if left:
+        parts.append(f"\n{left} more pages are left out here; llms.txt lists all.\n")
+    return "".join(parts)

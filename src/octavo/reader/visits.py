@@ -28,7 +28,7 @@ from .drawing import content_security_policy, draw_not_found, draw_page, draw_se
 from .pages import Kept, PageBuilder
 from .resolving import MadeOf, SiteVisit, SpaceVisit, enter_site, enter_space, find_redirect
 from .searching import search_site
-from .sites import llms_text, robots_text, site_view, sitemap_xml
+from .sites import llms_text, robots_text, site_view, sitemap_xml, whole_text
 from .views import MessageView, PageView, SiteView
 
 HTML = "text/html; charset=utf-8"
@@ -194,6 +194,7 @@ def read_robots(view: View, visit: SiteVisit) -> Answer:
 
 
 @route("readSitemap", "sitemap.xml", kept=True)
+@route("readPagesSitemap", "sitemap-pages.xml", kept=True)
 def read_sitemap(view: View, visit: SiteVisit) -> Answer:
     if not visit.indexed:
         raise NotFound("There is nothing at this address.")
@@ -210,6 +211,12 @@ def _query(view: View) -> str:
     if len(query) > MAX_SEARCH:
         raise BadRequest(f"q: more than {MAX_SEARCH} characters")
     return query
+
+
+@route("readWhole", "llms-full.txt", kept=True)
+def read_whole(view: View, visit: SiteVisit) -> Answer:
+    text = whole_text(view.tx, visit, view.origin(visit), lambda space: _builder(view, space))
+    return _same(text, TEXT)
 
 
 @route("searchSite", "~search.json", kept=False)
