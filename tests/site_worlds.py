@@ -24,6 +24,7 @@ from octavo.kit.clock import now
 from octavo.sites import get_site, store
 from octavo.sites.audiences.visitor_auth import signing_key
 from octavo.sites.previewing import make_preview
+from octavo.sites.redirects.store import insert_redirect
 from octavo.sites.structure import store as structure
 from world import URL, World
 
@@ -302,8 +303,6 @@ class SiteWorld:
                     "page_id": page.id if page else None,
                     "url": None,
                 }
-                from octavo.sites.redirects.store import insert_redirect
-
                 insert_redirect(tx, self.id, f"/{source}", columns)
                 self.redirects[source] = (shown, page)
                 former = self.word()

@@ -40,6 +40,7 @@ class Case:
         self, site: SiteWorld, visitor: Visitor, audience: str, guest: Guest, adaptive: bool
     ) -> None:
         self.site, self.visitor, self.audience, self.random = site, visitor, audience, site.random
+        self.adaptive = adaptive
         self.cookies: dict[str, str] = {}
         self.prefix = ""
         self.asked: dict[str, Any] = {"unsignedClaims": guest.said}
@@ -131,14 +132,8 @@ class Case:
             self.check_search(seen)
 
     def is_kept_by_others(self, answer: httpx.Response) -> bool:
-        personal = self.audience in ("share-link", "visitor-auth", "unpublished") or self.site_is_adaptive
+        personal = self.audience in ("share-link", "visitor-auth", "unpublished") or self.adaptive
         return personal and "public" in answer.headers.get("cache-control", "")
-
-    @property
-    def site_is_adaptive(self) -> bool:
-        return self.adaptive
-
-    adaptive = False
 
     def within(self, text: str, may: set[str], what: str) -> None:
         said = words_of(text) - may
@@ -359,7 +354,6 @@ def run(world: World, seed: int, cases: int) -> None:
         kept: dict[str, tuple[str, bytes]] = {}
         for guest in random.sample(GUESTS, 3):
             case = Case(site, visitor, audience, guest, adaptive)
-            case.adaptive = adaptive
             try:
                 case.check_reader()
                 case.check_api()
