@@ -37,6 +37,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("sites", "insights"),
     ("integrations", "webhooks", "conversations", "ask"),
     ("reader", "portal"),
+    ("renderers",),
     ("installation",),
     ("admin",),
     ("app", "cli"),

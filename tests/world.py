@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -492,6 +493,10 @@ def _furnish_site(world: World, place: Place) -> None:
     ids["siteRedirectId"] = post("redirects", {"source": "/old", "destination": to})["id"]
     server = {"name": "Tickets", "url": "https://mcp.test/", "headers": {"authorization": "Bearer secret"}}
     ids["siteMcpServerId"] = post("mcp-servers", server)["id"]
+    said = {"input": [{"role": "user", "content": "How is it installed?"}]}
+    path = place.path("/orgs/{organizationId}/sites/{siteId}/ai/response")
+    first = world.call(place.admin, "POST", path, json=said).text.partition("\n")[0]
+    ids["siteResponseId"] = json.loads(first.removeprefix("data: "))["messageId"]
     ids["hostname"] = f"docs.{place.name}.test"
     ids["subdomain"] = world.get(place.admin, place.path("/orgs/{organizationId}"))["hostname"]
 

@@ -128,6 +128,25 @@ class Settings(Struct, frozen=True, kw_only=True):
     metrics_address: Annotated[
         str, Meta(description="host:port where /metrics alone is answered, to anybody (optional)")
     ] = ""
+    renderers: Annotated[
+        str,
+        Meta(
+            description="Comma-separated addresses of programs that draw sites elsewhere, to be told of changes"
+        ),
+    ] = ""
+    renderer_secret: Annotated[
+        str, Meta(description="What news of changes to renderers are signed with", extra=_SECRET)
+    ] = ""
+    purge_url: Annotated[
+        str,
+        Meta(
+            description="Address of a content delivery network that forgets what it keeps of a site; it is sent"
+            ' `{"prefixes": [...]}`'
+        ),
+    ] = ""
+    purge_token: Annotated[
+        str, Meta(description="Token that is sent to the purge address as Bearer", extra=_SECRET)
+    ] = ""
     access_log: Annotated[bool, Meta(description="Whether each request is logged")] = False
     invitations_per_day: Annotated[
         int, Meta(ge=1, description="Addresses that one person may invite within a day")

@@ -2,7 +2,7 @@
 
 from ..kit.operation import Actor
 from . import tables as tables
-from .auditing import audit, audit_person
+from .auditing import audit, audit_person, watch_audit
 from .entering import (
     RESTORE_DAYS,
     CollectionAccess,
@@ -75,6 +75,7 @@ from .tokens import (
     create_token,
     hash_token,
     new_token,
+    recognize_visitors,
     require_same_origin,
 )
 from .visibility import Seen, Viewer, seen_collections, seen_spaces
@@ -92,7 +93,8 @@ __all__ = [
     "grant_installation", "guard_roles", "has_verified_email", "hash_token", "height", "insert_user",
     "keep_own_role", "list_reached", "list_standings", "list_steps", "list_users_by_id", "may_write",
     "narrower", "new_token", "organization_access", "permissions", "present_people", "present_team",
-    "present_user", "require_actor", "require_members", "require_same_origin", "require_teams",
-    "role_along", "role_at", "role_of_member", "role_of_person", "scopes_of", "seen_collections",
-    "seen_spaces", "space_access", "tables", "update_user", "upsert_member",
+    "present_user", "recognize_visitors", "require_actor", "require_members", "require_same_origin",
+    "require_teams", "role_along", "role_at", "role_of_member", "role_of_person", "scopes_of",
+    "seen_collections", "seen_spaces", "space_access", "tables", "update_user", "upsert_member",
+    "watch_audit",
 ]  # fmt: skip

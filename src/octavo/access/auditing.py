@@ -5,6 +5,7 @@ An event is written in the transaction of the change it is about, and never chan
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -55,6 +56,16 @@ _CONDITIONS = {
 }
 
 
+Watch = Callable[[Transaction, str, tuple[str, str]], None]
+_watches: list[Watch] = []
+
+
+def watch_audit(watch: Watch) -> Watch:
+    """Registers what is called with the organization and the target of whatever is recorded, in its transaction."""
+    _watches.append(watch)
+    return watch
+
+
 def audit(
     tx: Transaction,
     call: Call | None,
@@ -81,6 +92,8 @@ def audit(
         before=before,
         after=after,
     )
+    for watch in _watches:
+        watch(tx, organization_id, target)
 
 
 def audit_person(

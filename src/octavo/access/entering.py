@@ -20,7 +20,7 @@ from msgspec import Struct
 from ..errors import Forbidden, NotFound
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.operation import Actor, Call, enters
+from ..kit.operation import Actor, Call, Visitor, enters
 from .evaluation import Kind, Step, list_collection_steps, role_along
 from .reach import forces_sso, is_bound_elsewhere, require_account, require_single_sign_on
 from .roles import COLLECTION, ORGANIZATION, SITE, SPACE, Abilities, Can, at_least
@@ -30,6 +30,9 @@ from .store import role_at_site
 T = TypeVar("T")
 
 RESTORE_DAYS = 7
+_VISITOR_ROLE = "read"
+"""What visitors of a site count as at the site and at the spaces that it shows them, for the operations that are open
+to them (``scopes.VISITOR_OPERATIONS``)."""
 
 
 class SignedIn(Struct, frozen=True):
@@ -185,6 +188,12 @@ def organization_access(tx: Transaction, actor: Actor, needs: Can, organization_
 @enters(SiteAccess, "organizationId", "siteId")
 def enter_site(call: Call, needs: Can, organization_id: str, site_id: str) -> SiteAccess:
     missing = f"There is no site {site_id!r} in this organization."
+    visitor = require_actor(call).visitor
+    if visitor is not None:
+        if (visitor.organization_id, visitor.site_id) != (organization_id, site_id):
+            raise NotFound(missing)
+        _check(SITE, _VISITOR_ROLE, needs, missing)
+        return SiteAccess(site_id, organization_id, call.actor, _VISITOR_ROLE)
     try:
         org = enter_organization(call, Can.VIEW, organization_id)
     except NotFound:
@@ -314,9 +323,21 @@ def _restorable(found: _Found | None) -> _Found | None:
 @enters(SpaceAccess, "spaceId")
 def enter_space(call: Call, needs: Can, space_id: str) -> SpaceAccess:
     actor = require_actor(call)
+    if actor.visitor is not None:
+        return _visitor_access(actor, actor.visitor, needs, space_id)
     key = ("space", actor.user_id, space_id)
     found = _fresh(call, key, lambda tx: _find_space(tx, actor.user_id, space_id))
     return _space_access(actor, _alive(found), needs, space_id)
+
+
+def _visitor_access(actor: Actor, visitor: Visitor, needs: Can, space_id: str) -> SpaceAccess:
+    missing = f"There is no space {space_id!r}."
+    if space_id not in visitor.spaces:
+        raise NotFound(missing)
+    _check(SPACE, _VISITOR_ROLE, needs, missing)
+    return SpaceAccess(
+        visitor.organization_id, actor, _VISITOR_ROLE, None, space_id=space_id, locked=True, deleted=False
+    )
 
 
 @enters(KeptSpaceAccess, "spaceId")

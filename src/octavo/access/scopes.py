@@ -34,10 +34,27 @@ OF_INTEGRATION = "integration"
 """Among the scopes of a token: the others are those of integrations, and mean what ``INTEGRATION_SCOPES`` says."""
 
 
+OF_VISITOR = "visitor"
+"""The scope of a visitor's token."""
+VISITOR_OPERATIONS = frozenset(
+    [
+        "getPublishedContentSite", "getSiteRedirectBySource", "searchSiteContent", "streamAskInSite",
+        "streamRecommendedQuestionsInSite", "streamAIResponseInSite", "streamExistingAIResponseInSite",
+        "getSpaceById", "getRevisionById", "getCurrentRevision", "listPages", "listPagesInRevisionById",
+        "getPageById", "getPageInRevisionById", "getPageByPath", "getPageInRevisionByPath",
+        "getPageDocumentInRevisionById", "listFiles", "listFilesInRevisionById", "getFileById",
+        "getFileInRevisionById", "getEmbedByUrlInSpace",
+    ]
+)  # fmt: skip
+"""All that visitors may call. Each of these answers them what the site shows them; the others are for members."""
+
+
 def allows(scopes: frozenset[str] | None, operation: Operation) -> bool:
     """Whether a token with these scopes (None: all) may call the operation, as far as scopes go."""
     if scopes is not None and OF_INTEGRATION in scopes:
         return _integration_allows(scopes - {OF_INTEGRATION}, operation)
+    if scopes is not None and OF_VISITOR in scopes:
+        return operation.id in VISITOR_OPERATIONS
     # Every token may ask whose it is, and take itself back.
     if scopes is None or "admin" in scopes or operation.needs is Can.OWN_TOKEN:
         return True
@@ -101,6 +118,8 @@ def require_scope(actor: Actor, operation: Operation) -> None:
     if not allows(actor.scopes, operation):
         if actor.integration_id:
             raise Forbidden("No scope of this integration allows this operation.")
+        if actor.visitor is not None:
+            raise Forbidden("This is for members: visitors of a site read what it shows them.")
         verb = "read" if operation.method == "GET" else "write"
         raise Forbidden(f"This token lacks the scope `{operation.area}:{verb}`.")
 

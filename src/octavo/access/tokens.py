@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
 import msgspec
@@ -13,10 +13,10 @@ import msgspec
 from ..errors import BadRequest, Forbidden, Unauthorized
 from ..kit.clock import now
 from ..kit.db import Database, Transaction
-from ..kit.operation import Actor, Call
+from ..kit.operation import Actor, Call, Visitor
 from ..kit.signing import Signer
 from . import store
-from .scopes import OF_INTEGRATION, require_known
+from .scopes import OF_INTEGRATION, OF_VISITOR, require_known
 
 PREFIX = "oct_"
 SESSION_PREFIX = "ocs_"
@@ -27,6 +27,15 @@ _INTEGRATION = "integration-token"
 SESSION_IDLE = 7 * 24 * 3_600_000
 """Milliseconds after which a session that nobody uses is over."""
 _TOUCH_EVERY = 60_000
+
+
+FindVisitor = Callable[[Call, str], Visitor | None]
+_find_visitor: list[FindVisitor] = []
+
+
+def recognize_visitors(find: FindVisitor) -> None:
+    """Registers who knows the tokens of visitors: they are of sites, and stored nowhere."""
+    _find_visitor[:] = [find]
 
 
 def hash_token(token: str) -> str:
@@ -128,7 +137,7 @@ def authenticate(call: Call, last_use: LastUse) -> str | None:
     call.authenticated = _find(call, token.strip(), last_use)
     if call.authenticated is None:
         raise Unauthorized("Authorization: this token is unknown, expired or revoked")
-    return call.authenticated.token_id
+    return call.authenticated.token_id or None
 
 
 def _find_integration(call: Call, token: str) -> Actor | None:
@@ -165,6 +174,10 @@ def _find_integration(call: Call, token: str) -> Actor | None:
 def _find(call: Call, secret: str, last_use: LastUse) -> Actor | None:
     if secret.startswith(INTEGRATION_PREFIX):
         return _find_integration(call, secret.removeprefix(INTEGRATION_PREFIX))
+    if "." in secret:
+        # Our own tokens have none.
+        visitor = _find_visitor[0](call, secret) if _find_visitor else None
+        return Actor("", "", frozenset({OF_VISITOR}), visitor=visitor) if visitor is not None else None
     session = secret.startswith(SESSION_PREFIX)
     digest = hash_token(secret)
     owner = call.context.fresh.get(("owner", session, digest), lambda: _find_owner(call.db, digest, session))

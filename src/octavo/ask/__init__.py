@@ -1,1 +1,7 @@
 """Answers to questions, out of what the asker may see, with where each is from."""
+
+from . import tables as tables
+
+__all__ = [
+    "tables",
+]  # fmt: skip

@@ -51,15 +51,14 @@ class Answer(Struct, frozen=True):
 
 
 class Asked(Struct, frozen=True):
-    """A question, what was asked before it, and where the pages of spaces are shown."""
+    """A question, and what was asked before it."""
 
     question: str
     before: Sequence[str]
-    base: str
 
-    def url(self, passage: Passage) -> str:
-        anchor = f"#{passage.anchor}" if passage.anchor else ""
-        return f"{self.base}/s/{passage.space_id}/{passage.path}{anchor}"
+
+def _url(passage: Passage) -> str:
+    return f"{passage.url}#{passage.anchor}" if passage.anchor else passage.url
 
 
 def answer(asked: Asked, passages: Sequence[Passage], model: Model | None) -> Iterator[Answer]:
@@ -115,7 +114,7 @@ def _inert(text: str) -> str:
 def _made_of(asked: Asked, passages: Sequence[Passage], said: str) -> Answer:
     numbers = [int(number) for number in _CITATION.findall(said)]
     cited = tuple(dict.fromkeys(passages[number - 1] for number in numbers if 0 < number <= len(passages)))
-    links = {str(number): asked.url(passage) for number, passage in enumerate(passages, 1)}
+    links = {str(number): _url(passage) for number, passage in enumerate(passages, 1)}
     document = harmless(read(said[:_MAX_ANSWER]), links)
     return Answer(document, cited, _followups(passages, cited), True)
 
@@ -136,7 +135,7 @@ def _quoted(asked: Asked, passages: Sequence[Passage], why: str) -> Answer:
     nodes = [_paragraph(f"{why} {told}".strip())]
     for passage in cited:
         title = " › ".join(filter(None, [passage.title, passage.heading]))
-        nodes.append(Block("paragraph", {}, [_link(title, asked.url(passage))]))
+        nodes.append(Block("paragraph", {}, [_link(title, _url(passage))]))
         if passage.excerpt:
             nodes.append(Block("blockquote", {}, [_paragraph(passage.excerpt)]))
     return Answer(Document(nodes), cited, _followups(passages, cited), is_good)

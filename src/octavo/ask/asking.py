@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct
 
 from ..access import OrgAccess
 from ..conversations import record_question
 from ..kit.context import Context
+from ..kit.db import Transaction
 from ..models import find_model
-from ..spaces import list_visible_space_ids
 from .answering import Answer, Asked, answer
+from .material import Material
 from .retrieving import retrieve
 
 
-def ask(context: Context, org: OrgAccess, question: str, before: Sequence[str]) -> Iterator[Answer]:
+class Asker(Struct, frozen=True):
+    """Who asks. ``material``: what they may be answered from."""
+
+    org: OrgAccess
+    material: Callable[[Transaction], Material]
+
+
+def ask(context: Context, asker: Asker, question: str, before: Sequence[str]) -> Iterator[Answer]:
     """The answer as it grows. No transaction is open while a model writes."""
+    org = asker.org
     with context.db.read() as tx:
-        passages = retrieve(tx, list_visible_space_ids(tx, org), question, before)
+        passages = retrieve(tx, asker.material(tx), question, before)
         model = find_model(context, tx, org.organization_id, org.user_id)
     found = None
-    for found in answer(Asked(question, before, context.settings.url), passages, model):
+    for found in answer(Asked(question, before), passages, model):
         yield found
     if found is not None and not found.is_good:
         with context.db.write() as tx:

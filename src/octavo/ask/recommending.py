@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ..content import list_children, main_state
 from ..kit.db import Transaction
 from .answering import as_question
+from .material import Material
 
 MAX_QUESTIONS = 8
 _SPACES = 4
 _PAGES = 6
 
 
-def recommend(tx: Transaction, space_ids: Sequence[str]) -> list[str]:
-    """From the pages of these spaces, the ones at the top first; headings that are questions before others."""
+def recommend(tx: Transaction, material: Material) -> list[str]:
+    """From the pages of the spaces, the ones at the top first; headings that are questions before others."""
     titles: list[str] = []
-    for space_id in space_ids[:_SPACES]:
-        state = main_state(tx, space_id)
-        top = [page for page in list_children(tx, state, [None]) if not page.hidden]
-        below = list_children(tx, state, [page.id for page in top if page.kind == "group"][:_PAGES])
-        shown = [page for page in [*top, *below] if page.kind == "document" and not page.hidden]
+    for space_id in material.space_ids[:_SPACES]:
+        shown = [page for page in material.list_top(tx, space_id) if page.kind == "document"]
         titles += [page.title for page in shown[:_PAGES] if page.title]
     asked = list(dict.fromkeys(map(as_question, titles)))
     # What is a question already, or says how something is done, reads better than the rest.

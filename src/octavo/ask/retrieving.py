@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..content import find_page, list_ancestors, main_state, read_source
-from ..core.document import Section, sections
 from ..core.wording import content_words, sentences, shorten, stems
 from ..kit.db import Transaction
 from ..search import PageHit, search_pages
+from .material import Material
 from .ranking import Candidate, rank
 
 MAX_PASSAGES = 6
@@ -29,14 +28,14 @@ _EACH = 3
 
 
 class Passage(Struct, frozen=True):
-    """A section of a page. ``path``: of the page in its space; ``anchor`` None before its first heading. ``covers``:
+    """A section of a page. ``url``: of the page for whoever asks; ``anchor`` None before its first heading. ``covers``:
     the part of the question's words that it says with its titles, 0 to 1."""
 
     space_id: str
     page_id: str
     revision_id: str
     title: str
-    path: str
+    url: str
     anchor: str | None
     heading: str
     text: str
@@ -45,10 +44,9 @@ class Passage(Struct, frozen=True):
 
 
 def retrieve(
-    tx: Transaction, space_ids: Sequence[str], question: str, context: Sequence[str] = ()
+    tx: Transaction, material: Material, question: str, context: Sequence[str] = ()
 ) -> list[Passage]:
-    """Best first. ``context``: what was asked before, which counts where the question alone says too little. That
-    the asker sees these spaces is for the caller to have made sure."""
+    """Best first. ``context``: what was asked before, which counts where the question alone says too little."""
     said = question
     if len(set(stems(question))) < 2:
         said = "\n".join([question, *context[-1:]])
@@ -57,8 +55,8 @@ def retrieve(
         return []
     candidates: list[Candidate] = []
     passages: list[Passage] = []
-    for at, hit in enumerate(_search(tx, space_ids, said)):
-        for titles, passage in _of_page(tx, hit):
+    for at, hit in enumerate(_search(tx, material, said)):
+        for titles, passage in _of_page(tx, material, hit):
             candidates.append(Candidate(titles, passage.heading, passage.text, at))
             passages.append(passage)
     scores = rank(asked, candidates)
@@ -76,31 +74,29 @@ def retrieve(
     return found
 
 
-def _search(tx: Transaction, space_ids: Sequence[str], said: str) -> list[PageHit]:
+def _search(tx: Transaction, material: Material, said: str) -> list[PageHit]:
     """By the words as they were written, which search knows how to correct. The space behind them says that the last
     one is complete."""
     words = list(dict.fromkeys(content_words(said)))[:_TERMS]
-    found = search_pages(tx, space_ids, " ".join(words) + " ", _PAGES)
+    found = search_pages(tx, material.space_ids, " ".join(words) + " ", _PAGES, sees=material.sees)
     return list(found.hits[:_PAGES])
 
 
-def _of_page(tx: Transaction, hit: PageHit) -> list[tuple[str, Passage]]:
+def _of_page(tx: Transaction, material: Material, hit: PageHit) -> list[tuple[str, Passage]]:
     """All sections of a page, each with the titles above it."""
-    state = main_state(tx, hit.space_id)
-    page = find_page(tx, state, hit.page_id)
+    page = material.read(tx, hit.space_id, hit.page_id)
     if page is None:
         return []
-    lineage = [*list_ancestors(tx, state, page), page]
-    path, titles = "/".join(each.slug for each in lineage), "\n".join(each.title for each in lineage)
+    titles = "\n".join(page.titles)
     return [
         (
             titles,
             Passage(
                 hit.space_id,
-                page.id,
-                state.revision_id,
-                page.title,
-                path,
+                hit.page_id,
+                page.revision_id,
+                page.titles[-1],
+                page.url,
                 section.id,
                 section.title,
                 section.text[:_TEXT],
@@ -108,16 +104,9 @@ def _of_page(tx: Transaction, hit: PageHit) -> list[tuple[str, Passage]]:
                 0.0,
             ),
         )
-        for section in _sections(tx, page.body, page.description)
+        for section in page.sections
         if section.text.strip() or section.title
     ]
-
-
-def _sections(tx: Transaction, body: str | None, description: str | None) -> list[Section]:
-    cut = sections(read_source(tx, body))
-    if description and not (cut and cut[0].id is None):
-        return [Section(None, "", description), *cut]
-    return cut
 
 
 def excerpt(text: str, asked: Sequence[str]) -> str:

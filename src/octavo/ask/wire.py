@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from ..core.document import to_json, write
+from ..core.document import DocumentError, from_json, to_json, to_text, write
+from ..errors import BadRequest
 from .answering import Answer
 
 Question = Annotated[str, Meta(min_length=1, max_length=2000, pattern=r"\S")]
@@ -23,6 +24,38 @@ class AskQuery(Struct):
 
     format: Format = "document"
     details: bool = False
+
+
+class FormatQuery(Struct):
+    format: Format = "document"
+
+
+class DefaultScope(Struct, rename="camel", tag_field="mode", tag="default"):
+    current_site_space: str | None = None
+
+
+class SpecificScope(Struct, rename="camel", tag_field="mode", tag="specific"):
+    site_space_ids: Annotated[list[str], Meta(min_length=1, max_length=1000)]
+
+
+class WholeScope(Struct, tag_field="mode", tag="all"):
+    pass
+
+
+class AskContext(Struct, rename="camel"):
+    site_space_id: str | UnsetType = UNSET
+
+
+class AskSite(Struct):
+    """``scope``: where to look; ``context``: where the asker is."""
+
+    question: Annotated[str, Meta(min_length=1, max_length=512, pattern=r"\S")]
+    scope: DefaultScope | SpecificScope | WholeScope
+    context: AskContext | UnsetType = UNSET
+
+
+class SiteQuestionsQuery(Struct, rename="camel"):
+    site_space_id: str | None = None
 
 
 class StreamQuery(AskQuery, kw_only=True):
@@ -82,3 +115,72 @@ def present_answer(found: Answer, query: AskQuery) -> ShownAnswer:
         else {"document": to_json(found.document)}
     )
     return ShownAnswer(document, list(sources.values()), list(found.followups))
+
+
+# --- the assistant of a site ----------------------------------------------------------------------------
+
+
+class MessageLocation(Struct, rename="camel"):
+    space_id: str
+    page_id: str
+
+
+class MessageContext(Struct):
+    location: MessageLocation | UnsetType = UNSET
+
+
+class MessageInput(Struct):
+    """``content``: text, or a document as JSON."""
+
+    role: Literal["user"]
+    content: Annotated[str, Meta(max_length=2048)] | dict[str, Any]
+    context: MessageContext | UnsetType = UNSET
+
+
+class RespondInSite(Struct, rename="camel"):
+    """The last message is the question. ``model`` is a wish; ``tools`` of the caller are not called."""
+
+    input: Annotated[list[MessageInput], Meta(min_length=1, max_length=20)]
+    previous_response_id: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
+    model: Literal["fast", "reasoning-low", "reasoning-medium", "reasoning-high"] | UnsetType = UNSET
+    tools: Annotated[list[dict[str, Any]], Meta(max_length=50)] | UnsetType = UNSET
+    tool_call: dict[str, Any] | UnsetType = UNSET
+
+    @property
+    def question(self) -> str:
+        """Its text. Raises BadRequest for one that says nothing."""
+        content = self.input[-1].content
+        if isinstance(content, dict):
+            try:
+                content = to_text(from_json(content))
+            except DocumentError as error:
+                raise BadRequest(f"input: {error}") from None
+        if not content.strip():
+            raise BadRequest("input: expected a question")
+        return content[:2048]
+
+
+class ResponseStart(Struct, rename="camel", tag_field="type", tag="response_start"):
+    message_id: str
+
+
+class ResponseDocument(Struct, rename="camel", tag_field="type", tag="response_document"):
+    """``operation``: whether the blocks follow what was there, or replace it."""
+
+    message_id: str
+    step_index: int
+    operation: Literal["insert", "update"]
+    blocks: list[dict[str, Any]]
+
+
+class ResponseSuggestion(Struct, rename="camel", tag_field="type", tag="response_followup_suggestion"):
+    message_id: str
+    suggestions: list[str]
+
+
+class ResponseFinish(Struct, rename="camel", tag_field="type", tag="response_finish"):
+    message_id: str
+    response_id: str
+
+
+ResponseEvent = ResponseStart | ResponseDocument | ResponseSuggestion | ResponseFinish

@@ -5,8 +5,14 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ..access import Can, SpaceAccess, enter_space
+from ..errors import NotFound
+from ..kit.clock import now
+from ..kit.db import Transaction
 from ..kit.operation import Call, enters
 from .store import State, main_state, revision_state
+
+OLD_REVISIONS = 3_600_000
+"""Milliseconds for which visitors of a site can read a revision that another one replaced."""
 
 
 class ReadState(Struct, frozen=True):
@@ -36,4 +42,23 @@ def enter_main(call: Call, needs: Can, space_id: str) -> ReadState:
 def enter_revision(call: Call, needs: Can, space_id: str, revision_id: str) -> ReadState:
     space = enter_space(call, needs, space_id)
     with call.db.read() as tx:
-        return ReadState(space, revision_state(tx, space_id, revision_id))
+        state = revision_state(tx, space_id, revision_id)
+        if space.actor.visitor is not None:
+            _require_published(tx, state)
+        return ReadState(space, state)
+
+
+def _require_published(tx: Transaction, state: State) -> None:
+    """Visitors read the head of main; and for a while what was the head, so that nobody who draws pages one after the
+    other loses them in between. Raises NotFound."""
+    branch, sequence = state.layers[0].branch_id, state.layers[0].sequence
+    main = main_state(tx, state.space_id).layers[0]
+    if branch == main.branch_id and sequence == main.sequence:
+        return
+    replaced = tx.value(
+        "SELECT created_at FROM revisions WHERE branch_id = :branch AND sequence = :next",
+        branch=branch,
+        next=sequence + 1,
+    )
+    if branch != main.branch_id or replaced is None or replaced < now() - OLD_REVISIONS:
+        raise NotFound(f"There is no revision {state.revision_id!r} in this space.")

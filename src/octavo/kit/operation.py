@@ -289,6 +289,22 @@ class Area(Struct, frozen=True):
         return declare
 
 
+class Visitor(Struct, frozen=True):
+    """Somebody who visits a published site, and is nobody in its organization.
+
+    ``claims``: the ``visitor`` that conditions ask. ``spaces``: ids of those that the site shows them. ``visibility``:
+    of the site. ``base``: the address that it has for them. ``preview``: they see it before it is published.
+    """
+
+    site_id: str
+    organization_id: str
+    visibility: str
+    base: str
+    claims: dict[str, Any]
+    spaces: frozenset[str]
+    preview: bool = False
+
+
 class Actor(Struct, frozen=True):
     """A person together with the reach of the token or session that they act through.
 
@@ -301,7 +317,8 @@ class Actor(Struct, frozen=True):
     ``proved_at``: when the person last proved in this session who they are, in milliseconds; 0 for tokens.
     ``expires_at``: of a token, None: never. ``integration_id``: an integration's script calls; its ``scopes`` then
     say so, and are those of integrations. ``installation_id``: as this installation of it, and empty as the integration itself, which
-    is nobody in any organization.
+    is nobody in any organization. ``visitor``: a visitor of a site calls, by whatever draws it for them; ``user_id`` is
+    then empty, and what they read they read as visitors do.
     """
 
     user_id: str
@@ -313,6 +330,7 @@ class Actor(Struct, frozen=True):
     expires_at: int | None = None
     integration_id: str = ""
     installation_id: str = ""
+    visitor: Visitor | None = None
 
 
 @dataclass(slots=True)

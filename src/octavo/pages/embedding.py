@@ -28,14 +28,17 @@ _cache: ByteCache[tuple[float, Embed]] = ByteCache(4 * 1024 * 1024)
 _RATIO = {"video": "16 / 9", "page": "4 / 3"}
 
 
-def find_embed(settings: Settings, url: str) -> Embed:
-    """How ``url`` (http or https) is shown. What is asked of others is kept for an hour, a failure for a minute."""
+def find_embed(settings: Settings, url: str, *, ask: bool = True) -> Embed:
+    """How ``url`` (http or https) is shown. What is asked of others is kept for an hour, a failure for a minute.
+    ``ask``: whether to ask where nothing is kept."""
     if (found := player(url)) is not None:
         return RichEmbed(found.provider, found.provider, _frame(found))
     kept = _cache.get(url)
     moment = time.monotonic()
     if kept is not None and kept[0] > moment:
         return kept[1]
+    if not ask:
+        return _plain(url)
     try:
         embed, seconds = _ask(_fetcher(settings.allow_private_fetch), url), _KEPT_SECONDS
     except FetchError:

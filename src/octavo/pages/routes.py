@@ -17,6 +17,7 @@ from .documents import document_json
 from .embedding import find_embed
 from .links import Links
 from .reading import Reader
+from .visiting import VisitorReader
 from .wire import (
     ComputeContent,
     ComputedRevision,
@@ -47,9 +48,13 @@ _CHANGE = "/spaces/{spaceId}/change-requests/{changeRequestId}/content"
 
 
 @contextmanager
-def _reader(call: Call, read: ReadState) -> Iterator[Reader]:
+def _reader(call: Call, read: ReadState) -> Iterator[Reader | VisitorReader]:
+    visitor = read.space.actor.visitor
     with call.db.read() as tx:
-        yield Reader(call, tx, read.state, read.view)
+        if visitor is not None:
+            yield VisitorReader(call, tx, read, visitor)
+        else:
+            yield Reader(call, tx, read.state, read.view)
 
 
 # --- a state -------------------------------------------------------------------------------------------
@@ -262,7 +267,8 @@ def get_document(call: Call, space: SpaceAccess, document_id: str, query: Schema
 )
 def get_embed(call: Call, space: SpaceAccess, query: EmbedQuery) -> Embed:
     """What an address shows when it is embedded; one that cannot be reached is a plain link."""
-    return find_embed(call.settings, query.url)
+    # Whoever is nobody does not make this server ask others.
+    return find_embed(call.settings, query.url, ask=space.actor.visitor is None)
 
 
 # --- computed -----------------------------------------------------------------------------------------

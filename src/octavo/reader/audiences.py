@@ -179,13 +179,16 @@ def _sign_in(login: Callable[[str], str] | None, location: str) -> Exception:
 def _preview(context: Context, site: SiteRow, coming: Coming, base: str, rest: str) -> Admission | None:
     given = next((value for name, value in coming.query if name == PREVIEW), None)
     if given is not None:
-        if read_preview(context.signer, site.id, given) is None:
+        found = read_preview(context.signer, given)
+        if found is None or found.site != site.id:
             raise NotFound("There is no published site at this address.")
         cookie = _cookie(PREVIEW_COOKIE, given, base, coming, 3600)
         raise SendOn(_without(f"{base}{quote(rest)}", coming, PREVIEW), (cookie,))
     kept = coming.cookies.get(PREVIEW_COOKIE)
-    claims = read_preview(context.signer, site.id, kept) if kept is not None else None
-    return None if claims is None else Admission("", claims, personal=True, preview=True)
+    found = read_preview(context.signer, kept) if kept is not None else None
+    if found is None or found.site != site.id:
+        return None
+    return Admission("", found.visitor, personal=True, preview=True)
 
 
 # --- what visitors say of themselves ----------------------------------------------------------------------

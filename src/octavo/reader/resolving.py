@@ -9,24 +9,20 @@ its default section, and a section with its default variant. What a visitor does
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import quote
 
 from msgspec import Struct
 
 from ..content import main_state
-from ..core.expressions import Shown
 from ..errors import NotFound
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..orgs import find_organization_by_hostname
 from ..references import Files, SpaceView, ViewFiles, load_view
 from ..sites import (
-    GroupRow,
-    SectionRow,
+    Outline,
     SiteRow,
     SiteSpaceRow,
-    Structure,
     find_former_path,
     find_site_by_basename,
     find_site_by_former_name,
@@ -36,64 +32,6 @@ from ..sites import (
     match_redirect,
 )
 from .audiences import Admission, Coming, SendOn, admit
-
-
-class Outline:
-    """What of a site's structure one visitor sees."""
-
-    def __init__(self, structure: Structure, claims: dict[str, Any]) -> None:
-        self._structure = structure
-        self.rows = (*structure.ordered(), *structure.ordered_site_spaces())
-        """All that the structure is made of: the same rows, the same structure."""
-        self._holds = Shown({}, {}, claims).holds
-        self._variants = {
-            section_id: tuple(
-                shown for shown in structure.variants(section_id) if self._meets(shown.condition)
-            )
-            for section_id in (None, *structure.sections)
-        }
-        self.sections = [
-            node for node in structure.ordered() if isinstance(node, SectionRow) and self._sees(node)
-        ]
-
-    def _meets(self, condition: str | None) -> bool:
-        return not condition or self._holds(condition)
-
-    def _sees(self, section: SectionRow) -> bool:
-        return not section.draft and self._meets(section.condition) and bool(self._variants[section.id])
-
-    def variants(self, section: SectionRow | None) -> tuple[SiteSpaceRow, ...]:
-        """The site spaces of a section, or of a site without sections."""
-        return self._variants[section.id if section is not None else None]
-
-    def children(self, group_id: str | None) -> list[SectionRow | GroupRow]:
-        """The sections of a group, or at the top, and the groups in which there are any."""
-        found = []
-        for node in self._structure.children(group_id):
-            if node in self.sections if isinstance(node, SectionRow) else self.children(node.id):
-                found.append(node)
-        return found
-
-    def site_spaces(self) -> list[SiteSpaceRow]:
-        """All of them, in reading order."""
-        found = list(self.variants(None))
-        for section in self.sections:
-            found += self.variants(section)
-        return found
-
-    def find(self, site_space_id: str) -> SiteSpaceRow | None:
-        return next((shown for shown in self.site_spaces() if shown.id == site_space_id), None)
-
-    def base(self, shown: SiteSpaceRow) -> str:
-        return self._structure.base(shown)
-
-    def section(self, section_id: str | None) -> SectionRow | None:
-        return self._structure.sections.get(section_id or "")
-
-    def start(self, section: SectionRow | None) -> SiteSpaceRow | None:
-        """Where visitors of a section begin: its default, else the first that they see."""
-        variants = self.variants(section)
-        return next((shown for shown in variants if shown.is_default), variants[0] if variants else None)
 
 
 class MadeOf(Struct):

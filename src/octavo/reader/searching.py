@@ -5,7 +5,8 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from ..kit.db import Transaction
-from ..search import Found, PageHit, search_pages, suggest, with_snippets
+from ..search import PageHit, search_pages, suggest, with_snippets
+from ..sites import Sight
 from .resolving import SiteVisit, SpaceVisit, list_spaces
 from .views import Part, SearchAnswer, SearchHit, SectionHit
 
@@ -18,34 +19,11 @@ def search_site(tx: Transaction, visit: SiteVisit, query: str) -> SearchAnswer:
     spaces = {space.site_space.space_id: space for space in list_spaces(tx, visit)}
     if not query.strip() or not spaces:
         return SearchAnswer(query=query)
-    sees = _Sight(spaces)
+    sees = Sight({space_id: space.view for space_id, space in spaces.items()})
     found = search_pages(tx, list(spaces), query, _HITS, sees=sees).hits[:_HITS]
     hits = [_hit(spaces[hit.space_id], hit) for hit in with_snippets(tx, found)]
     suggestions = suggest(tx, list(spaces), query, _SUGGESTIONS, sees) if not hits else []
     return SearchAnswer(query=query, hits=tuple(hits), suggestions=tuple(suggestions))
-
-
-class _Sight:
-    """Which sections this visitor may find."""
-
-    def __init__(self, spaces: dict[str, SpaceVisit]) -> None:
-        self._spaces = spaces
-        self._known: dict[tuple[str, str, tuple[str, ...]], bool] = {}
-
-    def __call__(self, found: Found) -> bool:
-        key = (found.space_id, found.page_id, found.conditions)
-        if key not in self._known:
-            self._known[key] = self._sees(*key)
-        return self._known[key]
-
-    def _sees(self, space_id: str, page_id: str, conditions: tuple[str, ...]) -> bool:
-        view = self._spaces[space_id].view
-        page = view.tree.page(page_id)
-        if page is None or view.tree.is_hidden(page) or view.tree.first_document(page) is None:
-            return False
-        if any(p.no_index for p in [*view.tree.ancestors(page), page]):
-            return False
-        return all(map(view.shown(page).holds, conditions))
 
 
 def _hit(space: SpaceVisit, found: PageHit) -> SearchHit:

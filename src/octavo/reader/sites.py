@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import quote
 from xml.sax.saxutils import escape
 
@@ -243,3 +243,30 @@ def llms_text(tx: Transaction, visit: SiteVisit, origin: str) -> str:
         about = f": {page.description}" if page.description else ""
         lines.append(f"- [{page.title}]({origin}{space.base}{quote(space.view.tree.path(page))}.md){about}")
     return "\n".join(lines) + "\n"
+
+
+_WHOLE = 16 * 1024 * 1024
+"""Characters of all pages in one text."""
+
+
+def whole_text(
+    tx: Transaction, visit: SiteVisit, origin: str, build: Callable[[SpaceVisit], PageBuilder]
+) -> str:
+    """All pages of a site in one text, each as its Markdown; of a site that is larger, those that fit, and at the end
+    how many are left out."""
+    parts = [f"# {visit.site.title}\n"]
+    size, left = 0, 0
+    builder: PageBuilder | None = None
+    at: SpaceVisit | None = None
+    for space, page in _listed(tx, visit):
+        if size > _WHOLE:
+            left += 1
+            continue
+        if builder is None or space is not at:
+            builder, at = build(space), space
+        url = f"{origin}{space.base}{quote(space.view.tree.url_path(page))}"
+        parts.append(f"\nSource: {url}\n\n{builder.markdown(page)}")
+        size += len(parts[-1])
+    if left:
+        parts.append(f"\n{left} more pages are left out here; llms.txt lists all.\n")
+    return "".join(parts)

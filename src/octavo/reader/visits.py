@@ -32,7 +32,7 @@ from .looks import Look
 from .pages import Kept, PageBuilder
 from .resolving import MadeOf, SiteVisit, SpaceVisit, enter_site, enter_space, find_redirect
 from .searching import search_site
-from .sites import llms_text, look_of, robots_text, site_view, sitemap_xml
+from .sites import llms_text, look_of, robots_text, site_view, sitemap_xml, whole_text
 from .views import Link, MessageView, PageView, SiteView
 
 HTML = "text/html; charset=utf-8"
@@ -214,6 +214,7 @@ def read_robots(view: View, visit: SiteVisit) -> Answer:
 
 
 @route("readSitemap", "sitemap.xml", kept=True)
+@route("readPagesSitemap", "sitemap-pages.xml", kept=True)
 def read_sitemap(view: View, visit: SiteVisit) -> Answer:
     if not visit.indexed:
         raise NotFound("There is nothing at this address.")
@@ -230,6 +231,19 @@ def _query(view: View) -> str:
     if len(query) > MAX_SEARCH:
         raise BadRequest(f"q: more than {MAX_SEARCH} characters")
     return query
+
+
+@route("readWhole", "llms-full.txt", kept=True)
+def read_whole(view: View, visit: SiteVisit) -> Answer:
+    builders: list[PageBuilder] = []
+
+    def build(space: SpaceVisit) -> PageBuilder:
+        builders.append(_Frame(view, space).builder)
+        return builders[-1]
+
+    text = whole_text(view.tx, visit, view.origin(visit), build)
+    visit.made_of.more = visit.made_of.more or any(builder.varies for builder in builders)
+    return _same(text, TEXT)
 
 
 @route("searchSite", "~search.json", kept=False)

@@ -16,11 +16,11 @@ from .resolving import (
     state_resolver,
 )
 from .showing import Documents
-from .viewing import SpaceView, ViewFiles, load_view
+from .viewing import SiteVisitor, SpaceView, ViewFiles, load_view
 
 __all__ = [
     "Delta", "Documents", "Everybody", "Files", "LinkIndex", "Meaning", "Member", "Nobody", "Overlay",
-    "Owner", "OwnerKind", "Resolver", "Row", "SpaceView", "Spot", "StateFiles", "Usage", "ViewFiles",
-    "Viewer", "cover_ref", "derive", "difference", "load_view", "overlay_of", "page_owner",
+    "Owner", "OwnerKind", "Resolver", "Row", "SiteVisitor", "SpaceView", "Spot", "StateFiles", "Usage",
+    "ViewFiles", "Viewer", "cover_ref", "derive", "difference", "load_view", "overlay_of", "page_owner",
     "state_resolver", "tables",
 ]  # fmt: skip

@@ -69,6 +69,11 @@ class Documents:
         document = show_document(document, self._view.shown(page))
         return self._without_withheld(document, lambda ref, _: self._view.is_withheld(ref))
 
+    def to_give(self, page: Page) -> Document:
+        """As nodes, for whatever draws the page elsewhere: like ``to_draw``, and what is included is in its place."""
+        document = self.to_draw(page, folded=False)
+        return replace_nodes(document, lambda node: node.nodes if node.type == "reusable-content" else None)
+
     def to_write(self, page: Page, url_of: Callable[[dict[str, Any]], str | None]) -> Document:
         """For Markdown: references stay as they are written, and blocks in which nothing had to change keep their
         source. In what is included, paths mean other files; there ``url_of`` gives the address of a resolved

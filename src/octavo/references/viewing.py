@@ -25,6 +25,7 @@ from ..content import (
     list_items,
     list_pages,
     list_variables,
+    main_state,
     read_source,
 )
 from ..core.document import (
@@ -41,8 +42,9 @@ from ..core.pages import Page
 from ..errors import BadRequest
 from ..kit.cache import ByteCache
 from ..kit.db import Transaction
+from ..kit.operation import Visitor
 from .inclusions import Inclusions
-from .lookup import Owner, OwnerKind, find_include, places_of, with_included
+from .lookup import Files, Owner, OwnerKind, find_include, places_of, with_included
 from .resolving import page_owner
 
 K = TypeVar("K", bound=Hashable)
@@ -319,6 +321,25 @@ class ViewFiles:
 
         places = list(with_included(places_of(self._tx, body), included))
         return anchors(places, self._view.shown(page).holds if page is not None else None)
+
+
+class SiteVisitor:
+    """A visitor of a site, for whom of other spaces those are there that the site shows them (``Viewer``)."""
+
+    members = False
+
+    def __init__(self, tx: Transaction, visitor: Visitor) -> None:
+        self._tx = tx
+        self._visitor = visitor
+
+    def sees(self, space_id: str) -> bool:
+        return space_id in self._visitor.spaces
+
+    def files(self, space_id: str) -> Files | None:
+        if not self.sees(space_id):
+            return None
+        view = load_view(self._tx, main_state(self._tx, space_id), self._visitor.claims)
+        return ViewFiles(self._tx, view, withheld=False)
 
 
 def source_document(tx: Transaction, space_id: str, page: Page) -> Document:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from msgspec import UNSET
@@ -13,11 +13,14 @@ from ..kit.db import Transaction
 from ..kit.operation import Call
 from ..kit.pagination import Next, Slice, decode_token, slice_rows
 from ..spaces import get_titles
-from .querying import PageHit, Results, search_pages, with_snippets
+from .querying import PageHit, Results, Sees, everything, search_pages, with_snippets
 from .wire import Ancestor, SearchListing, SearchPage, SearchQuery, SearchSection, SearchSpace, SearchUrls
 
 T = TypeVar("T")
 U = TypeVar("U")
+
+Trace = Callable[[str, Sequence[str]], dict[str, list[Page]]]
+"""Of the pages of a space with these ids, those that are there, each behind its ancestors."""
 
 _PAGES_OF_SPACE = 10
 """Pages shown of each space, where several are searched."""
@@ -33,17 +36,27 @@ def search_space(tx: Transaction, call: Call, space_id: str, query: SearchQuery)
 
 
 def search_spaces(
-    tx: Transaction, call: Call, space_ids: Sequence[str], query: SearchQuery
+    tx: Transaction,
+    call: Call,
+    space_ids: Sequence[str],
+    query: SearchQuery,
+    sees: Sees = everything,
+    trace: Trace | None = None,
 ) -> SearchListing[SearchSpace]:
-    """Those of these spaces that have pages that match, best first, each with its best pages."""
+    """Those of these spaces that have pages that match, best first, each with its best pages. ``sees`` and ``trace``
+    for who does not see all that is written in them."""
     start, end = _asked(query)
-    found = search_pages(tx, space_ids, query.query, end, by_space=True)
+    found = search_pages(tx, space_ids, query.query, end, by_space=True, sees=sees)
+    if trace is not None and not found.is_exact:
+        # What was estimated counts what they do not see.
+        found = Results(found.hits, len({hit.space_id for hit in found.hits}), False)
     grouped: dict[str, list[PageHit]] = {}
     for hit in found.hits:
         grouped.setdefault(hit.space_id, []).append(hit)
     rows = _slice(list(grouped.items())[start:end], start, query, found)
     titles = get_titles(tx, [space_id for space_id, _ in rows.rows])
-    pages = _present_pages(call, tx, [hit for _, hits in rows.rows for hit in hits[:_PAGES_OF_SPACE]])
+    hits = [hit for _, hits in rows.rows for hit in hits[:_PAGES_OF_SPACE]]
+    pages = _present_pages(call, tx, hits, trace)
     items = [
         SearchSpace(
             id=space_id, title=titles[space_id].title, pages=[pages[hit] for hit in hits if hit in pages]
@@ -53,7 +66,9 @@ def search_spaces(
     return _present_slice(rows, items, found)
 
 
-def _present_pages(call: Call, tx: Transaction, hits: Sequence[PageHit]) -> dict[PageHit, SearchPage]:
+def _present_pages(
+    call: Call, tx: Transaction, hits: Sequence[PageHit], trace: Trace | None = None
+) -> dict[PageHit, SearchPage]:
     """The hits that are to be shown, with their snippets; their pages are read at once. Computed pages that the
     caller may not see, or that are there no longer, are left out."""
     by_space: dict[str, list[str]] = {}
@@ -62,7 +77,9 @@ def _present_pages(call: Call, tx: Transaction, hits: Sequence[PageHit]) -> dict
     traced = {
         (space_id, page_id): chain
         for space_id, page_ids in by_space.items()
-        for page_id, chain in _trace_pages(call, tx, space_id, page_ids).items()
+        for page_id, chain in (
+            trace(space_id, page_ids) if trace is not None else _trace_pages(call, tx, space_id, page_ids)
+        ).items()
     }
     return {
         hit: _present_page(call, quoted, traced[hit.space_id, hit.page_id])

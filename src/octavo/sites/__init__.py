@@ -14,6 +14,7 @@ from .previewing import PREVIEW, read_preview
 from .profile_wire import IntegrationScript
 from .redirects.store import match as match_redirect
 from .scripts import provide_scripts
+from .sight import Sight, sight_of
 from .store import (
     SiteRow,
     find_site_by_basename,
@@ -22,8 +23,11 @@ from .store import (
     find_site_of_space,
     find_version,
     get_site,
+    list_published_sites,
+    list_sites_of_space,
     set_published,
 )
+from .structure.outline import Outline
 from .structure.store import (
     GroupRow,
     SectionRow,
@@ -32,14 +36,16 @@ from .structure.store import (
     find_former_path,
     load_structure,
 )
+from .visitor_tokens import make_visitor_token
 from .wire import Site, present_site, published_url
 
 __all__ = [
     "ContentLink", "ContentRef", "Customization", "GroupRow", "HeaderItem", "IntegrationScript",
-    "MAX_TOKEN", "PREVIEW", "SectionRow", "Site", "SiteRow", "SiteSpaceRow", "Structure", "admit_claims",
-    "create_site", "entering", "find_customization", "find_former_path", "find_link_by_key",
-    "find_site_by_basename", "find_site_by_former_name", "find_site_by_hostname", "find_site_of_space",
-    "find_version", "get_site", "get_visitor_schema", "load_structure", "match_redirect", "present_site",
-    "provide_scripts", "published_url", "read_preview", "read_visitor_token", "set_published",
+    "MAX_TOKEN", "Outline", "PREVIEW", "SectionRow", "Sight", "Site", "SiteRow", "SiteSpaceRow",
+    "Structure", "admit_claims", "create_site", "entering", "find_customization", "find_former_path",
+    "find_link_by_key", "find_site_by_basename", "find_site_by_former_name", "find_site_by_hostname",
+    "find_site_of_space", "find_version", "get_site", "get_visitor_schema", "list_published_sites",
+    "list_sites_of_space", "load_structure", "make_visitor_token", "match_redirect", "present_site",
+    "provide_scripts", "published_url", "read_preview", "read_visitor_token", "set_published", "sight_of",
     "signing_key", "tables",
 ]  # fmt: skip

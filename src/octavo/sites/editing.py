@@ -15,7 +15,7 @@ from ..kit.operation import Call
 from . import store
 from .hostnames import is_own
 from .structure.changing import lock, set_defaults
-from .wire import UpdateAds, UpdateSite
+from .wire import UpdateSite
 
 _BASENAME = re.compile(r"\w[\w.-]*")
 _PLAIN = ("title", "visibility", "agents_context")
@@ -79,17 +79,6 @@ def _note(
         was = {name: getattr(before, name) for name in changed}
         target = ("site", site.site_id)
         audit(tx, call, "site.updated", site.organization_id, target, before=was, after=changed)
-
-
-def update_ads(tx: Transaction, call: Call, site: SiteAccess, body: UpdateAds) -> None:
-    """Keeps what is said about ads."""
-    before = store.get_site(tx, site.site_id)
-    ads: dict[str, str] = {"status": body.status, "topic": body.topic}
-    if body.status == "disabled":
-        ads["zoneId"] = ""
-    store.update_site(tx, site.site_id, settings=replace(before.settings, ads=ads))
-    target = ("site", site.site_id)
-    audit(tx, call, "site.adsUpdated", site.organization_id, target, before=before.settings.ads, after=ads)
 
 
 def delete_site(tx: Transaction, call: Call, site: SiteAccess) -> bool:

@@ -6,7 +6,7 @@ from ..access import Can, OrgAccess, SiteAccess, enter_organization, enter_site
 from ..errors import NotFound
 from ..kit.operation import Call, enters
 from ..orgs import find_organization_by_hostname
-from .store import find_site_by_hostname
+from .store import find_site, find_site_by_hostname
 
 
 @enters(OrgAccess, "subdomain")
@@ -36,5 +36,20 @@ def enter_hostname(call: Call, needs: Can, hostname: str) -> SiteAccess:
         raise missing
     try:
         return enter_site(call, needs, found.organization_id, found.id)
+    except NotFound:
+        raise missing from None
+
+
+@enters(SiteAccess, "siteId")
+def enter_site_alone(call: Call, needs: Can, site_id: str) -> SiteAccess:
+    """The caller at a site whose organization the path does not name."""
+    missing = NotFound(f"There is no site {site_id!r}.")
+    with call.db.read() as tx:
+        found = find_site(tx, site_id)
+    if found is None:
+        call.actor  # noqa: B018
+        raise missing
+    try:
+        return enter_site(call, needs, found.organization_id, site_id)
     except NotFound:
         raise missing from None

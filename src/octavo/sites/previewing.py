@@ -43,13 +43,21 @@ def make_preview(signer: Signer, site_id: str, visitor: dict[str, Any]) -> str:
     return signer.sign(_PURPOSE, payload, now() + _HOUR)
 
 
-def read_preview(signer: Signer, site_id: str, token: str) -> dict[str, Any] | None:
-    """The ``visitor`` of a good token for this site, else None."""
-    payload = signer.verify(_PURPOSE, token)
-    if payload is None:
+class Preview(Struct, frozen=True):
+    """What a token says. ``expires`` in milliseconds."""
+
+    site: str
+    visitor: dict[str, Any]
+    expires: int
+
+
+def read_preview(signer: Signer, token: str) -> Preview | None:
+    """What a good token says, else None."""
+    signed = signer.read(_PURPOSE, token)
+    if signed is None or signed.expires is None:
         return None
-    found = _decoder.decode(payload)
-    return found.visitor if found.site == site_id else None
+    found = _decoder.decode(signed.payload)
+    return Preview(found.site, found.visitor, signed.expires)
 
 
 def preview_url(

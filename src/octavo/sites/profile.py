@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+from msgspec import UNSET
+
 from ..access import SiteAccess
 from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from .customization.editing import get_customization, list_customizations
+from .customization.showing import shown_to
 from .profile_wire import Customizations, PublishedSite
 from .scripts import list_scripts
+from .structure.outline import Outline
 from .structure.presenting import ShownStructure
+from .structure.store import load_structure
 from .wire import present_site
 
 
 def present_profile(tx: Transaction, call: Call, site: SiteAccess, share_key: str | None) -> PublishedSite:
     """Raises NotFound for a site that is not published, or a key that opens nothing."""
     shown = ShownStructure(tx, call, site, share_key)
-    if not shown.site.published:
+    visitor = site.actor.visitor
+    if not shown.site.published and visitor is None:
         raise NotFound("This site is not published.")
-    customizations = Customizations(
-        get_customization(tx, site.site_id), list_customizations(tx, site.site_id)
-    )
+    whole, of_site_spaces = get_customization(tx, site.site_id), list_customizations(tx, site.site_id)
+    scripts = list_scripts(tx, call.context, site.site_id)
+    presented = present_site(call, shown.organization, shown.site)
+    if visitor is None:
+        return PublishedSite(presented, shown.whole(), Customizations(whole, of_site_spaces), scripts)
+    presented.urls.published = visitor.base
+    presented.site_spaces = len(visitor.spaces)
+    presented.ads = presented.proxy = UNSET
+    seen = {one.id for one in Outline(load_structure(tx, site.site_id), visitor.claims).site_spaces()}
+    looks = {id: shown_to(tx, visitor, look) for id, look in of_site_spaces.items() if id in seen}
     return PublishedSite(
-        present_site(call, shown.organization, shown.site),
-        shown.whole(),
-        customizations,
-        list_scripts(tx, call.context, site.site_id),
+        presented, shown.whole(), Customizations(shown_to(tx, visitor, whole), looks), scripts
     )

@@ -10,8 +10,9 @@ from ..kit.pagination import Listing, PageQuery, present_slice
 from ..orgs import get_organization
 from ..pages import Embed, EmbedQuery, find_embed
 from ..search import SearchListing, SearchSpace
-from . import addresses, editing, hostnames, organization_routes, publishing, scripts, searching, store
+from . import addresses, ads, editing, hostnames, organization_routes, publishing, scripts, searching, store
 from .addresses_wire import AddressQuery, CollectionAt, SpaceAt
+from .ads_wire import AdsOfSite, AdsQuery, UpdateAds, UpdateAdsOfSite
 from .creating import create_site as create
 from .profile import present_profile
 from .profile_wire import IntegrationScript, PublishedSite, SearchSite, UserSitePermission
@@ -24,7 +25,6 @@ from .wire import (
     SiteOrganizationTarget,
     SitesQuery,
     Subdomain,
-    UpdateAds,
     UpdateSite,
     present_hostname,
     present_site,
@@ -200,7 +200,21 @@ def list_scripts(call: Call, site: SiteAccess) -> list[IntegrationScript]:
 def update_ads(call: Call, site: SiteAccess, body: UpdateAds | None) -> None:
     """Keeps what is said about ads, and shows it on the site. Octavo shows no ads."""
     with call.db.write() as tx:
-        editing.update_ads(tx, call, site, body or UpdateAds())
+        ads.submit_ads(tx, call, site, body or UpdateAds())
+
+
+@operation("adsListSites", "GET", "/ads/sites", needs=Can.SIGN_IN, returns=Listing[AdsOfSite])
+def list_ads(call: Call, caller: SignedIn, query: AdsQuery) -> Listing[AdsOfSite]:
+    """Of the sites that the caller manages, those that were sent in for ads and what became of that."""
+    with call.db.read() as tx:
+        return ads.list_sites_with_ads(tx, call, caller, query)
+
+
+@operation("adsUpdateSite", "PATCH", "/ads/sites/{siteId}", needs=Can.ADMIN)
+def review_ads(call: Call, site: SiteAccess, body: UpdateAdsOfSite) -> None:
+    """Keeps what became of a site that was sent in for ads. Octavo shows no ads."""
+    with call.db.write() as tx:
+        ads.review_ads(tx, call, site, body)
 
 
 @operation("getSubdomain", "GET", "/subdomains/{subdomain}", needs=Can.VIEW, returns=Subdomain)

@@ -1,10 +1,14 @@
-"""Search of a site for its members: the spaces it shows, as far as the caller sees them."""
+"""Search of a site over the API: the spaces it shows, as far as the caller sees them, and for a visitor what the site
+tells them of."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from msgspec import UNSET
 
 from ..access import SiteAccess
+from ..core.pages import Page
 from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Call
@@ -12,6 +16,8 @@ from ..kit.pagination import PageQuery
 from ..search import SearchListing, SearchQuery, SearchSpace, search_spaces
 from ..spaces import list_spaces_by_id
 from .profile_wire import SearchSite
+from .sight import sight_of
+from .structure.outline import Outline
 from .structure.store import load_structure
 
 
@@ -20,9 +26,14 @@ def search_site(
 ) -> SearchListing[SearchSpace]:
     """Spaces with pages that match, each with its best pages. Raises NotFound for a site space that is not in the site, or
     whose space the caller does not see."""
-    shown = {one.id: one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
-    seen = list_spaces_by_id(tx, site.organization, list(set(shown.values())))
-    wanted = {id: space for id, space in shown.items() if space in seen}
+    visitor = site.actor.visitor
+    structure = load_structure(tx, site.site_id)
+    if visitor is not None:
+        wanted = {one.id: one.space_id for one in Outline(structure, visitor.claims).site_spaces()}
+    else:
+        shown = {one.id: one.space_id for one in structure.site_spaces.values()}
+        seen = list_spaces_by_id(tx, site.organization, list(set(shown.values())))
+        wanted = {id: space for id, space in shown.items() if space in seen}
     named = _named(body)
     for place, id in named.items():
         if id not in wanted:
@@ -30,7 +41,17 @@ def search_site(
     if _is_narrow(body):
         wanted = {id: wanted[id] for id in named.values()}
     spaces = list(dict.fromkeys(wanted.values()))
-    return search_spaces(tx, call, spaces, SearchQuery(query=body.query, page=query.page, limit=query.limit))
+    asked = SearchQuery(query=body.query, page=query.page, limit=query.limit)
+    if visitor is None:
+        return search_spaces(tx, call, spaces, asked)
+    sight = sight_of(tx, visitor)
+
+    def trace(space_id: str, page_ids: Sequence[str]) -> dict[str, list[Page]]:
+        tree = sight.views[space_id].tree
+        found = {page_id: tree.page(page_id) for page_id in page_ids}
+        return {id: [*tree.ancestors(page), page] for id, page in found.items() if page is not None}
+
+    return search_spaces(tx, call, spaces, asked, sight, trace)
 
 
 def _named(body: SearchSite) -> dict[str, str]:

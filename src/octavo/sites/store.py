@@ -67,10 +67,33 @@ def _site(row: Row) -> SiteRow:
 
 
 def get_site(tx: Transaction, site_id: str) -> SiteRow:
-    row = tx.one(f"SELECT {_SITE} FROM sites t WHERE t.id = :id", id=site_id)
-    if row is None:
+    found = find_site(tx, site_id)
+    if found is None:
         raise NotFound(f"There is no site {site_id!r}.")
-    return _site(row)
+    return found
+
+
+def find_site(tx: Transaction, site_id: str) -> SiteRow | None:
+    row = tx.one(f"SELECT {_SITE} FROM sites t WHERE t.id = :id", id=site_id)
+    return _site(row) if row else None
+
+
+def list_sites_of_space(tx: Transaction, space_id: str) -> list[SiteRow]:
+    """Every site that shows a space."""
+    rows = tx.all(
+        f"SELECT {_SITE} FROM sites t WHERE t.id IN (SELECT x.site_id FROM site_spaces x WHERE x.space_id = :space)",
+        space=space_id,
+    )
+    return [_site(row) for row in rows]
+
+
+def list_published_sites(tx: Transaction, organization_id: str) -> list[SiteRow]:
+    """Every published site of an organization."""
+    rows = tx.all(
+        f"SELECT {_SITE} FROM sites t WHERE t.organization_id = :org AND t.published = 1 ORDER BY t.id",
+        org=organization_id,
+    )
+    return [_site(row) for row in rows]
 
 
 def find_site_by_basename(tx: Transaction, organization_id: str, basename: str) -> SiteRow | None:
@@ -125,6 +148,15 @@ def list_sites(
     )
     count = tx.value(f"SELECT count(*) FROM sites t WHERE {condition}", **parameters, **given)
     return slice_rows([_site(row) for row in rows], limit, count, lambda site: (site.id,))
+
+
+def list_sites_with_ads(tx: Transaction, organization_ids: list[str]) -> list[SiteRow]:
+    """The sites of these organizations about which anything was said of ads, oldest first."""
+    rows = tx.all(
+        f"""SELECT {_SITE} FROM sites t WHERE t.organization_id IN :orgs AND t.settings LIKE '%"ads":%' ORDER BY t.id""",
+        orgs=organization_ids,
+    )
+    return [_site(row) for row in rows]
 
 
 def insert_site(

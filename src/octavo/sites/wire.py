@@ -100,13 +100,6 @@ class SitesQuery(PageQuery):
     type: list[SiteType] | None = None
 
 
-class UpdateAds(Struct):
-    """A site is sent in for review with a ``topic``, or shows no ads."""
-
-    status: Literal["in-review", "disabled"] = "in-review"
-    topic: Literal["webdev", "crypto"] = "webdev"
-
-
 class SiteOrganizationTarget(Struct, tag="organization"):
     organization: str
 
@@ -154,6 +147,11 @@ def published_url(sites_url: str, org: OrgRow, site: SiteRow) -> str:
     return f"{sites_url.rstrip('/')}/{org.hostname or org.id}/{site.basename}/"
 
 
+def _shown_ads(ads: dict[str, Any] | None) -> dict[str, Any] | UnsetType:
+    """Without what is for whoever shows ads alone."""
+    return {name: value for name, value in ads.items() if name != "reportingId"} if ads else UNSET
+
+
 def present_site(call: Call, org: OrgRow, site: SiteRow) -> Site:
     return Site(
         id=site.id,
@@ -176,5 +174,5 @@ def present_site(call: Call, org: OrgRow, site: SiteRow) -> Site:
         if site.settings.proxy
         else UNSET,
         adaptive_content=AdaptiveContent(site.settings.adaptive),
-        ads=site.settings.ads or UNSET,
+        ads=_shown_ads(site.settings.ads),
     )

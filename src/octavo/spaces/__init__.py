@@ -29,12 +29,13 @@ from .wire import (
     Space,
     present_collection,
     present_space,
+    present_space_to_visitor,
 )
 
 __all__ = [
     "Collection", "CollectionRow", "CreateSpace", "EditMode", "LANGUAGES", "Language", "Space", "SpaceRow",
     "create_space", "duplicate_space", "get_collection", "get_space", "get_titles", "insert_space",
     "is_released", "list_spaces", "list_spaces_by_id", "list_visible_space_ids", "on_copy", "on_purge",
-    "on_transfer", "present_collection", "present_space", "purge_spaces", "release", "remove_unused",
-    "require_collection", "retain", "set_edit_mode", "tables", "update_space",
+    "on_transfer", "present_collection", "present_space", "present_space_to_visitor", "purge_spaces",
+    "release", "remove_unused", "require_collection", "retain", "set_edit_mode", "tables", "update_space",
 ]  # fmt: skip

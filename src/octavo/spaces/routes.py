@@ -36,6 +36,7 @@ from .wire import (
     neighbours,
     present_collection,
     present_space,
+    present_space_to_visitor,
 )
 
 operation = Area("spaces").operation
@@ -59,7 +60,11 @@ def _show_collection(call: Call, tx: Transaction, collection_id: str, actor: Act
 def get_space(call: Call, space: SpaceAccess, query: SpaceQuery) -> Space:
     """One space."""
     with call.db.read() as tx:
-        return present_space(call, store.get_space(tx, space.space_id), space.role)
+        row = store.get_space(tx, space.space_id)
+    visitor = space.actor.visitor
+    if visitor is not None:
+        return present_space_to_visitor(call, row, visitor)
+    return present_space(call, row, space.role)
 
 
 @operation(

@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from ..access import Level, permissions, scopes_of
 from ..core.emoji import require_emoji
 from ..kit.clock import iso
-from ..kit.operation import Call
+from ..kit.operation import Call, Visitor
 from ..kit.pagination import Order, PageQuery
 from ..orgs import MergeRule
 from .placing import Neighbour
@@ -247,6 +247,35 @@ def present_space(call: Call, space: SpaceRow, role: str | None) -> Space:
         permissions=permissions("space", role, scopes_of(call)),
         deleted_at=iso(space.deleted_at) if space.deleted_at else UNSET,
         parent=space.collection_id or UNSET,
+        language=space.language or UNSET,
+    )
+
+
+def present_space_to_visitor(call: Call, space: SpaceRow, visitor: Visitor) -> Space:
+    """A space as a site shows it: nothing of how people work in it, nor of where else it is."""
+    return Space(
+        id=space.id,
+        title=space.title,
+        emoji=space.emoji or DEFAULT_EMOJI,
+        visibility=visitor.visibility,  # type: ignore[arg-type]
+        created_at=iso(space.created_at),
+        updated_at=iso(space.updated_at),
+        edit_mode="locked",
+        merge_rules=Raw(b'{"type":"none"}'),
+        urls=SpaceUrls(
+            location=call.url(f"/spaces/{space.id}"),
+            app=f"{call.settings.url}/s/{space.id}",
+            icon=space.icon or UNSET,
+        ),
+        organization=space.organization_id,
+        revision=space.main_revision,
+        default_level=None,
+        comments=0,
+        change_requests=0,
+        change_requests_open=0,
+        change_requests_draft=0,
+        rank="",
+        permissions=dict.fromkeys(permissions("space", None, None), False),
         language=space.language or UNSET,
     )
 

@@ -77,7 +77,27 @@ def _named(world: World, place: Place) -> None:
     assert world.call(place.admin, "PATCH", path, json=body).status_code == 200
 
 
+def _named_and_published(world: World, place: Place) -> None:
+    _named(world, place)
+    _published(world, place)
+
+
+def _sent_in(world: World, place: Place) -> None:
+    world.post(place.admin, place.path(f"{_SITE}/ads"), {"topic": "webdev"})
+
+
 SAMPLES = {
+    "adsListSites": Sample(before=_sent_in),
+    "adsUpdateSite": Sample(body={"status": "live", "zoneId": "zone", "reportingId": "report"}),
+    "getPublishedContentByUrl": Sample(before=_named_and_published, query={"url": "https://docs.home.test/"}),
+    "resolvePublishedContentByUrl": Sample(
+        before=_named_and_published,
+        body={
+            "url": "https://docs.home.test/",
+            "redirectOnError": False,
+            "visitor": {"unsignedClaims": {"beta": True}},
+        },
+    ),
     "listSites": Sample(),
     "createSite": Sample(body=lambda place: {"title": "Second", "spaces": [place["spaceId"]]}),
     "getSiteById": Sample(),

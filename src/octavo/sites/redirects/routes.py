@@ -83,10 +83,13 @@ def get_redirect_by_source(call: Call, site: SiteAccess, query: wire.SourceQuery
         if query.share_key is not None and find_link_by_key(tx, site.site_id, query.share_key) is None:
             raise NotFound("shareKey: there is no share link with this key.")
         found = store.match(tx, site.site_id, query.source)
-        target = editing.target_of(tx, load_structure(tx, site.site_id), found) if found is not None else None
+        structure, visitor = load_structure(tx, site.site_id), site.actor.visitor
+        target = editing.target_of(tx, structure, found, visitor) if found is not None else None
         if found is None or target is None:
             raise NotFound(f"There is no redirect from {query.source!r} in this site.")
-        if found.url is None:
+        if found.url is None and visitor is not None:
+            target = f"{visitor.base}{target}"
+        elif found.url is None:
             organization = get_organization(tx, site.organization_id)
             base = published_url(call.settings.sites_url, organization, get_site(tx, site.site_id))
             target = f"{base}{query.share_key}/{target}" if query.share_key else f"{base}{target}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from ...access import SiteAccess
 from ...errors import NotFound
@@ -17,11 +17,12 @@ from ...kit.db import Transaction
 from ...kit.operation import Call
 from ...kit.pagination import Listing, Next, decode_token, encode_token
 from ...orgs import get_organization
-from ...spaces import list_spaces_by_id, present_space
+from ...spaces import SpaceRow, get_space, list_spaces_by_id, present_space, present_space_to_visitor
 from ..audiences.share_links import find_link_by_key
 from ..store import get_site
 from ..wire import published_url
 from . import wire
+from .outline import Outline
 from .store import GroupRow, Node, SectionRow, SiteSpaceRow, load_structure
 
 T = TypeVar("T")
@@ -29,7 +30,8 @@ U = TypeVar("U")
 
 
 class ShownStructure:
-    """Presents a site's structure. ``share_key``: addresses hold it. Raises NotFound for a key that opens nothing."""
+    """Presents a site's structure, to a visitor no more than they see of it. ``share_key``: addresses hold it. Raises
+    NotFound for a key that opens nothing."""
 
     def __init__(self, tx: Transaction, call: Call, site: SiteAccess, share_key: str | None = None) -> None:
         self._call = call
@@ -37,11 +39,19 @@ class ShownStructure:
         self.organization = get_organization(tx, site.organization_id)
         self.structure = load_structure(tx, site.site_id)
         ids = list({shown.space_id for shown in self.structure.site_spaces.values()})
-        self._spaces = list_spaces_by_id(tx, site.organization, ids)
+        self._visitor = site.actor.visitor
+        self._outline = Outline(self.structure, self._visitor.claims) if self._visitor is not None else None
+        self._spaces: dict[str, tuple[SpaceRow, str | None]] = {}
+        if self._visitor is None:
+            self._spaces = list_spaces_by_id(tx, site.organization, ids)
+        else:
+            self._spaces = {id: (get_space(tx, id), None) for id in self._visitor.spaces}
         self._base: str | None = None
         if share_key is not None and find_link_by_key(tx, site.site_id, share_key) is None:
             raise NotFound("shareKey: there is no share link with this key.")
-        if self.site.published:
+        if self._visitor is not None:
+            self._base = self._visitor.base
+        elif self.site.published:
             self._base = published_url(call.settings.sites_url, self.organization, self.site)
             if share_key is not None:
                 self._base += f"{share_key}/"
@@ -59,20 +69,36 @@ class ShownStructure:
         return wire.SiteSpace(
             id=shown.id,
             path=shown.path,
-            space=present_space(self._call, space, role),
+            space=present_space(self._call, space, role)
+            if self._visitor is None
+            else present_space_to_visitor(self._call, space, self._visitor),
             title=space.title,
             urls=self._urls(self.structure.base(shown)),
             section=shown.section_id or UNSET,
             default=bool(shown.is_default),
-            condition=shown.condition or UNSET,
+            condition=self._condition(shown.condition),
         )
+
+    def _condition(self, condition: str | None) -> str | UnsetType:
+        """Who visits is not told what others would see."""
+        return condition if condition and self._visitor is None else UNSET
+
+    def _variants(self, section: SectionRow | None) -> Sequence[SiteSpaceRow]:
+        if self._outline is not None:
+            return self._outline.variants(section)
+        return self.structure.variants(section.id if section is not None else None)
+
+    def _children(self, group_id: str | None) -> Sequence[Node]:
+        if self._outline is not None:
+            return self._outline.children(group_id)
+        return self.structure.children(group_id)
 
     def seen(self, site_spaces: Sequence[SiteSpaceRow]) -> list[SiteSpaceRow]:
         """Those whose space the caller sees."""
         return [shown for shown in site_spaces if shown.space_id in self._spaces]
 
     def section(self, section: SectionRow) -> wire.SiteSection:
-        shown = self.structure.variants(section.id)
+        shown = self._variants(section)
         path = self.structure.section_base(section) if shown and not section.draft else None
         return wire.SiteSection(
             id=section.id,
@@ -83,13 +109,13 @@ class ShownStructure:
             default=bool(section.is_default),
             draft=bool(section.draft),
             description=section.description or UNSET,
-            condition=section.condition or UNSET,
+            condition=self._condition(section.condition),
             section_group=section.group_id or UNSET,
             icon=section.icon or UNSET,
         )
 
     def group(self, group: GroupRow) -> wire.SiteSectionGroup:
-        children = [self.node(child) for child in self.structure.children(group.id)]
+        children = [self.node(child) for child in self._children(group.id)]
         sections = [child for child in children if isinstance(child, wire.SiteSection)]
         first = next((child.urls.published for child in children if child.urls.published is not UNSET), UNSET)
         return wire.SiteSectionGroup(
@@ -108,8 +134,8 @@ class ShownStructure:
     def whole(self) -> wire.SiteStructure:
         structure = self.structure
         if structure.sections or structure.groups:
-            return wire.SectionsStructure([self.node(node) for node in structure.children(None)])
-        return wire.SiteSpacesStructure([self.site_space(one) for one in self.seen(structure.variants(None))])
+            return wire.SectionsStructure([self.node(node) for node in self._children(None)])
+        return wire.SiteSpacesStructure([self.site_space(one) for one in self.seen(self._variants(None))])
 
     def find(self, item_id: str) -> wire.SiteSpace | wire.SiteSection | wire.SiteSectionGroup:
         """Whatever has this id in the structure. Raises NotFound."""

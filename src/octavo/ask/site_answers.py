@@ -1,0 +1,109 @@
+"""What the assistant of a site answered: streamed, and kept for a day so that a conversation can go on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..access import SiteAccess
+from ..core.document import to_json
+from ..errors import NotFound
+from ..kit import jobs
+from ..kit.clock import now
+from ..kit.context import Context
+from ..kit.db import Transaction
+from ..kit.ids import new_id
+from ..kit.operation import Call
+from .answering import Answer
+from .wire import ResponseDocument, ResponseEvent, ResponseFinish, ResponseStart, ResponseSuggestion
+
+LASTS = 24 * 3_600_000
+"""Milliseconds for which an answer is kept."""
+_MAX_QUESTIONS = 10
+
+
+class SiteAnswer(Struct, frozen=True):
+    """``questions``: those that led to it, the last one its own. ``blocks``: its document as JSON nodes."""
+
+    questions: list[str]
+    blocks: list[dict[str, Any]]
+    followups: list[str]
+
+
+def get_answer(tx: Transaction, site: SiteAccess, answer_id: str) -> SiteAnswer:
+    """Raises NotFound for one that was given to somebody else, or too long ago."""
+    row = tx.one(
+        """SELECT questions, answer FROM site_answers
+           WHERE id = :id AND site_id = :site AND asker = :asker AND created_at > :since""",
+        id=answer_id,
+        site=site.site_id,
+        asker=_asker(site),
+        since=now() - LASTS,
+    )
+    if row is None:
+        raise NotFound(f"There is no response {answer_id!r}.")
+    blocks, followups = msgspec.json.decode(row[1], type=tuple[list[dict[str, Any]], list[str]])
+    return SiteAnswer(msgspec.json.decode(row[0], type=list[str]), blocks, followups)
+
+
+def _asker(site: SiteAccess) -> str:
+    """Who asks: a member, or a visitor by what they see. It depends on that what an answer may say."""
+    visitor = site.actor.visitor
+    sees = (visitor.claims, sorted(visitor.spaces), visitor.preview) if visitor is not None else None
+    return hashlib.sha256(msgspec.json.encode((site.user_id, sees), order="sorted")).hexdigest()
+
+
+def respond(
+    call: Call, site: SiteAccess, questions: Sequence[str], answers: Iterator[Answer]
+) -> Iterator[ResponseEvent]:
+    """The events of an answer while it is written; the complete one is kept."""
+    response_id = new_id()
+    yield ResponseStart(response_id)
+    blocks: list[dict[str, Any]] = []
+    followups: list[str] = []
+    operation = "insert"
+    for found in answers:
+        blocks, followups = to_json(found.document)["nodes"], list(found.followups)
+        yield ResponseDocument(response_id, 0, operation, blocks)  # type: ignore[arg-type]
+        operation = "update"
+    with call.db.write() as tx:
+        tx.run(
+            """INSERT INTO site_answers (id, site_id, asker, questions, answer, created_at)
+               VALUES (:id, :site, :asker, :questions, :answer, :at)""",
+            id=response_id,
+            site=site.site_id,
+            asker=_asker(site),
+            questions=msgspec.json.encode(questions[-_MAX_QUESTIONS:]).decode(),
+            answer=msgspec.json.encode((blocks, followups)).decode(),
+            at=now(),
+        )
+    yield from _end(response_id, followups)
+
+
+def present_events(
+    response_id: str, blocks: list[dict[str, Any]], followups: list[str]
+) -> Iterator[ResponseEvent]:
+    """The events of an answer that is complete."""
+    yield ResponseStart(response_id)
+    yield ResponseDocument(response_id, 0, "insert", blocks)
+    yield from _end(response_id, followups)
+
+
+def _end(response_id: str, followups: list[str]) -> Iterator[ResponseEvent]:
+    if followups:
+        yield ResponseSuggestion(response_id, followups)
+    yield ResponseFinish(response_id, response_id)
+
+
+@jobs.job("pruneSiteAnswers")
+def prune_answers(context: Context) -> None:
+    """Forgets answers that can no longer be asked for."""
+    with context.db.write() as tx:
+        tx.run("DELETE FROM site_answers WHERE created_at <= :before", before=now() - LASTS)
+
+
+jobs.schedule("pruneSiteAnswers", 3600, "pruneSiteAnswers")

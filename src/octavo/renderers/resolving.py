@@ -1,0 +1,180 @@
+"""What an address of a published site shows to a visitor, for whoever draws it for them.
+
+It is the reader's own answer to the question who may see what: the same visits, from another request.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+import msgspec
+from msgspec import UNSET, Struct
+
+from ..errors import NotFound, Unauthorized
+from ..kit.context import Context
+from ..kit.db import Transaction
+from ..kit.operation import Visitor
+from ..reader import (
+    CLAIMS_COOKIE,
+    TOKEN_COOKIE,
+    Admission,
+    Coming,
+    MadeOf,
+    SendOn,
+    SiteVisit,
+    SpaceVisit,
+    enter_site,
+    enter_space,
+    find_redirect,
+)
+from ..sites import (
+    Outline,
+    find_link_by_key,
+    find_site_by_hostname,
+    get_site,
+    load_structure,
+    make_visitor_token,
+    read_visitor_token,
+    signing_key,
+)
+from .wire import Published, PublishedContent, Redirection
+
+_PREVIEW_HOST = "preview"
+"""Stands in addresses of renderers for a site that is not published."""
+_MISSING = "There is no published site at this address."
+
+
+class Asked(Struct, frozen=True):
+    """``token``: the visitor's, signed with the key of the site; ``unsigned``: their claims that nobody signed.
+    ``redirect_on_error``: a bad token leads to where visitors sign in."""
+
+    url: str
+    token: str | None
+    unsigned: dict[str, Any]
+    redirect_on_error: bool
+
+
+def resolve(tx: Transaction, context: Context, asked: Asked, previewer: Visitor | None) -> Published:
+    """``previewer``: who asks, where that is by the token of a preview. Raises NotFound, or Unauthorized for a token
+    that is not good."""
+    try:
+        parts = urlsplit(asked.url)
+        host, origin = parts.hostname or "", f"{parts.scheme}://{parts.netloc}"
+    except ValueError:
+        raise NotFound(_MISSING) from None
+    path = _decoded(parts.path)
+    try:
+        if host == _PREVIEW_HOST:
+            visit = _preview(tx, path, previewer)
+        else:
+            visit = _visit(tx, context, host, path, asked)
+        if not path.startswith(visit.base):
+            return Redirection("content", f"{origin}{quote(visit.base + visit.rest)}")
+        space = enter_space(tx, visit)
+    except SendOn as sent:
+        return _send(origin, sent.location)
+    if space is None:
+        target = find_redirect(tx, visit)
+        if target is None:
+            raise NotFound("There is nothing at this address.")
+        return _send(origin, target)
+    if not path.startswith(space.base):
+        return Redirection("content", f"{origin}{quote(space.base + space.rest)}")
+    return _content(tx, context, origin, space)
+
+
+def _decoded(path: str) -> str:
+    """The path with a slash at its end. Raises NotFound for one that says something else when it is decoded again, or
+    climbs."""
+    segments = [unquote(segment) for segment in path.strip("/").split("/") if path.strip("/")]
+    for segment in segments:
+        if segment in {"", ".", ".."} or "/" in segment or "\\" in segment or "\0" in segment:
+            raise NotFound(_MISSING)
+    return "/" + "".join(f"{segment}/" for segment in segments)
+
+
+def _visit(tx: Transaction, context: Context, host: str, path: str, asked: Asked) -> SiteVisit:
+    if host != urlsplit(context.settings.sites_url).hostname and find_site_by_hostname(tx, host) is None:
+        raise NotFound(_MISSING)
+    cookies = {CLAIMS_COOKIE: quote(msgspec.json.encode(asked.unsigned).decode())}
+    if asked.token is not None:
+        cookies[TOKEN_COOKIE] = asked.token
+    coming = Coming([], cookies, secure=True)
+    try:
+        visit = enter_site(tx, context, host, path.rstrip("/") or "/", coming)
+    except SendOn:
+        if asked.token is not None and not asked.redirect_on_error:
+            raise Unauthorized("jwt_token: this token is not signed for this site, or has expired.") from None
+        raise
+    if asked.token is not None and not asked.redirect_on_error:
+        _require_good(context, visit, asked.token)
+    return visit
+
+
+def _require_good(context: Context, visit: SiteVisit, token: str) -> None:
+    """A token that a site does not need but knows is not good when it proves nothing."""
+    key = signing_key(context.signer, visit.site)
+    if visit.site.settings.adaptive and read_visitor_token(key, token) is None:
+        raise Unauthorized("jwt_token: this token is not signed for this site, or has expired.")
+
+
+def _preview(tx: Transaction, path: str, previewer: Visitor | None) -> SiteVisit:
+    site_id, _, rest = path.strip("/").partition("/")
+    if previewer is None or not previewer.preview or previewer.site_id != site_id:
+        raise NotFound(_MISSING)
+    site = get_site(tx, site_id)
+    admission = Admission(claims=previewer.claims, personal=True, preview=True)
+    outline = Outline(load_structure(tx, site_id), previewer.claims)
+    made_of = MadeOf(site, None, more=True)
+    return SiteVisit(site, site.organization_id, f"/{site_id}/", rest, admission, outline, made_of)
+
+
+def _send(origin: str, location: str) -> Redirection:
+    if location.startswith("/"):
+        return Redirection("content", f"{origin}{location}")
+    return Redirection("external", location)
+
+
+def _content(tx: Transaction, context: Context, origin: str, space: SpaceVisit) -> PublishedContent:
+    visit, shown = space.visit, space.site_space
+    admission, site = visit.admission, visit.site
+    link = find_link_by_key(tx, site.id, admission.key) if admission.key else None
+    token = make_visitor_token(
+        context.signer,
+        site,
+        admission.claims,
+        link=link.id if link is not None else "",
+        preview=admission.preview,
+    )
+    return PublishedContent(
+        organization=site.organization_id,
+        site=site.id,
+        site_space=shown.id,
+        space=shown.space_id,
+        pathname=space.rest,
+        base_path=space.base,
+        site_base_path=visit.base,
+        canonical_url=f"{origin}{quote(space.base + space.rest)}",
+        complete=_is_complete(space),
+        api_token=token,
+        site_section=shown.section_id or UNSET,
+        share_key=admission.key or UNSET,
+        context_id=_context(admission) if admission.personal else UNSET,
+    )
+
+
+def _is_complete(space: SpaceVisit) -> bool:
+    """Whether a longer path would lead to a page of this space."""
+    if space.rest:
+        return True
+    outline = space.visit.outline
+    if space.base == space.visit.base and any(not section.is_default for section in outline.sections):
+        return False
+    return not space.site_space.is_default or all(one.is_default for one in space.site_spaces)
+
+
+def _context(admission: Admission) -> str:
+    """Names what this visitor sees that others do not."""
+    return hashlib.sha256(admission.audience.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,0 +1,62 @@
+"""What renderers ask before anything else."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from ..kit.clock import now
+from ..kit.operation import PUBLIC, Area, Call
+from .resolving import Asked, resolve
+from .wire import Published, PublishedQuery, ResolveUrl
+
+operation = Area("sites").operation
+
+_MINUTE = 60_000
+
+
+@operation(
+    "getPublishedContentByUrl",
+    "GET",
+    "/urls/published",
+    needs=PUBLIC,
+    returns=Published,
+    errors=(404,),
+    deprecated=True,
+)
+def get_published(call: Call, query: PublishedQuery) -> Published:
+    """The same as with POST."""
+    return _resolve(call, Asked(query.url, query.visitor_auth_token, {}, query.redirect_on_error))
+
+
+@operation(
+    "resolvePublishedContentByUrl",
+    "POST",
+    "/urls/published",
+    needs=PUBLIC,
+    returns=Published,
+    errors=(401, 404),
+)
+def resolve_published(call: Call, body: ResolveUrl) -> Published:
+    """What an address of a published site shows to a visitor, with a token that reads it over the API; or where they
+    are to go. Addresses of sites that are not open are as ones at which nothing is."""
+    token = body.visitor.jwt_token
+    asked = Asked(
+        body.url, token if token is not UNSET else None, body.visitor.unsigned_claims, body.redirect_on_error
+    )
+    return _resolve(call, asked)
+
+
+def _resolve(call: Call, asked: Asked) -> Published:
+    actor = call.authenticated
+    previewer = actor.visitor if actor is not None else None
+
+    def make() -> Published:
+        with call.db.read() as tx:
+            return resolve(tx, call.context, asked, previewer)
+
+    if asked.token is not None or asked.unsigned or previewer is not None:
+        return make()
+    # What everybody is answered stays so until anybody commits; tokens are the same for an hour.
+    key = ("published", asked.url, now() // _MINUTE)
+    found: Published = call.context.fresh.get(key, make)
+    return found

@@ -1,0 +1,80 @@
+"""Ads on sites: Octavo shows none. What is said about them is kept and answered, for programs that ask."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from ..access import Can, SignedIn, SiteAccess, audit, find_user, list_reached, organization_access
+from ..errors import Forbidden, NotFound
+from ..kit.db import Transaction
+from ..kit.operation import Call
+from ..kit.pagination import Listing, decode_token, present_slice, slice_rows
+from ..orgs import get_organization
+from . import store
+from .ads_wire import AdsOfSite, AdsQuery, UpdateAds, UpdateAdsOfSite
+from .wire import published_url
+
+
+def submit_ads(tx: Transaction, call: Call, site: SiteAccess, body: UpdateAds) -> None:
+    """Sends a site in for review, or turns its ads off."""
+    ads: dict[str, object] = {"status": body.status, "topic": body.topic}
+    if body.status == "disabled":
+        ads["zoneId"] = ""
+    _put(tx, call, site, ads)
+
+
+def review_ads(tx: Transaction, call: Call, site: SiteAccess, body: UpdateAdsOfSite) -> None:
+    """Keeps what became of a site that was sent in."""
+    ads: dict[str, object] = {"status": body.status}
+    if body.status == "live":
+        before = store.get_site(tx, site.site_id).settings.ads or {}
+        ads |= {"topic": before.get("topic", "webdev"), "zoneId": body.zone_id}
+        ads["reportingId"] = body.reporting_id
+    elif body.status == "pending":
+        ads["submittable"] = True
+    elif body.reason is not UNSET:
+        ads["reason"] = body.reason
+    _put(tx, call, site, ads)
+
+
+def _put(tx: Transaction, call: Call, site: SiteAccess, ads: dict[str, object]) -> None:
+    before = store.get_site(tx, site.site_id)
+    store.update_site(tx, site.site_id, settings=replace(before.settings, ads=ads))
+    target = ("site", site.site_id)
+    audit(tx, call, "site.adsUpdated", site.organization_id, target, before=before.settings.ads, after=ads)
+
+
+def list_sites_with_ads(tx: Transaction, call: Call, caller: SignedIn, query: AdsQuery) -> Listing[AdsOfSite]:
+    """Of the sites that the caller manages those that stand so, oldest first."""
+    managed = {}
+    for organization_id in list_reached(tx, caller.actor):
+        try:
+            organization_access(tx, caller.actor, Can.CREATE_CONTENT, organization_id)
+        except (Forbidden, NotFound):
+            continue
+        managed[organization_id] = get_organization(tx, organization_id)
+    user = find_user(tx, caller.user_id)
+    email = user.email if user is not None else ""
+    rows = [
+        site
+        for site in store.list_sites_with_ads(tx, list(managed))
+        if site.settings.ads is not None and site.settings.ads.get("status") == query.status
+    ]
+    after = (decode_token(query.page, str) or [""])[0]
+    later = [site for site in rows if site.id > after]
+    found = slice_rows(later[: query.limit + 1], query.limit, len(rows), lambda site: (site.id,))
+
+    def present(site: store.SiteRow) -> AdsOfSite:
+        ads = site.settings.ads or {}
+        return AdsOfSite(
+            id=site.id,
+            url=published_url(call.settings.sites_url, managed[site.organization_id], site),
+            email=email,
+            topic=ads.get("topic", "webdev"),
+            status=query.status,
+            zone_id=ads.get("zoneId", UNSET),
+            reason=ads.get("reason", UNSET),
+        )
+
+    return present_slice(found, present)

@@ -1,0 +1,43 @@
+"""What a visitor of a site finds: sections of pages that the site tells them of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..content import main_state
+from ..kit.db import Transaction
+from ..kit.operation import Visitor
+from ..references import SpaceView, load_view
+from ..search import Found
+
+
+class Sight:
+    """Which sections a visitor may find. ``views``: of the spaces that they see, by their ids."""
+
+    def __init__(self, views: Mapping[str, SpaceView]) -> None:
+        self.views = views
+        self._known: dict[tuple[str, str, tuple[str, ...]], bool] = {}
+
+    def __call__(self, found: Found) -> bool:
+        key = (found.space_id, found.page_id, found.conditions)
+        if key not in self._known:
+            self._known[key] = self._sees(*key)
+        return self._known[key]
+
+    def _sees(self, space_id: str, page_id: str, conditions: tuple[str, ...]) -> bool:
+        view = self.views[space_id]
+        page = view.tree.page(page_id)
+        if page is None or view.tree.is_hidden(page) or view.tree.first_document(page) is None:
+            return False
+        if any(p.no_index for p in [*view.tree.ancestors(page), page]):
+            return False
+        return all(map(view.shown(page).holds, conditions))
+
+
+def sight_of(tx: Transaction, visitor: Visitor) -> Sight:
+    return Sight(
+        {
+            space_id: load_view(tx, main_state(tx, space_id), visitor.claims)
+            for space_id in sorted(visitor.spaces)
+        }
+    )

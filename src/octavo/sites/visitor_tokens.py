@@ -1,0 +1,163 @@
+"""Tokens by which whatever draws a site elsewhere reads it over the API for a visitor.
+
+They are JWTs, since those who draw read the claims and the expiry in them. They are short and stay the same for an
+hour, since what was drawn is kept under them: the header is empty, the signature is cut to 132 bits, and which site a
+token is of is not in it but in what is signed, and found from what is asked for. They end with what lets visitors in:
+with the share link, with the key of signed visitors, when a site is unpublished or has another visibility.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..access import recognize_visitors
+from ..core.expressions import NOBODY
+from ..kit.clock import now
+from ..kit.db import Transaction
+from ..kit.operation import Call, Visitor
+from ..kit.signing import Signer
+from ..orgs import get_organization
+from .audiences.adaptive import get_schema
+from .audiences.schema import UNSIGNED, admit
+from .audiences.share_links import find_link, share_key
+from .previewing import read_preview
+from .store import SiteRow, find_site, list_sites_of_space
+from .structure.outline import Outline
+from .structure.store import load_structure
+from .wire import published_url
+
+_HEADER = "e30"
+_HOUR = 3600
+_SIGNATURE = 22
+_MAX = 32 * 1024
+
+
+class _Payload(Struct, omit_defaults=True):
+    """``exp`` in seconds; ``claims``: the visitor's, below `unsigned` those that nobody signed. ``link``: the id of the
+    share link; ``preview``: of a site that may not be published."""
+
+    exp: int
+    claims: dict[str, Any] | None = None
+    link: str = ""
+    preview: bool = False
+
+
+_decoder = msgspec.json.Decoder(_Payload)
+
+
+def make_visitor_token(
+    signer: Signer, site: SiteRow, claims: dict[str, Any], *, link: str = "", preview: bool = False
+) -> str:
+    """A token that is good for one to two hours. ``claims``: the ``visitor`` that conditions ask; ``link``: the id of
+    the share link that lets them in."""
+    expires = (now() // 1000 // _HOUR + 2) * _HOUR
+    given = claims.get("claims") if site.settings.adaptive or preview else None
+    payload = msgspec.json.encode(_Payload(expires, given or None, link, preview))
+    body = f"{_HEADER}.{base64.urlsafe_b64encode(payload).rstrip(b'=').decode()}"
+    return f"{body}.{_sign(signer, site, body, link, preview)}"
+
+
+def _sign(signer: Signer, site: SiteRow, body: str, link: str, preview: bool) -> str:
+    """Over the token and what lets its holder in, so that it ends with that."""
+    if preview:
+        by = "preview"
+    elif site.visibility == "share-link":
+        by = f"link {link}"
+    elif site.visibility == "visitor-auth":
+        by = f"key {site.settings.visitor_auth.key_version}"
+    else:
+        by = "everybody"
+    return signer.derive("visitor token", f"{site.id} {by} {body}")[:_SIGNATURE]
+
+
+def find_visitor(call: Call, token: str) -> Visitor | None:
+    """Who a token of a visitor, or of a preview, is for; None for one that is not good for what is asked for."""
+    if len(token) > _MAX:
+        return None
+    parameters = call.path_parameters
+    key = ("visitor", token, parameters.get("siteId"), parameters.get("spaceId"))
+
+    def read() -> tuple[int, Visitor] | None:
+        with call.db.read() as tx:
+            return _read(tx, call, token)
+
+    found: tuple[int, Visitor] | None = call.context.fresh.get(key, read)
+    return found[1] if found is not None and now() < found[0] * 1000 else None
+
+
+def _read(tx: Transaction, call: Call, token: str) -> tuple[int, Visitor] | None:
+    """With the moment at which it ends, in seconds."""
+    signer = call.context.signer
+    header, _, rest = token.partition(".")
+    if header != _HEADER:
+        previewed = read_preview(signer, token)
+        site = find_site(tx, previewed.site) if previewed is not None else None
+        if previewed is None or site is None:
+            return None
+        return previewed.expires // 1000, _make(tx, call, site, previewed.visitor, preview=True)
+    encoded, _, signature = rest.partition(".")
+    try:
+        raw = base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4))
+        payload = _decoder.decode(raw)
+    except (binascii.Error, msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    for site in _asked_for(tx, call.path_parameters):
+        good = _sign(signer, site, f"{header}.{encoded}", payload.link, payload.preview)
+        if not hmac.compare_digest(good.encode(), signature.encode("utf-8", "surrogatepass")):
+            continue
+        if not payload.preview and not _is_open(tx, site, payload.link):
+            return None
+        claims = payload.claims or {}
+        unsigned = claims.get(UNSIGNED)
+        visitor: dict[str, Any] = NOBODY
+        if payload.claims is not None:
+            visitor = admit(get_schema(tx, site.id), claims, unsigned if isinstance(unsigned, dict) else {})
+        return payload.exp, _make(tx, call, site, visitor, link=payload.link, preview=payload.preview)
+    return None
+
+
+def _asked_for(tx: Transaction, parameters: dict[str, str]) -> Iterable[SiteRow]:
+    """The sites that a token may be of, by the path of the request."""
+    if "siteId" in parameters:
+        site = find_site(tx, parameters["siteId"])
+        return [site] if site is not None else []
+    if "spaceId" in parameters:
+        return list_sites_of_space(tx, parameters["spaceId"])
+    return []
+
+
+def _is_open(tx: Transaction, site: SiteRow, link_id: str) -> bool:
+    if not site.published:
+        return False
+    if site.visibility != "share-link":
+        return True
+    link = find_link(tx, site.id, link_id)
+    return link is not None and bool(link.active)
+
+
+def _make(
+    tx: Transaction, call: Call, site: SiteRow, claims: dict[str, Any], *, link: str = "", preview: bool
+) -> Visitor:
+    outline = Outline(load_structure(tx, site.id), claims)
+    base = published_url(call.settings.sites_url, get_organization(tx, site.organization_id), site)
+    if link:
+        base += f"{share_key(call.context.signer, link)}/"
+    return Visitor(
+        site.id,
+        site.organization_id,
+        site.visibility,
+        base,
+        claims,
+        frozenset(shown.space_id for shown in outline.site_spaces()),
+        preview,
+    )
+
+
+recognize_visitors(find_visitor)

@@ -1,0 +1,149 @@
+"""Answers at a site: for its visitors out of what it shows them, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from octavo.ask import site_answers
+from octavo.kit.clock import now
+from set_clock import SetClock
+from world import World
+
+CLAIM = {"type": "boolean", "description": "Whether they pay"}
+SCHEMA = {"type": "object", "properties": {"paying": CLAIM}, "additionalProperties": False}
+UNSIGNED = {
+    "type": "object",
+    "description": "Unsigned claims of the site visitor.",
+    "properties": {"beta": CLAIM},
+    "additionalProperties": False,
+}
+TEXT = """# Sprockets
+
+Everybody may turn a sprocket by hand.
+
+{% if visitor.claims.unsigned.beta %}
+
+The sprocket also turns by zqsecretlever.
+
+{% endif %}
+
+<!-- The sprocket is made of zqcomment. -->
+"""
+
+
+class Asking:
+    """A site with one space, in which a page has something for some visitors alone."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        spaces = world.home.path("/orgs/{organizationId}/spaces")
+        self.space = world.post("admin", spaces, {"title": "Parts"})["id"]
+        self.fill(
+            self.space,
+            {"operation": "insert_page", "document": {"markdown": "# Start\n"}},
+            {"operation": "insert_page", "document": {"markdown": TEXT}},
+            {
+                "operation": "insert_page",
+                "document": {"markdown": "# Levers\n\nzqhiddenpage is a lever of the sprocket.\n"},
+                "condition": "visitor.claims.paying",
+            },
+        )
+        path = world.home.path("/orgs/{organizationId}/sites")
+        self.id = world.post("admin", path, {"title": "Parts", "spaces": [self.space]})["id"]
+        self.path = f"{path}/{self.id}"
+        properties = {**SCHEMA["properties"], "unsigned": UNSIGNED}
+        schema = {"jsonSchema": {**SCHEMA, "properties": properties}}
+        assert world.call("admin", "PUT", f"{self.path}/adaptive-schema", json=schema).status_code == 200
+        body = {"adaptiveContent": {"enabled": True}}
+        assert world.call("admin", "PATCH", self.path, json=body).status_code == 200
+        self.url = world.post("admin", f"{self.path}/publish")["urls"]["published"]
+
+    def fill(self, space: str, *changes: dict[str, Any]) -> None:
+        change = self.world.post("admin", f"/spaces/{space}/change-requests", {"subject": "Fill"})["id"]
+        path = f"/spaces/{space}/change-requests/{change}"
+        self.world.post("admin", f"{path}/content", {"changes": list(changes)})
+        self.world.post("admin", f"{path}/merge")
+
+    def visitor(self, **unsigned: Any) -> dict[str, str]:
+        body = {"url": self.url, "visitor": {"unsignedClaims": unsigned}}
+        token = self.world.post("nobody", "/urls/published", body)["apiToken"]
+        return {"authorization": f"Bearer {token}"}
+
+    def events(self, method: str, path: str, headers: dict[str, str] | None = None, **options: Any) -> Any:
+        who = "nobody" if headers else "admin"
+        answer = self.world.call(who, method, f"{self.path}/{path}", headers=headers or {}, **options)
+        assert answer.status_code == 200, answer.text
+        *events, done = answer.text.strip().split("\n\n")
+        assert done.startswith("event: done\n")
+        return [json.loads(event.removeprefix("data: ")) for event in events]
+
+    def ask(self, headers: dict[str, str] | None, question: str) -> Any:
+        body = {"question": question, "scope": {"mode": "default"}}
+        found = self.events("POST", "ask", headers, json=body, params={"format": "markdown"})
+        return found[-1]["answer"]
+
+
+@pytest.fixture
+def asking(world: World) -> Asking:
+    return Asking(world)
+
+
+QUESTION = "By which lever does a sprocket turn?"
+
+
+def test_visitors_are_answered_from_what_they_see(asking: Asking) -> None:
+    plain = json.dumps(asking.ask(asking.visitor(), QUESTION))
+    assert "turn a sprocket by hand" in plain and "zq" not in plain
+    assert f"{asking.url}sprockets" in plain and "/s/" not in plain
+    beta = json.dumps(asking.ask(asking.visitor(beta=True), QUESTION))
+    assert "zqsecretlever" in beta and "zqhiddenpage" not in beta and "zqcomment" not in beta
+    member = json.dumps(asking.ask(None, QUESTION))
+    assert "zqhiddenpage" in member
+
+
+def test_questions_are_those_of_pages_that_are_seen(asking: Asking) -> None:
+    found = asking.events("GET", "ask/questions", asking.visitor())
+    assert any("Sprockets" in event["question"] for event in found)
+    assert not any("Levers" in event["question"] for event in found)
+    assert any("Levers" in event["question"] for event in asking.events("GET", "ask/questions"))
+    path = f"{asking.path}/ask/questions"
+    answer = asking.world.call("admin", "GET", path, params={"siteSpaceId": "other"})
+    assert answer.status_code == 404
+
+
+def test_a_scope_is_kept_to(asking: Asking) -> None:
+    body = {"question": QUESTION, "scope": {"mode": "specific", "siteSpaceIds": ["other"]}}
+    answer = asking.world.call("admin", "POST", f"{asking.path}/ask", json=body)
+    assert answer.status_code == 404 and "scope.siteSpaceIds" in answer.text
+    [shown] = asking.world.get("admin", f"{asking.path}/site-spaces")["items"]
+    body["scope"] = {"mode": "specific", "siteSpaceIds": [shown["id"]]}
+    assert asking.events("POST", "ask", json=body)[-1]["answer"]["sources"]
+
+
+def test_a_conversation_goes_on_and_is_for_whoever_had_it(asking: Asking, clock: SetClock) -> None:
+    visitor = asking.visitor()
+    body = {"input": [{"role": "user", "content": QUESTION}]}
+    start, document, *_, finish = asking.events("POST", "ai/response", visitor, json=body)
+    assert [start["type"], document["type"], finish["type"]] == [
+        "response_start",
+        "response_document",
+        "response_finish",
+    ]
+    assert document["operation"] == "insert" and document["blocks"]
+    again = asking.events("GET", f"ai/response/{finish['responseId']}", visitor)
+    assert again[1]["blocks"] == document["blocks"] and again[-1] == finish
+    more = {"input": [{"role": "user", "content": "And how?"}], "previousResponseId": finish["responseId"]}
+    assert "sprocket" in json.dumps(asking.events("POST", "ai/response", visitor, json=more)).lower()
+    path = f"{asking.path}/ai/response/{finish['responseId']}"
+    for headers in (asking.visitor(beta=True), {}):
+        who = "nobody" if headers else "admin"
+        assert asking.world.call(who, "GET", path, headers=headers).status_code == 404
+        answer = asking.world.call(who, "POST", f"{asking.path}/ai/response", json=more, headers=headers)
+        assert answer.status_code == 404
+    clock.set(now() + site_answers.LASTS + 1000)
+    site_answers.prune_answers(asking.world.context)
+    with asking.world.context.db.read() as tx:
+        assert tx.value("SELECT count(*) FROM site_answers") == 0

@@ -1,0 +1,119 @@
+"""Renderers, and networks that keep pages, hear of what changed."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import msgspec
+import pytest
+
+from octavo.errors import Unavailable
+from octavo.kit import outbox
+from octavo.kit.context import Context
+from octavo.renderers import notifying
+from world import World
+
+
+class Heard(BaseHTTPRequestHandler):
+    """Keeps what it is sent."""
+
+    status = 200
+    said: list[tuple[str, dict[str, str], bytes]]
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.said.append((self.path, {k.lower(): v for k, v in self.headers.items()}, body))
+        self.send_response(type(self).status)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[HTTPServer]:
+    Heard.said, Heard.status = [], 200
+    with HTTPServer(("127.0.0.1", 0), Heard) as found:
+        thread = threading.Thread(target=found.serve_forever, daemon=True)
+        thread.start()
+        yield found
+        found.shutdown()
+
+
+def context_with(world: World, server: HTTPServer) -> Context:
+    at = f"127.0.0.1:{server.server_port}"
+    settings = msgspec.structs.replace(
+        world.context.settings,
+        renderers=f"http://{at}/, http://{at}/other",
+        renderer_secret="a secret of ours",
+        purge_url=f"http://{at}/purge",
+        purge_token="token",
+        allow_private_fetch=at,
+    )
+    found = world.context
+    return Context(
+        settings=settings, db=found.db, files=found.files, signer=found.signer, sealer=found.sealer
+    )
+
+
+def waiting(world: World) -> list[dict[str, str]]:
+    """The jobs that tell, after every event was handed over."""
+    while outbox.deliver(world.context.db):
+        pass
+    with world.context.db.read() as tx:
+        rows = tx.all("SELECT payload FROM jobs WHERE kind = 'tellRenderers' ORDER BY id")
+    return [json.loads(row[0]) for row in rows]
+
+
+def test_changes_are_told_in_the_transaction_that_makes_them(world: World) -> None:
+    waiting(world)
+    with world.context.db.write() as tx:
+        tx.run("DELETE FROM jobs WHERE kind = 'tellRenderers'")
+    org = world.home["organizationId"]
+    path = world.home.path("/orgs/{organizationId}/sites/{siteId}")
+    assert world.call("admin", "PATCH", path, json={"title": "Another"}).status_code == 200
+    assert waiting(world) == [{"organization_id": org, "space_id": ""}]
+    body = {"changes": [{"operation": "insert_page", "title": "More", "document": {"markdown": "x"}}]}
+    world.post("admin", world.home.path("/spaces/{spaceId}/content"), body)
+    assert {"organization_id": org, "space_id": world.home["spaceId"]} in waiting(world)
+
+
+def test_what_is_told_is_signed(world: World, server: HTTPServer) -> None:
+    path = world.home.path("/orgs/{organizationId}/sites/{siteId}")
+    published = world.post("admin", f"{path}/publish")["urls"]["published"]
+    context, org = context_with(world, server), world.home["organizationId"]
+    notifying.tell_renderers(context, org, world.home["spaceId"])
+    told = [(at, json.loads(body)) for at, _, body in Heard.said]
+    tags = {"tags": [f"space:{world.home['spaceId']}"]}
+    address = published.partition("://")[2].rstrip("/")
+    assert told == [
+        ("/~gitbook/revalidate", tags),
+        ("/other/~gitbook/revalidate", tags),
+        ("/purge", {"prefixes": [address]}),
+    ]
+    _, headers, body = Heard.said[0]
+    proof = hmac.new(b"a secret of ours", body, hashlib.sha256).hexdigest()
+    assert headers["x-gitbook-signature"] == proof
+    assert Heard.said[2][1]["authorization"] == "Bearer token"
+    Heard.said.clear()
+    notifying.tell_renderers(context, org, "")
+    assert json.loads(Heard.said[0][2]) == {"tags": [f"site:{world.home['siteId']}"]}
+
+
+def test_who_did_not_hear_it_is_told_again(world: World, server: HTTPServer) -> None:
+    Heard.status = 500
+    with pytest.raises(Unavailable, match="answers 500"):
+        notifying.tell_renderers(
+            context_with(world, server), world.home["organizationId"], world.home["spaceId"]
+        )
+
+
+def test_nothing_is_sent_where_nobody_is_set(world: World, server: HTTPServer) -> None:
+    notifying.tell_renderers(world.context, world.home["organizationId"], world.home["spaceId"])
+    assert Heard.said == []

@@ -1,0 +1,470 @@
+"""Random sites in which every word is its own, with the slow answer to which of them a visitor may see.
+
+Spaces are written once; structure, conditions and audience are drawn anew for each case. The answer is reckoned from
+what was drawn, condition by condition, and owes nothing to what is tested.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import msgspec
+from joserfc import jwt
+from joserfc.jwk import OctKey
+
+from octavo.kit.clock import now
+from octavo.sites import get_site, store
+from octavo.sites.audiences.visitor_auth import signing_key
+from octavo.sites.previewing import make_preview
+from octavo.sites.redirects.store import insert_redirect
+from octavo.sites.structure import store as structure
+from world import URL, World
+
+WORD = re.compile(r"zq[a-z]{8}")
+COMMON = "everywhere"
+
+
+def words_of(text: str) -> set[str]:
+    return set(WORD.findall(text))
+
+
+Claims = dict[str, Any]
+Condition = tuple[str, Callable[[Claims, Claims], bool]]
+"""An expression, and whether it holds for signed and unsigned claims."""
+
+CONDITIONS: list[Condition] = [
+    ("visitor.claims.paying", lambda signed, said: signed.get("paying") is True),
+    ("!visitor.claims.paying", lambda signed, said: signed.get("paying") is not True),
+    ('visitor.claims.plan == "pro"', lambda signed, said: signed.get("plan") == "pro"),
+    ("visitor.claims.unsigned.beta", lambda signed, said: said.get("beta") is True),
+    (
+        "visitor.claims.paying && !visitor.claims.unsigned.beta",
+        lambda signed, said: signed.get("paying") is True and said.get("beta") is not True,
+    ),
+    ("not an expression (", lambda signed, said: False),
+]
+_CLAIM = {"type": "boolean", "description": "Whether"}
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "paying": _CLAIM,
+        "plan": {"type": "string", "enum": ["pro", "free"], "description": "Plan"},
+        "unsigned": {
+            "type": "object",
+            "description": "Unsigned claims of the site visitor.",
+            "properties": {"beta": _CLAIM},
+            "additionalProperties": False,
+        },
+    },
+    "additionalProperties": False,
+}
+
+
+def _picture(shade: int) -> str:
+    """A picture of one pixel, as base64."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)
+    data = zlib.compress(bytes([0, shade]))
+    png = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+    return base64.b64encode(png).decode()
+
+
+@dataclass
+class MadePage:
+    """``words`` are seen by whoever sees the page; ``block``: those of a block under a condition of its own."""
+
+    title: str
+    words: set[str]
+    condition: Condition | None = None
+    block: tuple[Condition, set[str]] | None = None
+    parent: MadePage | None = None
+    hidden: bool = False
+    indexed: bool = True
+    told: bool = True
+    linked: MadePage | None = None
+    """A page that it shows a card of."""
+    elsewhere: tuple[MadeSpace, MadePage] | None = None
+    """A page of another space that it mentions by name."""
+    files: set[str] = field(default_factory=set)
+    block_files: set[str] = field(default_factory=set)
+    id: str = ""
+
+    @property
+    def path(self) -> str:
+        return f"{self.parent.path}/{self.title}" if self.parent is not None else self.title
+
+
+@dataclass
+class MadeSpace:
+    """``pages`` in order; the first is the home page."""
+
+    title: str
+    pages: list[MadePage]
+    id: str = ""
+
+
+@dataclass
+class Guest:
+    """Somebody who comes: what they prove, and what they say of themselves."""
+
+    signed: Claims
+    said: Claims
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A site space as it was drawn."""
+
+    id: str
+    space: MadeSpace
+    section: str | None
+    path: str
+    default: bool
+    condition: Condition | None
+
+
+@dataclass(frozen=True)
+class DrawnSection:
+    id: str
+    title: str
+    about: str
+    path: str
+    default: bool
+    draft: bool
+    condition: Condition | None
+    groups: tuple[str, ...]
+    """Titles of the groups that it lies in."""
+
+
+class SiteWorld:
+    """One site over four spaces, drawn anew by ``draw``."""
+
+    def __init__(self, world: World, random: Random) -> None:
+        self.world, self.random = world, random
+        self.words: set[str] = set()
+        path = world.home.path("/orgs/{organizationId}/sites")
+        self.spaces = [self._make_space(number) for number in range(4)]
+        self.id = world.post("admin", path, {"title": "Everything"})["id"]
+        self.path = f"{path}/{self.id}"
+        answer = world.call("admin", "PUT", f"{self.path}/adaptive-schema", json={"jsonSchema": SCHEMA})
+        assert answer.status_code == 200, answer.text
+        self.link = world.post("admin", f"{self.path}/share-links", {"name": "Good"})["id"]
+        self.closed = world.post("admin", f"{self.path}/share-links", {"name": "Closed"})["id"]
+        self.url = world.post("admin", f"{self.path}/publish")["urls"]["published"]
+        self.base = urlsplit(self.url).path
+        self.keys = {
+            one["id"]: one["urls"]["published"].removeprefix(self.url).strip("/")
+            for one in world.get("admin", f"{self.path}/share-links")["items"]
+        }
+        closing = world.call(
+            "admin", "PATCH", f"{self.path}/share-links/{self.closed}", json={"active": False}
+        )
+        assert closing.status_code == 200
+        self.sections: list[DrawnSection] = []
+        self.shown: list[Shown] = []
+        self.redirects: dict[str, tuple[Shown, MadePage | None]] = {}
+
+    def word(self) -> str:
+        while (made := "zq" + "".join(self.random.choices("abcdefghijklmnoprstuvwxy", k=8))) in self.words:
+            pass
+        self.words.add(made)
+        return made
+
+    def condition(self, often: float) -> Condition | None:
+        return self.random.choice(CONDITIONS) if self.random.random() < often else None
+
+    # --- content ----------------------------------------------------------------------------------------
+
+    def _make_space(self, number: int) -> MadeSpace:
+        world = self.world
+        home = MadePage(self.word(), set(), block=(self.random.choice(CONDITIONS), {self.word()}))
+        few = MadePage(self.word(), set(), self.random.choice(CONDITIONS))
+        below = MadePage(self.word(), set(), self.condition(0.3), parent=few)
+        hidden = MadePage(self.word(), set(), hidden=True)
+        unlisted = MadePage(self.word(), set(), indexed=False)
+        untold = MadePage(self.word(), set(), told=False)
+        home.linked = few
+        untold.linked = below
+        if number:
+            other = self.spaces_so_far[-1]
+            home.elsewhere = (other, other.pages[self.random.choice([0, 1])])
+        space = MadeSpace(self.word(), [home, few, below, hidden, unlisted, untold])
+        self.spaces_so_far = [*getattr(self, "spaces_so_far", []), space]
+        spaces = world.home.path("/orgs/{organizationId}/spaces")
+        space.id = world.post("admin", spaces, {"title": space.title})["id"]
+        self._write(space, [home, few, hidden, unlisted])
+        # What is below a page, and what leads there, comes when that is there.
+        self._write(space, [below, untold])
+        return space
+
+    def _write(self, space: MadeSpace, pages: list[MadePage]) -> None:
+        world = self.world
+        path = f"/spaces/{space.id}/change-requests"
+        change = world.post("admin", path, {"subject": "Write"})["id"]
+        files, inserts = [], []
+        for page in pages:
+            ref = f"file{page.title}"
+            name = f"{self.word()}.png"
+            # Of each space and page another one, as bytes are stored once.
+            files.append(
+                {
+                    "name": name,
+                    "base64": _picture(len(self.words) % 256),
+                    "contentType": "image/png",
+                    "ref": ref,
+                }
+            )
+            (page.block_files if page.block is not None else page.files).add(name)
+            about, body, alt = self.word(), self.word(), self.word()
+            page.words |= {page.title, about, body}
+            picture = f"![{alt}](/files/{ref})"
+            text = [f"# {page.title}", f"{COMMON} {body} <!-- {self.word()} -->"]
+            if page.block is not None:
+                condition, words = page.block
+                words.add(alt)
+                text.append(
+                    f"{{% if {condition[0]} %}}\n\n{COMMON} {' '.join(sorted(words))}\n\n{picture}\n\n{{% endif %}}"
+                )
+            else:
+                page.words.add(alt)
+                text.append(picture)
+            if page.linked is not None:
+                target = f"./{page.linked.title}.md"
+                text.append(
+                    f'{{% content-ref url="{target}" %}}\n[{page.linked.title}]({target})\n{{% endcontent-ref %}}'
+                )
+            if page.elsewhere is not None:
+                other, there = page.elsewhere
+                text.append(f'[{there.title}]({URL}/s/{other.id}/{there.path} "mention")')
+            inserts.append(
+                {
+                    "operation": "insert_page",
+                    "document": {"markdown": "\n\n".join(text) + "\n"},
+                    "title": page.title,
+                    "slug": page.title,
+                    "description": about,
+                    "ref": page.title,
+                    "hidden": page.hidden,
+                    "noIndex": not page.indexed,
+                    "noRobotsIndex": not page.told,
+                    **({"condition": page.condition[0]} if page.condition is not None else {}),
+                    **({"into": page.parent.id} if page.parent is not None else {}),
+                }
+            )
+        changes = [{"operation": "insert_files", "files": files}, *inserts]
+        world.post("admin", f"{path}/{change}/content", {"changes": changes})
+        world.post("admin", f"{path}/{change}/merge")
+        found = world.get("admin", f"/spaces/{space.id}/content/pages")["pages"]
+        flat = {page["title"]: page["id"] for page in [*found, *(c for p in found for c in p["pages"])]}
+        for page in space.pages:
+            page.id = flat.get(page.title, "")
+
+    # --- drawing ----------------------------------------------------------------------------------------
+
+    def draw(self, visibility: str, *, published: bool, adaptive: bool) -> None:
+        """Another structure, with other conditions, for another audience."""
+        random = self.random
+        self.sections, self.shown, self.redirects = [], [], {}
+        with self.world.context.db.write() as tx:
+            for table in (
+                "site_redirects",
+                "site_former_paths",
+                "site_spaces",
+                "site_sections",
+                "site_section_groups",
+            ):
+                tx.run(f"DELETE FROM {table} WHERE site_id = :site", site=self.id)
+            site = get_site(tx, self.id)
+            settings = msgspec.structs.replace(site.settings, adaptive=adaptive)
+            store.update_site(tx, self.id, settings=settings, visibility=visibility, published=int(published))
+            if random.random() < 0.25:
+                self._draw_variants(tx, None, random.randint(0, 3))
+            else:
+                groups = self._draw_groups(tx)
+                for number in range(random.randint(1, 4)):
+                    self._draw_section(tx, groups, first=not number)
+            for shown in self.shown:
+                source, page = self.word(), random.choice([None, *shown.space.pages])
+                columns: dict[str, str | None] = {
+                    "kind": "site-page" if page else "site-space",
+                    "section_id": None,
+                    "site_space_id": shown.id,
+                    "page_id": page.id if page else None,
+                    "url": None,
+                }
+                insert_redirect(tx, self.id, f"/{source}", columns)
+                self.redirects[source] = (shown, page)
+                former = self.word()
+                structure.put_former_paths(tx, self.id, {former: shown.id})
+                self.redirects[former] = (shown, None)
+
+    def _draw_groups(self, tx: Any) -> list[tuple[str, tuple[str, ...]]]:
+        """Ids of groups with their titles and those above."""
+        made: list[tuple[str, tuple[str, ...]]] = []
+        for number in range(self.random.randint(0, 2)):
+            above = self.random.choice([None, *made])
+            title = self.word()
+            group = structure.insert_group(
+                tx, self.id, parent_id=above[0] if above else None, rank=f"a{number}", title=title, icon=None
+            )
+            made.append((group, (*(above[1] if above else ()), title)))
+        return made
+
+    def _draw_section(self, tx: Any, groups: list[tuple[str, tuple[str, ...]]], *, first: bool) -> None:
+        group = self.random.choice([None, *groups])
+        title, about, path = self.word(), self.word(), self.word()
+        condition, draft = self.condition(0.5), self.random.random() < 0.2
+        id = structure.insert_section(
+            tx,
+            self.id,
+            rank=f"b{len(self.sections)}",
+            path=path,
+            title=title,
+            icon=None,
+            is_default=first,
+            draft=draft,
+        )
+        tx.run(
+            "UPDATE site_sections SET condition = :condition, description = :about, group_id = :group WHERE id = :id",
+            condition=condition[0] if condition else None,
+            about=about,
+            group=group[0] if group else None,
+            id=id,
+        )
+        groups_above = group[1] if group else ()
+        self.sections.append(DrawnSection(id, title, about, path, first, draft, condition, groups_above))
+        self._draw_variants(tx, id, self.random.randint(0, 3))
+
+    def _draw_variants(self, tx: Any, section: str | None, count: int) -> None:
+        for number, space in enumerate(self.random.sample(self.spaces, count)):
+            path, condition = self.word(), self.condition(0.4)
+            id = structure.insert_site_space(
+                tx, self.id, space.id, section_id=section, rank=f"c{number}", path=path, is_default=not number
+            )
+            tx.run(
+                "UPDATE site_spaces SET condition = :condition WHERE id = :id",
+                condition=condition[0] if condition else None,
+                id=id,
+            )
+            self.shown.append(Shown(id, space, section, path, not number, condition))
+
+    # --- what a visitor brings --------------------------------------------------------------------------
+
+    def token(self, signed: Claims, *, key: str | None = None, lasts: int = 3600) -> str:
+        with self.world.context.db.read() as tx:
+            own = signing_key(self.world.context.signer, get_site(tx, self.id))
+        claims = {"exp": now() // 1000 + lasts, **signed}
+        return jwt.encode({"alg": "HS256"}, claims, OctKey.import_key(key or own))
+
+    def preview(self, guest: Guest) -> str:
+        # As ``preview_url`` makes it: what the schema does not know, or knows otherwise, is not there.
+        signed = {
+            name: value for name, value in guest.signed.items() if name == "plan" or isinstance(value, bool)
+        }
+        said = {name: value for name, value in guest.said.items() if name == "beta" and value is True}
+        visitor = {"claims": {**signed, "unsigned": said}}
+        return make_preview(self.world.context.signer, self.id, visitor)
+
+
+class Answer:
+    """What one visitor may see of a site as it was drawn."""
+
+    def __init__(self, site: SiteWorld, guest: Guest) -> None:
+        self.site, self.guest = site, guest
+        self.sections = [
+            section
+            for section in site.sections
+            if not section.draft and self.holds(section.condition) and self._variants(section.id)
+        ]
+        seen = {section.id for section in self.sections}
+        self.shown = [
+            one
+            for one in site.shown
+            if self.holds(one.condition) and (one.section is None or one.section in seen)
+        ]
+        if site.sections:
+            # What lies beside sections is shown nowhere but by chance; none is drawn so.
+            assert all(one.section for one in site.shown)
+        self.spaces = {one.space.id: one.space for one in self.shown}
+
+    def holds(self, condition: Condition | None) -> bool:
+        return condition is None or condition[1](self.guest.signed, self.guest.said)
+
+    def _variants(self, section: str) -> bool:
+        return any(one.section == section and self.holds(one.condition) for one in self.site.shown)
+
+    def base(self, one: Shown) -> str:
+        section = next((s for s in self.site.sections if s.id == one.section), None)
+        above = "" if section is None or section.default else f"{section.path}/"
+        return above if one.default else f"{above}{one.path}/"
+
+    def sees(self, page: MadePage) -> bool:
+        return self.holds(page.condition) and (page.parent is None or self.sees(page.parent))
+
+    def pages(self, space: MadeSpace) -> list[MadePage]:
+        return [page for page in space.pages if self.sees(page)]
+
+    def words_of_page(self, page: MadePage) -> set[str]:
+        """What its own text says, without what it links to."""
+        block = page.block[1] if page.block is not None and self.holds(page.block[0]) else set()
+        return page.words | block
+
+    def files_of_page(self, page: MadePage) -> set[str]:
+        block = page.block_files if page.block is not None and self.holds(page.block[0]) else set()
+        return {name for name in page.files | block}
+
+    def linked(self, page: MadePage) -> set[str]:
+        """What it says of pages that it leads to."""
+        found: set[str] = set()
+        if page.linked is not None and self.sees(page.linked):
+            found |= page.linked.words | set(words_of(page.linked.path))
+        if page.elsewhere is not None:
+            space, there = page.elsewhere
+            # The link's own words and its address stay where it leads nowhere for them; they are written there.
+            found |= {there.title}
+            if space.id in self.spaces and self.sees(there):
+                found |= there.words | {space.title}
+        return found
+
+    def frame(self) -> set[str]:
+        """What every page of the site may say: sections, variants and their addresses."""
+        found: set[str] = set()
+        for section in self.sections:
+            found |= {section.title, section.about, section.path, *section.groups}
+        for one in self.shown:
+            found |= {one.path, one.space.title}
+        return found
+
+    def listed(self) -> set[str]:
+        """Everything that lists, search and pages of the site may say, without hidden pages."""
+        found = self.frame()
+        for space in self.spaces.values():
+            for page in self.pages(space):
+                if not page.hidden:
+                    found |= self.words_of_page(page) | self.linked(page)
+                    found |= words_of(" ".join(self.files_of_page(page)))
+        return found
+
+    def of_hidden(self) -> set[str]:
+        return {
+            word
+            for space in self.spaces.values()
+            for page in self.pages(space)
+            if page.hidden
+            for word in self.words_of_page(page) | words_of(" ".join(self.files_of_page(page)))
+        }
+
+
+def quoted(text: str) -> str:
+    return quote(text, safe="")
