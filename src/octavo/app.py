@@ -195,7 +195,7 @@ def serve(settings: Settings, *, roles: Sequence[Role], address: Address, say: C
         role: _bind(address.host, ports[role]) for role in roles if role != "worker"
     }
     if settings.metrics_address:
-        sockets["metrics"] = _bind(*split_address(settings.metrics_address))
+        sockets["metrics"] = _bind(*split_address("OCTAVO_METRICS_ADDRESS", settings.metrics_address))
     try:
         context = open_context(settings)
         keep_addresses(settings)
