@@ -37,6 +37,7 @@ from .kit.operation import TABLE, Call
 from .kit.serving import Bounds, Connections, Listener, allow_open_files, bind, watch
 from .kit.supervision import supervise
 from .kit.worker import Worker
+from .meanings import load_examples, load_meanings
 from .portal import CONTENT_SECURITY_POLICY, read_file
 from .portal import FILES as PORTAL_FILES
 from .reader import reader_edge, reference_routes
@@ -109,7 +110,12 @@ def api_app(context: Context, last_use: LastUse | None = None, metrics: Metrics 
 
     def description() -> dict[str, Any]:
         return describe(
-            TABLE.values(), title="Octavo API", version=version("octavo"), server=f"{context.settings.url}/v1"
+            TABLE.values(),
+            title="Octavo API",
+            version=version("octavo"),
+            server=f"{context.settings.url}/v1",
+            meanings=load_meanings(),
+            examples=load_examples(),
         )
 
     others = [
