@@ -1,6 +1,6 @@
 """The examples in the description are real calls, and fit what the description says.
 
-They are recorded anew with ``OCTAVO_TEST_RECORD=1 pytest tests/contract/test_examples.py -k recorded``.
+They are recorded anew with ``OCTAVO_TEST_RECORD=1 pytest -n 0 tests/contract/test_examples.py -k real_answer``.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _record(operation_id: str, example: dict[str, Any]) -> None:
 def test_examples_fit_the_description(description: dict[str, Any], operation: Operation) -> None:
     example, entry = load_examples().get(operation.id), _entry(description, operation)
     if _answers_json(operation):
-        assert example is not None and example.answer is not None, "record it: see above"
+        assert example is not None and example.answer is not None, "record it: see the head of this file"
         assert not _complaints(description, _schema(entry, operation.status), example.answer)
     if example is not None and example.request is not None:
         media = entry["requestBody"]["content"]["application/json"]

@@ -168,6 +168,8 @@ def _complete(schema: Any) -> None:
     elif isinstance(schema, dict):
         if schema.get("type") == "array" and "items" not in schema and "prefixItems" not in schema:
             schema["items"] = {}
+        if schema.get("enum") in ([True], [False]):
+            schema |= {"type": "boolean", "const": schema.pop("enum")[0]}
         if "pattern" in schema:
             schema["pattern"] = schema["pattern"].replace(r"\Z", "$")
         for part in schema.values():
