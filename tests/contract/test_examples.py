@@ -67,8 +67,7 @@ def _complaints(description: dict[str, Any], schema: dict[str, Any], value: Any)
 
 
 def _schema(entry: dict[str, Any], status: int) -> dict[str, Any]:
-    (media,) = entry["responses"][str(status)]["content"].values()
-    return media["schema"]
+    return next(iter(entry["responses"][str(status)]["content"].values()))["schema"]
 
 
 def _entry(description: dict[str, Any], operation: Operation) -> dict[str, Any]:

@@ -252,7 +252,8 @@ def describe(
             options = [by_type[repr(option)] for option in _options(operation.returns)]
             schema = options[0] if len(options) == 1 else {"anyOf": options}
             media = {"schema": schema} | ({"example": example.answer} if example.answer is not None else {})
-            responses[str(operation.status)]["content"] = {operation.media_type: media}
+            others = {other: {"schema": {"type": "string"}} for other in operation.other_media}
+            responses[str(operation.status)]["content"] = {operation.media_type: media, **others}
         if operation.method == "GET":
             responses["304"] = {"description": _TEXTS[304]}
         for code in sorted(codes):

@@ -90,6 +90,8 @@ class Operation:
     query_required: frozenset[str] = frozenset()
     media_type: str = "application/json"
     """Of the answer."""
+    other_media: tuple[str, ...] = ()
+    """What else callers may ask the answer to be."""
     refuses_unread: bool = False
     """Whether keys of a body that nobody reads are refused; else a header of the answer names them."""
 
@@ -215,6 +217,7 @@ class Area(Struct, frozen=True):
         extension: bool = False,
         deprecated: bool = False,
         media_type: str | None = None,
+        other_media: tuple[str, ...] = (),
     ) -> Callable[[_H], _H]:
         """Declares the decorated function as an operation.
 
@@ -222,7 +225,7 @@ class Area(Struct, frozen=True):
         success (default 200, 204 without an answer). ``body_limit``: bytes the body may have. ``quick``: reads
         a few rows by their keys, however much there is, so that it may be answered on the event loop.
         ``extension``: Octavo's own, not in the public API. ``media_type``: of the answer, where it is not that of the
-        area. Raises DeclarationError when something does not fit
+        area. ``other_media``: what else callers may ask for. Raises DeclarationError when something does not fit
         together.
         """
 
@@ -284,6 +287,7 @@ class Area(Struct, frozen=True):
                 query_lists=_list_fields(query),
                 query_required=_required_fields(query),
                 media_type=media_type or self.media_type,
+                other_media=other_media,
                 refuses_unread=extension and not self.lenient,
             )
             return handler
