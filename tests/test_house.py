@@ -40,6 +40,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("renderers",),
     ("installation",),
     ("admin",),
+    ("meanings",),
     ("app", "cli"),
 )
 """From the ground up. What is on one floor may use what is below, and its neighbours on the same floor."""

@@ -94,18 +94,16 @@ class PublicApi:
         return json.loads(done.stdout)
 
 
-@pytest.fixture(scope="session")
-def public_api() -> PublicApi:
-    """The public API description and client, fetched once into ``.cache``."""
-    lock_file = CLIENT / "package-lock.json"
-    wanted = hashlib.sha256(lock_file.read_bytes()).hexdigest()[:16]
-    folder = CACHE / f"public-api-{wanted}"
+def fetch_packages(manifest: Path, name: str) -> Path:
+    """The folder, below ``.cache``, with the npm packages of the ``package.json`` and lock file in ``manifest``."""
+    wanted = hashlib.sha256((manifest / "package-lock.json").read_bytes()).hexdigest()[:16]
+    folder = CACHE / f"{name}-{wanted}"
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # one worker fetches, the others wait
         if not (folder / "complete").exists():
-            for name in ("package.json", "package-lock.json"):
-                shutil.copy(CLIENT / name, folder / name)
+            for file in ("package.json", "package-lock.json"):
+                shutil.copy(manifest / file, folder / file)
             done = subprocess.run(
                 [*node_command("npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
                 cwd=folder,
@@ -114,9 +112,15 @@ def public_api() -> PublicApi:
                 check=False,
             )
             if done.returncode != 0:
-                absent(f"the public API's npm package: {done.stderr.strip()[-300:]}")
+                absent(f"npm packages ({name}): {done.stderr.strip()[-300:]}")
             (folder / "complete").touch()
-    found = PublicApi(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def public_api() -> PublicApi:
+    """The public API description and client, fetched once into ``.cache``."""
+    found = PublicApi(fetch_packages(CLIENT, "public-api"))
     os.environ["OCTAVO_TEST_OPENAPI"] = str(found.description_path)
     return found
 

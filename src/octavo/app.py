@@ -26,7 +26,7 @@ from .admin.first_start import FirstStart, first_start
 from .errors import BadRequest, Unauthorized, Unavailable
 from .installation import close_context, find_unready, load_packages, open_context
 from .kit import logs
-from .kit.asgi import Action, Answer, Edge, Request, Route, fixed, text_error
+from .kit.asgi import Action, Answer, Edge, Request, Route, etag_of, fixed, text_error
 from .kit.compression import Compressor
 from .kit.context import Context
 from .kit.description import describe
@@ -38,7 +38,8 @@ from .kit.operation import TABLE, Call
 from .kit.serving import Bounds, Connections, Listener, allow_open_files, bind, watch
 from .kit.supervision import supervise
 from .kit.worker import Worker
-from .portal import CONTENT_SECURITY_POLICY, read_file
+from .meanings import load_examples, load_meanings
+from .portal import CONTENT_SECURITY_POLICY, draw_home, read_file
 from .portal import FILES as PORTAL_FILES
 from .reader import reader_edge, reference_routes
 from .settings import Settings, keep_addresses, split_address
@@ -68,6 +69,27 @@ def _ready(context: Context) -> Route:
         return Answer(503, f"not ready: {failing}\n".encode(), _PLAIN, headers)
 
     return Route("/readyz", {"GET": Action("readyz", answer)})
+
+
+def _home(settings: Settings) -> Route:
+    """The root: a page for people, JSON for programs."""
+    headers = {"cache-control": "no-cache", "vary": "accept", **_page_headers(CONTENT_SECURITY_POLICY)}
+    told = {
+        "name": "Octavo",
+        "version": version("octavo"),
+        "api": f"{settings.url}/v1",
+        "description": f"{settings.url}/openapi.json",
+        "reference": f"{settings.url}/docs",
+        "sites": settings.sites_url,
+    }
+    page, data = draw_home(settings.sites_url), msgspec.json.encode(told)
+
+    def answer(request: Request) -> Answer:
+        if b"text/html" in request.headers.get(b"accept", b""):
+            return Answer(200, page, "text/html; charset=utf-8", headers, etag_of(page))
+        return Answer(200, data, "application/json", headers, etag_of(data))
+
+    return Route("/", {"GET": Action("home", answer)})
 
 
 def _metrics_route(metrics: Metrics, token: str = "") -> Route:
@@ -110,7 +132,12 @@ def api_app(context: Context, last_use: LastUse | None = None, metrics: Metrics 
 
     def description() -> dict[str, Any]:
         return describe(
-            TABLE.values(), title="Octavo API", version=version("octavo"), server=f"{context.settings.url}/v1"
+            TABLE.values(),
+            title="Octavo API",
+            version=version("octavo"),
+            server=f"{context.settings.url}/v1",
+            meanings=load_meanings(),
+            examples=load_examples(),
         )
 
     others = [
@@ -118,6 +145,7 @@ def api_app(context: Context, last_use: LastUse | None = None, metrics: Metrics 
             fixed(path, "description", lambda: msgspec.json.encode(description()), "application/json")
             for path in ("/openapi.json", "/v1/openapi.json")
         ),
+        _home(context.settings),
         *reference_routes(description, "/docs", "/openapi.json"),
         fixed("/healthz", "healthz", lambda: b"ok\n", _PLAIN),
         _ready(context),
@@ -204,7 +232,7 @@ def serve(settings: Settings, *, roles: Sequence[Role], address: Address, say: C
         role: _bind(address.host, ports[role]) for role in roles if role != "worker"
     }
     if settings.metrics_address:
-        sockets["metrics"] = _bind(*split_address(settings.metrics_address))
+        sockets["metrics"] = _bind(*split_address("OCTAVO_METRICS_ADDRESS", settings.metrics_address))
     try:
         context = open_context(settings)
         keep_addresses(settings)

@@ -183,6 +183,16 @@ def _revoke(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _prove_domain(options: argparse.Namespace) -> int:
+    from .admin.email_domains import prove_domain
+
+    with _context(options) as context:
+        prove_domain(context, options.org, options.domain)
+    proved = {"organization": options.org, "domain": options.domain.lower()}
+    print(json.dumps(proved) if options.json else f"{proved['domain']} is proved")
+    return DONE
+
+
 # --- content ------------------------------------------------------------------------------------------
 
 
@@ -537,6 +547,16 @@ def _parser() -> argparse.ArgumentParser:
         made.add_argument("--email", required=True, help=f"whose {what}")
         made.add_argument("id", nargs="?", help=f"which {what}, as listed")
         made.add_argument("--all", action="store_true", help="every one of them")
+
+    domain = commands.add_parser("domain", help="Prove e-mail domains of organizations.").add_subparsers(
+        dest="action", required=True
+    )
+    made = domain.add_parser(
+        "prove", parents=[common], help="Let an organization take people with addresses in a domain."
+    )
+    made.set_defaults(run=_prove_domain)
+    made.add_argument("domain", metavar="DOMAIN", help="one of the organization's `emailDomains`")
+    made.add_argument("--org", metavar="ORG", required=True, help="id of the organization")
 
     made = command("import", _import, "Import a folder, a .zip or a git URL as a space, or an organization.")
     made.add_argument(

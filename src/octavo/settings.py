@@ -6,7 +6,7 @@ import difflib
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -121,6 +121,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     reader_cache: Annotated[
         int, Meta(ge=0, description="Bytes of answers of sites that a process keeps in memory")
     ] = 128 * 1024 * 1024
+    dns_servers: Annotated[
+        str,
+        Meta(
+            description="Comma-separated address:port of name servers that are asked for the records of e-mail"
+            " domains; empty: those of the system"
+        ),
+    ] = ""
     metrics_token: Annotated[
         str,
         Meta(description="Token (32 or more characters) that may read /metrics (optional)", extra=_SECRET),
@@ -306,7 +313,8 @@ def _problems(settings: Settings) -> Iterator[str]:
         if 0 < len(getattr(settings, name)) < 32:
             yield f"{PREFIX}{name.upper()}: expected at least 32 characters"
     if settings.metrics_address:
-        split_address(settings.metrics_address)
+        split_address("OCTAVO_METRICS_ADDRESS", settings.metrics_address)
+    parse_servers(settings.dns_servers)
     try:
         parse_networks(settings.trusted_proxies)
     except ValueError as error:
@@ -348,13 +356,29 @@ def _origin(url: str) -> tuple[str, str, int]:
     return parts.scheme, parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 
-def split_address(text: str) -> tuple[str, int]:
-    """``host:port``, an IPv6 address in brackets. Raises SettingsError.
+def split_address(name: str, text: str) -> tuple[str, int]:
+    """``host:port``, an IPv6 address in brackets. Raises SettingsError that names the variable.
 
-    >>> split_address("[::1]:9000")
+    >>> split_address("OCTAVO_METRICS_ADDRESS", "[::1]:9000")
     ('::1', 9000)
     """
     host, _, port = text.rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 65_536:
-        raise SettingsError(f"OCTAVO_METRICS_ADDRESS: expected host:port, got {text!r}")
+        raise SettingsError(f"{name}: expected host:port, got {text!r}")
     return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+def parse_servers(text: str) -> list[tuple[str, int]]:
+    """The name servers of ``OCTAVO_DNS_SERVERS``. Raises SettingsError.
+
+    >>> parse_servers("192.0.2.1:53, [::1]:5353")
+    [('192.0.2.1', 53), ('::1', 5353)]
+    """
+    name = "OCTAVO_DNS_SERVERS"
+    servers = [split_address(name, part.strip()) for part in text.split(",") if part.strip()]
+    for host, _ in servers:
+        try:
+            ip_address(host)
+        except ValueError:
+            raise SettingsError(f"{name}: expected the address of a name server, got {host!r}") from None
+    return servers

@@ -161,3 +161,10 @@ def test_odd_structures_are_problems():
     assert [(p.code, p.line) for p in config.problems] == [
         ("bad_value", 3), ("listed_twice", 5), ("listed_twice", 6), ("bad_path", 7)
     ]  # fmt: skip
+
+
+def test_published_spaces_are_sites_with_their_own_titles(world, repository):
+    made = brought(world, repository, publish=True)
+    assert len({one.site_url for one in made.spaces.values()}) == 2
+    sites = world.get("admin", world.home.path("/orgs/{organizationId}/sites"))["items"]
+    assert {"User guide", "API"} <= {site["title"] for site in sites}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import typing
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 
 from octavo.installation import load_packages
 from octavo.kit.description import component_name, describe
 from octavo.kit.operation import TABLE
+from octavo.meanings import load_examples, load_meanings
 from world import URL, World
 
 from .samples import TOLD_ELSEWHERE, sample_of, send
@@ -20,14 +23,22 @@ load_packages()
 
 @pytest.fixture(scope="module")
 def description() -> dict[str, Any]:
-    return describe(TABLE.values(), title="Octavo API", version="0", server=f"{URL}/v1")
+    return describe(
+        TABLE.values(),
+        title="Octavo API",
+        version="0",
+        server=f"{URL}/v1",
+        meanings=load_meanings(),
+        examples=load_examples(),
+    )
 
 
 def _walk(value: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     if isinstance(value, dict):
         yield path, value
         for key, item in value.items():
-            yield from _walk(item, f"{path}/{key}")
+            if key != "example":
+                yield from _walk(item, f"{path}/{key}")
     elif isinstance(value, list):
         for number, item in enumerate(value):
             yield from _walk(item, f"{path}/{number}")
@@ -93,3 +104,72 @@ def test_media_types_are_as_sent(world: World, description: dict[str, Any], oper
     entry = description["paths"][operation.path][operation.method.lower()]
     (said,) = entry["responses"][str(answer.status_code)]["content"]
     assert answer.headers["content-type"].partition(";")[0] == said
+
+
+def _structs(of: type) -> Iterator[type]:
+    for each in of.__subclasses__():
+        yield each
+        yield from _structs(each)
+
+
+def test_what_may_be_left_out_is_not_required() -> None:
+    """A field that may be unset has that as its default; else the description says that answers always have it."""
+    wrong = [
+        f"{each.__module__}.{each.__name__}.{field.name}"
+        for each in _structs(msgspec.Struct)
+        if each.__module__.endswith("wire")
+        for field in msgspec.structs.fields(each)
+        if field.required and msgspec.UnsetType in typing.get_args(field.type)
+    ]
+    assert not wrong
+
+
+def _properties(schema: Any, place: str) -> Iterator[tuple[str, str, Any]]:
+    """Each property in a schema: where it is, its name, and what is said of it."""
+    if isinstance(schema, list):
+        for part in schema:
+            yield from _properties(part, place)
+    elif isinstance(schema, dict):
+        for name, value in schema.get("properties", {}).items():
+            yield place, name, value
+            yield from _properties(value, f"{place}.{name}")
+        for key, part in schema.items():
+            if key not in ("properties", "default", "enum", "const", "required"):
+                yield from _properties(part, place)
+
+
+def _is_sentence(text: str) -> bool:
+    return bool(re.match(r"[A-Z]", text)) and bool(re.search(r"[.]$", text.strip()))
+
+
+def test_everything_is_described_in_sentences(description: dict[str, Any]) -> None:
+    said: list[tuple[str, str]] = []
+    for item in description["paths"].values():
+        for entry in item.values():
+            said += [
+                (f"{entry['operationId']}.{p['name']}", p.get("description", "")) for p in entry["parameters"]
+            ]
+            said += [(entry["operationId"], entry["summary"])]
+    for name, schema in description["components"]["schemas"].items():
+        said += [
+            (f"{place}.{key}", value.get("description", ""))
+            for place, key, value in _properties(schema, name)
+        ]
+    bad = [place for place, text in said if not _is_sentence(text)]
+    assert not bad
+
+
+def test_no_meaning_is_left_over(description: dict[str, Any]) -> None:
+    """A name that is gone takes its meaning along."""
+    meanings = load_meanings()
+    used: set[str] = set()
+    for name, schema in description["components"]["schemas"].items():
+        for place, key, _ in _properties(schema, name):
+            used.add(f"{place}.{key}" if f"{place}.{key}" in meanings.properties else key)
+    assert set(meanings.properties) <= used, "in src/octavo/meanings.toml"
+    used = set()
+    for item in description["paths"].values():
+        for entry in item.values():
+            names = [(f"{entry['operationId']}.{p['name']}", p["name"]) for p in entry["parameters"]]
+            used |= {whole if whole in meanings.parameters else name for whole, name in names}
+    assert set(meanings.parameters) <= used, "in src/octavo/meanings.toml"

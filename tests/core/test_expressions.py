@@ -302,3 +302,53 @@ def test_any_text_is_a_value_or_an_expression_error(text):
         evaluate(text, {"a": {"b": [1, "x"]}, "b": "text"})
     except ExpressionError as error:
         assert 0 <= error.position <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("/^p(r)o$/.test(visitor.claims.plan)", True),
+        ('!/^PRO$/.test("pro") && /^PRO$/i.test("pro")', True),
+        ('"a1b22".match(/[0-9]+/g)', ["1", "22"]),
+        ('"x-y".match(/(x)-(z)?/)', ["x-", "x", None]),
+        ('"ab".match(/q/)', None),
+        ("space.vars.name.search(/$/)", 9),
+        ('/^😀$/u.test("😀") && /\\u0041/.test("A")', True),
+        ('/a\\/b/.test("a/b") && /[/]/.test("/")', True),
+        ("8 / 2 / 2", 2),
+        ("`${/a/gi}` + typeof /a/", "/a/giobject"),
+        ('"a\\nb".match(/^b$/m)[0]', "b"),
+        ('["v1", "x"].filter(t => /^v/.test(t))', ["v1"]),
+        ("/a/.constructor ?? /a/.__class__", None),
+    ],
+)
+def test_regular_expressions(expression, value):
+    assert evaluate(expression, CONTEXT) == value
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "/a",
+        "//",
+        "/(/",
+        "/(?=a)/",
+        r"/(a)\1/",
+        "/a/y",
+        "/a/gg",
+        '"a".match("a")',
+        "/((a{900}){900}){900}/",
+        "/*a/",
+    ],
+)
+def test_what_is_no_regular_expression_here(expression):
+    with pytest.raises(ExpressionError):
+        evaluate(expression, CONTEXT)
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+$", "(.*)*b", "(a?){200}a{200}"])
+def test_regular_expressions_cost_by_the_length_of_the_text(pattern):
+    """What takes a backtracking matcher years is counted as any other text; too long a text is refused."""
+    assert evaluate(f"/{pattern}/.test(text)", {"text": "a" * 5000 + "!"}) is (pattern == "(a?){200}a{200}")
+    with pytest.raises(ExpressionError, match="too much work"):
+        evaluate(f"texts.map(t => /{pattern}/.test(t))", {"texts": ["a" * 5000] * 100})

@@ -1,9 +1,9 @@
 """Members, teams, settings and joining: what must hold, and what must not be possible."""
 
-import msgspec
 import pytest
 
 from octavo.access import create_token, insert_user, upsert_member
+from octavo.admin.email_domains import prove_domain
 from octavo.identity import disable_member, remove_member, sessions
 from world import NOBODY, PASSWORD
 
@@ -159,15 +159,9 @@ def test_nothing_ends_when_the_change_does_not_happen(world):
 
 def open_to(world, *domains, place=None, **more):
     place = place or world.away
-    # A domain is added by somebody in it: here, whatever the test says.
-    write(
-        world,
-        "UPDATE organizations SET email_domains = :domains WHERE id = :id",
-        domains=msgspec.json.encode(domains).decode(),
-        id=place["organizationId"],
-    )
-    if more:
-        assert patch(world, place.admin, place.path(ORG), **more).status_code == 200
+    assert patch(world, place.admin, place.path(ORG), emailDomains=domains, **more).status_code == 200
+    for domain in domains:
+        prove_domain(world.context, place["organizationId"], domain)
 
 
 def join(world, who, place=None):
@@ -194,7 +188,7 @@ def test_an_address_that_is_not_verified_joins_nothing(world):
     assert world.users["editor"] not in [member["id"] for member in members["items"]]
 
 
-@pytest.mark.parametrize("domain", ["example.com", "xample.org", "sub.example.org", "example_org", "org"])
+@pytest.mark.parametrize("domain", ["example.com", "xample.org", "sub.example.org", "exampleXorg.org"])
 def test_only_the_very_domain_counts(world, domain):
     open_to(world, domain)
     assert join(world, "editor") == 404
@@ -215,19 +209,6 @@ def test_who_was_disabled_does_not_come_back_by_domain(world):
         upsert_member(tx, world.away["organizationId"], world.users["editor"], "edit")
         disable_member(tx, world.away["organizationId"], world.users["editor"])
     assert join(world, "editor") == 404
-
-
-@pytest.mark.parametrize("domain", ["gmail.com", "example.com", "EXAMPLE.NET"])
-def test_a_domain_is_added_by_somebody_in_it(world, domain):
-    before = world.digest()
-    assert patch(world, "admin", world.home.path(ORG), emailDomains=[domain]).status_code == 403
-    body = {"title": "Trap", "emailDomains": [domain]}
-    assert world.call("reader", "POST", "/orgs", json=body).status_code == 403
-    assert world.digest() == before
-    assert patch(world, "admin", world.home.path(ORG), emailDomains=["Example.ORG"]).status_code == 200
-    write(world, "UPDATE users SET email_verified = 0 WHERE id = :id", id=world.users["reader"])
-    body["emailDomains"] = ["example.org"]
-    assert world.call("reader", "POST", "/orgs", json=body).status_code == 403
 
 
 def test_addresses_are_not_told_apart(world):

@@ -86,6 +86,7 @@ def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) ->
     "/orgs/{organizationId}/audit-events",
     needs=Can.ADMIN,
     returns=Listing[AuditEvent],
+    other_media=("application/x-ndjson", "text/csv"),
     extension=True,
 )
 def list_audit_events(call: Call, org: OrgAccess, query: AuditQuery) -> Listing[AuditEvent] | Stream:

@@ -227,7 +227,7 @@ def _bring(
     with context.db.write() as tx:
         org = get_organization(tx, get_space(tx, space_id).organization_id)
         site_id = find_site_of_space(tx, space_id) or create_site(
-            tx, organization_id=org.id, title=title, spaces=[space_id]
+            tx, organization_id=org.id, title=title or get_space(tx, space_id).title, spaces=[space_id]
         )
         set_published(tx, site_id, True)
         return Brought(outcome, published_url(context.settings.sites_url, org, get_site(tx, site_id)))

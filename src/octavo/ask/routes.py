@@ -40,6 +40,7 @@ def ask(call: Call, org: OrgAccess, query: wire.AskQuery, body: wire.Ask) -> wir
     f"{_ASK}/stream",
     needs=Can.VIEW,
     returns=wire.AnswerEvent,
+    media_type="text/event-stream",
     errors=(400,),
 )
 def stream_ask(call: Call, org: OrgAccess, query: wire.StreamQuery) -> Stream:
@@ -66,6 +67,7 @@ def get_questions(call: Call, org: OrgAccess) -> wire.Questions:
     f"{_ASK}/questions/stream",
     needs=Can.VIEW,
     returns=wire.QuestionEvent,
+    media_type="text/event-stream",
 )
 def stream_questions(call: Call, org: OrgAccess) -> Stream:
     """The same as server-sent events, one for each question."""

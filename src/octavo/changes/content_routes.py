@@ -208,7 +208,7 @@ def _answer(reader: Reader, edited: Edited, change: Any) -> ChangeContentAnswer:
     ]
     files = [reader.present_file(item) for item in edited.files]
     result: Literal["edit", "conflicts"] = "conflicts" if edited.conflicts else "edit"
-    return ChangeContentAnswer(change, results, result, files or UNSET)
+    return ChangeContentAnswer(results, result, change, files or UNSET)
 
 
 @contextmanager

@@ -244,8 +244,8 @@ class ChangeContentAnswer(Struct, rename="camel"):
     what was saved since its ``baseRevision`` both changed; main stays as it is. ``revision``: the one that this
     made."""
 
-    change_request: ChangeRequest | UnsetType
     changes: list[PageResult]
     result: Literal["edit", "conflicts"]
+    change_request: ChangeRequest | UnsetType = UNSET
     inserted_files: list[File] | UnsetType = UNSET
     revision: str | UnsetType = UNSET

@@ -103,9 +103,9 @@ class ConversationUrls(Struct):
 class Conversation(Struct, rename="camel", kw_only=True):
     object: Literal["conversation"] = "conversation"
     id: str
-    subject: str | UnsetType
+    subject: str | UnsetType = UNSET
     created_at: str
-    processed_at: str | UnsetType
+    processed_at: str | UnsetType = UNSET
     source: str
     urls: ConversationUrls
 
@@ -134,7 +134,7 @@ class ConversationIssue(Struct, rename="camel", kw_only=True):
     created_at: str
     ingested_at: str
     conversation: str
-    cluster: str | UnsetType
+    cluster: str | UnsetType = UNSET
     urls: ConversationLocation
 
 
@@ -224,8 +224,8 @@ class AgentTask(Struct, rename="camel", kw_only=True):
     created_at: str
     updated_at: str
     space: str
-    cluster: str | UnsetType
-    change_request: str | UnsetType
+    cluster: str | UnsetType = UNSET
+    change_request: str | UnsetType = UNSET
     urls: ClusterUrls
 
 

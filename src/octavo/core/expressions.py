@@ -4,6 +4,8 @@ Values are what JSON knows plus ``undefined``; they behave as in JavaScript (tru
 comparisons, UTF-16 lengths) with one difference: a member or method of ``undefined`` or ``null`` is
 ``undefined`` instead of an error, so a claim that a visitor lacks counts as false. Nothing is reachable but
 own keys of the given data and the methods listed here; there is no assignment, and time is bounded by steps.
+Regular expressions are RE2's, whose time grows with the text and not with its powers: they look neither ahead nor
+behind and refer to no group.
 """
 
 from __future__ import annotations
@@ -121,6 +123,74 @@ def _run(expression: str | Expression, context: Mapping[str, Any]) -> tuple[_Run
     return run, parsed.code(run, context)
 
 
+# Regular expressions
+
+_PATTERN_MEMORY = 256 * 1024
+"""Bytes that a compiled regular expression may take: this bounds how large repetitions make it."""
+
+
+class _Pattern:
+    """A literal such as ``/^v[0-9]+$/i``. It has no state: ``g`` only says that ``match`` gives all matches.
+
+    Raises ValueError for what RE2 does not take.
+    """
+
+    def __init__(self, source: str, flags: str) -> None:
+        import re2
+
+        self.source = f"/{source}/{flags}"
+        self.all = "g" in flags
+        options = re2.Options()
+        options.log_errors = False
+        options.max_mem = _PATTERN_MEMORY
+        options.case_sensitive = "i" not in flags
+        shown = "".join(flag for flag in "ms" if flag in flags)
+        # What JavaScript writes \uXXXX and \u{X} is \x{X} here.
+        plain = re.sub(r"(\\\\)|\\u\{?([0-9a-fA-F]{4,6})\}?", lambda m: m[1] or rf"\x{{{m[2]}}}", source)
+        try:
+            self._compiled = re2.compile(f"(?{shown}){plain}" if shown else plain, options)
+        except re2.error as error:
+            raise ValueError(str(error.args[0], "utf-8", "replace")) from None
+
+    def matches(self, run: _Run, text: str) -> list[Any]:
+        """The first match, or with ``g`` all; each an object of RE2. The text costs steps by its length."""
+        run.step(1 + (len(text) >> 3))
+        if self.all:
+            found = list(self._compiled.finditer(_joined(text, "replace")))
+            run.step(len(found))
+            return found
+        match = self._compiled.search(_joined(text, "replace"))
+        return [match] if match else []
+
+
+def _test(run: _Run, pattern: _Pattern, text: Any) -> bool:
+    return bool(pattern.matches(run, run.text(text)))
+
+
+def _required_pattern(value: Any) -> _Pattern:
+    if not isinstance(value, _Pattern):
+        raise ExpressionError("expected a regular expression", 0)
+    return value
+
+
+def _match(run: _Run, target: str, pattern: Any) -> Any:
+    """All matches with ``g``; else the first one with its groups; null where there is none."""
+    pattern = _required_pattern(pattern)
+    found = pattern.matches(run, target)
+    if not found:
+        return None
+    if pattern.all:
+        return [_inward(match[0]) for match in found]
+    groups = found[0].groups()
+    run.step(len(groups))
+    return [UNDEFINED if text is None else _inward(text) for text in (found[0][0], *groups)]
+
+
+def _search(run: _Run, target: str, pattern: Any) -> float:
+    found = _required_pattern(pattern).matches(run, target)
+    return float(len(_inward(_joined(target, "replace")[: found[0].start()]))) if found else -1.0
+
+
 # Values. Inside, numbers are floats and texts are sequences of UTF-16 units, as JavaScript counts them.
 
 
@@ -234,6 +304,8 @@ class _Run:
             return "null"
         if isinstance(value, list):
             return self.join(value, separator)
+        if isinstance(value, _Pattern):
+            return _inward(value.source)  # type: ignore[no-any-return]
         return "undefined" if value is UNDEFINED else "[object Object]"
 
     def join(self, items: list[Any], separator: str) -> str:
@@ -279,6 +351,8 @@ class _Run:
             return int(value) if value.is_integer() and abs(value) <= 2**53 else value
         if isinstance(value, list):
             return [self.outward(_inward(item)) for item in value]
+        if isinstance(value, _Pattern):
+            return value.source
         return None if value is UNDEFINED else value
 
 
@@ -403,10 +477,13 @@ _TEXT_METHODS: dict[str, tuple[Callable[..., Any], int]] = {
     "slice": (_slice, 2),
     "substring": (_substring, 2),
     "split": (_split, 2),
+    "match": (_match, 1),
+    "search": (_search, 1),
     "toUpperCase": (lambda run, target: _inward(_joined(target).upper()), 0),
     "toLowerCase": (lambda run, target: _inward(_joined(target).lower()), 0),
     "trim": (lambda run, target: target.strip(_BLANKS), 0),
 }
+_PATTERN_METHODS: dict[str, tuple[Callable[..., Any], int]] = {"test": (_test, 1)}
 _LIST_METHODS: dict[str, tuple[Callable[..., Any], int]] = {
     "includes": (_includes, 2),
     "indexOf": (_index_of, 2),
@@ -414,6 +491,9 @@ _LIST_METHODS: dict[str, tuple[Callable[..., Any], int]] = {
     "slice": (_slice, 2),
     "join": (lambda run, target, by: run.join(target, "," if by is UNDEFINED else run.text(by)), 1),
 }
+
+
+_METHODS = ((str, _TEXT_METHODS), (list, _LIST_METHODS), (_Pattern, _PATTERN_METHODS))
 
 
 def _some(items: list[Any], test: Callable[[Any, int], Any]) -> bool:
@@ -477,9 +557,7 @@ def _call(name: str, target: Code, values: list[Code], arrow: _Arrow | None, pos
             run.step(len(value) >> 7, position)
         if arrow is not None and isinstance(value, list) and name in _ARROW_METHODS:
             return _ARROW_METHODS[name]([_inward(item) for item in value], arrow.bind(run, scope))
-        methods = (
-            _TEXT_METHODS if isinstance(value, str) else _LIST_METHODS if isinstance(value, list) else {}
-        )
+        methods = next((found for kind, found in _METHODS if isinstance(value, kind)), {})
         if name == "toString" and not values:
             return run.text(value)
         if name not in methods or arrow is not None:
@@ -594,6 +672,10 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _ARROW = re.compile(r"(?:\(\s*([A-Za-z_$][\w$]*\s*(?:,\s*[A-Za-z_$][\w$]*\s*)*)\)|([A-Za-z_$][\w$]*))\s*=>")
+_PATTERN = re.compile(
+    r"/((?:[^/\\\[\n\r*]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])(?:[^/\\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])*)"
+    r"/([A-Za-z]*)"
+)
 _TEMPLATE_TEXT = re.compile(r"(?:\\.|\$(?!\{)|[^\\`$])*", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
 _ESCAPED = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
@@ -833,6 +915,8 @@ class _Parser:
                 return self.list_literal()
             if text == "`":
                 return self.template()
+            if text == "/":
+                return self.pattern()
         if kind in ("operator", "end"):
             self.fail(f"unexpected {text!r}" if kind == "operator" else "the expression ends too early")
         self.advance()
@@ -863,6 +947,21 @@ class _Parser:
             return [item(run, scope) for item in codes]
 
         return self.node(code, *items)
+
+    def pattern(self) -> _Node:
+        """A regular expression; the token at hand is its first slash."""
+        match = _PATTERN.match(self.source, self.start)
+        if not match:
+            raise ExpressionError("a regular expression that never ends", self.start)
+        if set(match[2]) - set("gimsu") or len(set(match[2])) < len(match[2]):
+            self.fail("a regular expression takes the flags g, i, m, s and u")
+        try:
+            found = _Pattern(match[1], match[2])
+        except ValueError as error:
+            self.fail(f"not a regular expression of RE2: {error}")
+        self.end = match.end()
+        self.advance()
+        return self.node(_constant(found))
 
     def template(self) -> _Node:
         """A template text; the token at hand is its first backtick, and ``end`` is behind it."""

@@ -129,9 +129,9 @@ def disable_service_account(tx: Transaction, account_id: str) -> None:
 
 
 def list_domain_organizations(tx: Transaction, domain: str) -> list[str]:
-    """The organizations that name this e-mail domain as theirs."""
+    """The organizations whose own this e-mail domain is."""
     rows = tx.all(
-        "SELECT id, email_domains FROM organizations WHERE email_domains LIKE :needle ORDER BY id",
-        needle=f"%{domain}%",
+        "SELECT organization_id FROM proved_domains WHERE domain = :domain ORDER BY organization_id",
+        domain=domain,
     )
-    return [id for id, domains in rows if domain in {d.lower() for d in msgspec.json.decode(domains)}]
+    return [id for (id,) in rows]

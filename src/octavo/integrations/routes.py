@@ -29,10 +29,10 @@ from .store import IntegrationRow
 from .wire import (
     Installation,
     InstallationsQuery,
-    InstallationStatus,
     InstalledItem,
     Integration,
     IntegrationsQuery,
+    IntegrationStatus,
     OrganizationInstallationsQuery,
     OrganizationTarget,
     PublishIntegration,
@@ -270,17 +270,17 @@ def list_statuses(call: Call, org: OrgAccess, query: StatusQuery) -> Listing[Sta
     "GET",
     f"{_ORG}/integrations/{{integrationName}}/installation_status",
     needs=Can.LIST_INSTALLATIONS,
-    returns=InstallationStatus,
+    returns=IntegrationStatus,
     errors=(404,),
 )
-def get_status(call: Call, org: OrgAccess, integration_name: str) -> InstallationStatus:
+def get_status(call: Call, org: OrgAccess, integration_name: str) -> IntegrationStatus:
     """Whether an integration that is installed in an organization is active."""
     with call.db.read() as tx:
         row = store.find_integration(tx, integration_name)
         found = store.find_installation_in(tx, row.id, org.organization_id) if row else None
     if found is None:
         raise NotFound(f"There is no installation of {integration_name!r} in this organization.")
-    return InstallationStatus(found.status)  # type: ignore[arg-type]
+    return IntegrationStatus(found.status)  # type: ignore[arg-type]
 
 
 @operation(

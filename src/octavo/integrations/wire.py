@@ -339,7 +339,7 @@ class StatusItem(Struct):
     integration: Integration
 
 
-class InstallationStatus(Struct):
+class IntegrationStatus(Struct):
     status: Status
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import types
 import typing
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from .operation import PUBLIC, Deletion, Operation, RawBody
 
@@ -36,6 +37,29 @@ _TEXTS = {
 _ALWAYS = (429, 500)
 
 
+class Meanings(Struct, frozen=True):
+    """What properties and parameters mean, by name; ``Type.name`` and ``operationId.name`` go before it."""
+
+    properties: Mapping[str, str] = {}
+    parameters: Mapping[str, str] = {}
+
+    def of_property(self, place: str, name: str) -> str | None:
+        return self.properties.get(f"{place}.{name}") or self.properties.get(name)
+
+    def of_parameter(self, operation_id: str, name: str) -> str | None:
+        return self.parameters.get(f"{operation_id}.{name}") or self.parameters.get(name)
+
+
+class Example(Struct, frozen=True, omit_defaults=True):
+    """A real call of an operation: what was sent, and what was answered with success."""
+
+    request: Any = None
+    answer: Any = None
+
+
+_NO_MEANINGS = Meanings()
+
+
 def _types(operation: Operation) -> list[Any]:
     found = [operation.body] if operation.body not in (None, RawBody) else []
     if operation.returns not in (None, Deletion):
@@ -48,9 +72,10 @@ def _options(returns: Any) -> list[Any]:
     return list(typing.get_args(returns)) if isinstance(returns, types.UnionType) else [returns]
 
 
-def _parameters(operation: Operation, path_names: Iterable[str]) -> list[dict[str, Any]]:
+def _parameters(operation: Operation, meanings: Meanings) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in path_names
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in re.findall(r"\{(\w+)\}", operation.path)
     ]
     if operation.query is not None:
         (schema,), components = msgspec.json.schema_components([operation.query], ref_template=_REF)
@@ -65,7 +90,27 @@ def _parameters(operation: Operation, path_names: Iterable[str]) -> list[dict[st
                     "schema": value,
                 }
             )
+    for parameter in found:
+        if text := meanings.of_parameter(operation.id, parameter["name"]):
+            parameter["description"] = text
     return found
+
+
+def _explain(schema: Any, place: str, meanings: Meanings) -> None:
+    """Says of every property what it means, where it does not itself."""
+    if isinstance(schema, list):
+        for part in schema:
+            _explain(part, place, meanings)
+    elif isinstance(schema, dict):
+        properties = schema.get("properties", {})
+        for name, value in properties.items():
+            text = meanings.of_property(place, name)
+            if text and "description" not in value:
+                value["description"] = text
+            _explain(value, f"{place}.{name}", meanings)
+        for key, part in schema.items():
+            if key not in ("properties", "default", "enum", "const", "required"):
+                _explain(part, place, meanings)
 
 
 _DOTTED = re.compile(r"(?:\w+\.)+(\w+)")
@@ -116,13 +161,18 @@ def _named(schemas: list[Any], components: dict[str, Any]) -> tuple[list[Any], d
 
 
 def _complete(schema: Any) -> None:
-    """Arrays of anything say so: generators of clients ask for ``items``."""
+    """Arrays of anything say so: generators of clients ask for ``items``. Patterns are ECMAScript's, where ``$`` is
+    the very end."""
     if isinstance(schema, list):
         for part in schema:
             _complete(part)
     elif isinstance(schema, dict):
         if schema.get("type") == "array" and "items" not in schema and "prefixItems" not in schema:
             schema["items"] = {}
+        if schema.get("enum") in ([True], [False]):
+            schema |= {"type": "boolean", "const": schema.pop("enum")[0]}
+        if "pattern" in schema:
+            schema["pattern"] = schema["pattern"].replace(r"\Z", "$")
         for part in schema.values():
             _complete(part)
 
@@ -155,8 +205,16 @@ def _only_value(schema: dict[str, Any]) -> str | None:
     return values[0] if len(values) == 1 else None
 
 
-def describe(operations: Iterable[Operation], *, title: str, version: str, server: str) -> dict[str, Any]:
-    """The description of these operations as a JSON object."""
+def describe(
+    operations: Iterable[Operation],
+    *,
+    title: str,
+    version: str,
+    server: str,
+    meanings: Meanings = _NO_MEANINGS,
+    examples: Mapping[str, Example] = {},
+) -> dict[str, Any]:
+    """The description of these operations as a JSON object. ``examples``: by operation id."""
     operations = list(operations)
     wanted = {repr(t): t for operation in operations for t in _types(operation)}
     made, named = msgspec.json.schema_components(wanted.values(), ref_template=_REF)
@@ -175,11 +233,14 @@ def describe(operations: Iterable[Operation], *, title: str, version: str, serve
             }
         },
     }
+    for name, component in components.items():
+        _explain(component, name, meanings)
     error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     _discriminate(components, components)
     _discriminate(schemas, components)
     paths: dict[str, Any] = {}
     for operation in operations:
+        example = examples.get(operation.id, Example())
         codes = {400, 404, *operation.errors, *_ALWAYS}
         if operation.needs is not PUBLIC:
             codes |= {401, 403}
@@ -191,17 +252,20 @@ def describe(operations: Iterable[Operation], *, title: str, version: str, serve
         elif operation.returns is not None:
             options = [by_type[repr(option)] for option in _options(operation.returns)]
             schema = options[0] if len(options) == 1 else {"anyOf": options}
-            responses[str(operation.status)]["content"] = {operation.media_type: {"schema": schema}}
+            media = {"schema": schema} | ({"example": example.answer} if example.answer is not None else {})
+            others = {other: {"schema": {"type": "string"}} for other in operation.other_media}
+            responses[str(operation.status)]["content"] = {operation.media_type: media, **others}
         if operation.method == "GET":
             responses["304"] = {"description": _TEXTS[304]}
         for code in sorted(codes):
             responses[str(code)] = {"description": _TEXTS[code], "content": error}
-        summary, _, rest = operation.documentation.partition("\n")
+        first, _, rest = operation.documentation.partition("\n\n")
+        summary = " ".join(first.split())
         entry: dict[str, Any] = {
             "operationId": operation.id,
             "tags": [operation.area],
             "summary": summary,
-            "parameters": _parameters(operation, re.findall(r"\{(\w+)\}", operation.path)),
+            "parameters": _parameters(operation, meanings),
             "responses": responses,
             "security": [] if operation.needs is PUBLIC else [{"token": []}],
         }
@@ -213,6 +277,8 @@ def describe(operations: Iterable[Operation], *, title: str, version: str, serve
                 if operation.body is RawBody
                 else {"application/json": {"schema": by_type[repr(operation.body)]}}
             )
+            if example.request is not None:
+                content = {media: {**said, "example": example.request} for media, said in content.items()}
             entry["requestBody"] = {"required": not operation.body_optional, "content": content}
         if operation.extension:
             entry["x-octavo-extension"] = True

@@ -90,6 +90,8 @@ class Operation:
     query_required: frozenset[str] = frozenset()
     media_type: str = "application/json"
     """Of the answer."""
+    other_media: tuple[str, ...] = ()
+    """What else callers may ask the answer to be."""
     refuses_unread: bool = False
     """Whether keys of a body that nobody reads are refused; else a header of the answer names them."""
 
@@ -214,13 +216,16 @@ class Area(Struct, frozen=True):
         body_limit: int | None = None,
         extension: bool = False,
         deprecated: bool = False,
+        media_type: str | None = None,
+        other_media: tuple[str, ...] = (),
     ) -> Callable[[_H], _H]:
         """Declares the decorated function as an operation.
 
         ``returns``: the type of the answer, ``None`` for an empty one, ``Deletion`` for a DELETE. ``status``: of
         success (default 200, 204 without an answer). ``body_limit``: bytes the body may have. ``quick``: reads
         a few rows by their keys, however much there is, so that it may be answered on the event loop.
-        ``extension``: Octavo's own, not in the public API. Raises DeclarationError when something does not fit
+        ``extension``: Octavo's own, not in the public API. ``media_type``: of the answer, where it is not that of the
+        area. ``other_media``: what else callers may ask for. Raises DeclarationError when something does not fit
         together.
         """
 
@@ -281,7 +286,8 @@ class Area(Struct, frozen=True):
                 area=self.name,
                 query_lists=_list_fields(query),
                 query_required=_required_fields(query),
-                media_type=self.media_type,
+                media_type=media_type or self.media_type,
+                other_media=other_media,
                 refuses_unread=extension and not self.lenient,
             )
             return handler

@@ -35,18 +35,18 @@ class ModelCall(Struct, rename="camel", kw_only=True):
 
     object: Literal["model-call"] = "model-call"
     id: str
-    user: str | UnsetType
+    user: str | UnsetType = UNSET
     purpose: str
     model: str
     status: Literal["ok", "failed", "abandoned"]
-    error: str | UnsetType
+    error: str | UnsetType = UNSET
     input_tokens: int
     output_tokens: int
     cost: float
     duration: int
     created_at: str
-    request: Raw | UnsetType
-    answer: str | UnsetType
+    request: Raw | UnsetType = UNSET
+    answer: str | UnsetType = UNSET
 
 
 def present_instructions(

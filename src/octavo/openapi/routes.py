@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..access import Can
 from ..content import get_body
 from ..errors import NotFound
@@ -204,7 +206,7 @@ def compare_versions(
     "/openapi/{specId}",
     needs=PUBLIC,
     errors=(404,),
-    status=200,
+    returns=dict[str, Any],
     extension=True,
 )
 def get_published_spec(call: Call, spec_id: str) -> Reply:

@@ -2,6 +2,7 @@
 
 from . import tables as tables
 from .creating import create_organization, create_organization_for
+from .domains import vouch
 from .members.store import list_members_by_id
 from .members.wire import Member, present_member
 from .settings import require_merge_rules
@@ -18,5 +19,5 @@ __all__ = [
     "CreateOrganization", "Member", "MergeRule", "OrgRow", "OrgSettings", "Organization",
     "create_organization", "create_organization_for", "find_organization_by_hostname", "get_organization",
     "list_members_by_id", "present_member", "present_organization", "require_merge_rules",
-    "set_default_site", "tables",
+    "set_default_site", "tables", "vouch",
 ]  # fmt: skip

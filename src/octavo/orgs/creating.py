@@ -11,7 +11,7 @@ from ..core.free_names import free_name
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from . import store
-from .settings import require_own_domains
+from .domains import set_domains
 from .wire import CreateOrganization
 
 _HOSTNAME_MAX = 32
@@ -32,16 +32,14 @@ def hostname_for(title: str) -> str:
 def create_organization_for(
     tx: Transaction, call: Call, user_id: str, given: CreateOrganization
 ) -> store.OrgRow:
-    """An organization that the caller administers. Raises Forbidden for domains that are not theirs."""
-    domains = require_own_domains(tx, user_id, given.email_domains)
-    org = create_organization(tx, user_id, given.title.strip(), domains)
+    """An organization that the caller administers."""
+    org = create_organization(tx, user_id, given.title.strip())
+    store.set_email_domains(tx, org.id, set_domains(tx, call, org, given.email_domains))
     audit(tx, call, "organization.created", org.id, ("organization", org.id), after={"title": org.title})
     return org
 
 
-def create_organization(
-    tx: Transaction, user_id: str, title: str, email_domains: list[str] | None = None
-) -> store.OrgRow:
+def create_organization(tx: Transaction, user_id: str, title: str) -> store.OrgRow:
     """Makes an organization that the user administers; its hostname is made from the title and free."""
     wanted = hostname_for(title)
 
@@ -50,6 +48,6 @@ def create_organization(
         return wanted[: _HOSTNAME_MAX - len(suffix)] + suffix
 
     hostname = free_name(wanted, partial(store.hostname_is_taken, tx), numbered)
-    org = store.insert_organization(tx, title, hostname, email_domains or [])
+    org = store.insert_organization(tx, title, hostname)
     upsert_member(tx, org.id, user_id, "admin", accepted=True)
     return org

@@ -33,7 +33,7 @@ def join_by_domain(tx: Transaction, call: Call, user_id: str, organization_id: s
     except NotFound:
         raise missing from None
     membership = find_membership(tx, org.id, user_id)
-    if domain not in org.email_domains or (membership is not None and membership.disabled):
+    if domain not in org.proved or (membership is not None and membership.disabled):
         raise missing
     if membership is None:
         upsert_member(tx, org.id, user_id, org.default_role)

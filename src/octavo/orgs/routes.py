@@ -7,12 +7,15 @@ from importlib.metadata import version
 from ..access import Can, OrgAccess, SignedIn, list_reached
 from ..kit.operation import PUBLIC, Area, Call
 from ..kit.pagination import Listing, PageQuery, present_slice
-from . import joining, settings, store
+from . import domains, joining, settings, store
 from .wire import (
     ApiInformation,
+    EmailDomain,
+    EmailDomains,
     FoundOrganizations,
     Organization,
     UpdateOrganization,
+    present_domain,
     present_organization,
     present_to_outsider,
 )
@@ -68,11 +71,48 @@ def get_organization(call: Call, org: OrgAccess) -> Organization:
 def update_organization(call: Call, org: OrgAccess, body: UpdateOrganization) -> Organization:
     """Changes the settings of an organization: what is left out stays.
 
-    A domain is added to `emailDomains` by somebody whose own verified address is in it.
+    `emailDomains` may name any domains. One lets people in once it is proved to be the organization's:
+    `provedEmailDomains` in the answer says which are. A domain in which an administrator has a verified address is
+    proved at once, others by `proveEmailDomain`.
     """
     with call.db.write() as tx:
         after = settings.update(tx, call, org, body)
     return present_organization(call, after, org.role)
+
+
+@operation(
+    "listEmailDomains",
+    "GET",
+    "/orgs/{organizationId}/email-domains",
+    needs=Can.ADMIN,
+    returns=EmailDomains,
+    extension=True,
+)
+def list_email_domains(call: Call, org: OrgAccess) -> EmailDomains:
+    """The e-mail domains of an organization, whether each is proved, by what, and which DNS record would prove it."""
+    with call.db.read() as tx:
+        row = store.get_organization(tx, org.organization_id)
+    return EmailDomains([present_domain(call, row, domain) for domain in row.email_domains])
+
+
+@operation(
+    "proveEmailDomain",
+    "POST",
+    "/orgs/{organizationId}/email-domains/{emailDomain}/prove",
+    needs=Can.ADMIN,
+    returns=EmailDomain,
+    errors=(404, 503),
+    extension=True,
+)
+def prove_email_domain(call: Call, org: OrgAccess, email_domain: str) -> EmailDomain:
+    """Looks whether a domain is the organization's, and says what was found.
+
+    It is when an administrator has a verified address in it, or when its DNS has the TXT record that `record` names.
+    The name servers are asked for five seconds at most; 503 when none answers. A domain once proved stays so until
+    it is taken out of `emailDomains`.
+    """
+    domain = email_domain.lower()
+    return present_domain(call, domains.prove(call, org.organization_id, domain), domain)
 
 
 @operation(

@@ -8,13 +8,14 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from ..access import OrgAccess, UserRow, audit, find_user, has_verified_email, require_members
+from ..access import OrgAccess, audit, require_members
 from ..core.expressions import ExpressionError, parse
-from ..errors import BadRequest, Forbidden, NotFound
+from ..errors import BadRequest, NotFound
 from ..identity import list_active_providers
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from . import store
+from .domains import set_domains
 from .wire import MergeRule, UpdateOrganization
 
 
@@ -30,34 +31,10 @@ def require_merge_rules(tx: Transaction, organization_id: str, rules: Sequence[M
                 raise BadRequest(f"mergeRules.rules[{index}].expression: {error}") from None
 
 
-def require_domains(user: UserRow, verified: bool, wanted: Sequence[str], known: Sequence[str]) -> list[str]:
-    """The domains in lower case. A new one is taken from somebody with a verified address in it only.
-
-    Whoever could name any domain would have other people's colleagues offered their organization to join.
-    """
-    own = user.email.rpartition("@")[2] if verified else None
-    domains = list(dict.fromkeys(domain.lower() for domain in wanted))
-    for domain in domains:
-        if domain not in known and domain != own:
-            raise Forbidden(
-                f"emailDomains: {domain} is added by somebody whose own verified address is in it."
-            )
-    return domains
-
-
-def require_own_domains(
-    tx: Transaction, user_id: str, wanted: Sequence[str], known: Sequence[str] = ()
-) -> list[str]:
-    """As ``require_domains``, for a user."""
-    user = find_user(tx, user_id)
-    assert user is not None
-    return require_domains(user, has_verified_email(tx, user_id), wanted, known)
-
-
 def update(tx: Transaction, call: Call, access: OrgAccess, body: UpdateOrganization) -> store.OrgRow:
     """Changes what the body holds. Raises BadRequest, Forbidden, and NotFound for things of others."""
     before = store.get_organization(tx, access.organization_id)
-    _update(tx, access.user_id, before, body)
+    _update(tx, call, before, body)
     after = store.get_organization(tx, access.organization_id)
     was, is_now = _difference(before, after)
     if is_now:
@@ -66,7 +43,7 @@ def update(tx: Transaction, call: Call, access: OrgAccess, body: UpdateOrganizat
     return after
 
 
-def _update(tx: Transaction, user_id: str, org: store.OrgRow, body: UpdateOrganization) -> None:
+def _update(tx: Transaction, call: Call, org: store.OrgRow, body: UpdateOrganization) -> None:
     if body.hostname is not UNSET and body.hostname != org.hostname:
         if store.hostname_is_taken(tx, body.hostname):
             raise BadRequest("hostname: taken")
@@ -86,8 +63,7 @@ def _update(tx: Transaction, user_id: str, org: store.OrgRow, body: UpdateOrgani
     if body.default_role is not UNSET:
         columns["default_role"] = body.default_role
     if body.email_domains is not UNSET:
-        domains = require_own_domains(tx, user_id, body.email_domains, org.email_domains)
-        columns["email_domains"] = msgspec.json.encode(domains).decode()
+        store.set_email_domains(tx, org.id, set_domains(tx, call, org, body.email_domains))
     kept = {
         name: msgspec.to_builtins(value)
         for name in ("logo", "sso", "ai", "invite_links", "merge_rules", "default_content")
@@ -109,6 +85,7 @@ def _difference(before: store.OrgRow, after: store.OrgRow) -> tuple[dict[str, An
 
 def _flat(org: store.OrgRow) -> dict[str, Any]:
     found = msgspec.structs.asdict(org)
+    del found["proved"]  # says so itself
     found |= msgspec.structs.asdict(found.pop("settings"))
     return {_camel(name): value for name, value in found.items()}
 

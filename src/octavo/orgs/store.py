@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct, field
@@ -25,7 +25,18 @@ class OrgSettings(Struct, frozen=True, omit_defaults=True):
     default_content: dict[str, Any] | None = None
 
 
+Proof = Literal["address", "dns", "operator"]
+"""By what a domain is known to be an organization's: an administrator's verified address, a record, the operator."""
+
+
+class DomainProof(Struct, frozen=True):
+    proof: Proof
+    proved_at: int
+
+
 class OrgRow(Struct, frozen=True):
+    """``proved``: those of ``email_domains`` that are proved to be its own."""
+
     id: str
     title: str
     hostname: str | None
@@ -33,6 +44,7 @@ class OrgRow(Struct, frozen=True):
     default_role: str | None
     email_domains: list[str]
     settings: OrgSettings
+    proved: dict[str, DomainProof] = {}
 
 
 _COLUMNS = "o.id, o.title, o.hostname, o.created_at, o.default_role, o.email_domains, o.settings"
@@ -51,11 +63,24 @@ def _org(row: tuple[Any, ...]) -> OrgRow:
     )
 
 
+def _with_proofs(tx: Transaction, orgs: list[OrgRow]) -> list[OrgRow]:
+    naming = [org.id for org in orgs if org.email_domains]
+    if not naming:
+        return orgs
+    found: dict[str, dict[str, DomainProof]] = {}
+    for id, domain, proof, proved_at in tx.all(
+        "SELECT organization_id, domain, proof, proved_at FROM proved_domains WHERE organization_id IN :orgs",
+        orgs=naming,
+    ):
+        found.setdefault(id, {})[domain] = DomainProof(proof, proved_at)
+    return [msgspec.structs.replace(org, proved=found.get(org.id, {})) for org in orgs]
+
+
 def get_organization(tx: Transaction, organization_id: str) -> OrgRow:
     row = tx.one(f"SELECT {_COLUMNS} FROM organizations o WHERE o.id = :id", id=organization_id)
     if row is None:
         raise NotFound(f"There is no organization {organization_id!r}.")
-    return _org(row)
+    return _with_proofs(tx, [_org(row)])[0]
 
 
 def find_organization_by_hostname(tx: Transaction, hostname: str) -> OrgRow | None:
@@ -78,20 +103,21 @@ def list_organizations(
         reached=organization_ids,
     )
     count = tx.value(f"SELECT count(*) {mine}", user=user_id, reached=organization_ids)
-    return slice_rows([(_org(row), row[7]) for row in rows], limit, count, lambda item: (item[0].id,))
+    orgs = _with_proofs(tx, [_org(row) for row in rows])
+    roles = [row[7] for row in rows]
+    return slice_rows(list(zip(orgs, roles, strict=True)), limit, count, lambda item: (item[0].id,))
 
 
-def insert_organization(tx: Transaction, title: str, hostname: str, email_domains: list[str]) -> OrgRow:
-    org = OrgRow(ids.new_id(), title, hostname, now(), "read", email_domains, OrgSettings())
+def insert_organization(tx: Transaction, title: str, hostname: str) -> OrgRow:
+    org = OrgRow(ids.new_id(), title, hostname, now(), "read", [], OrgSettings())
     tx.run(
-        """INSERT INTO organizations (id, title, hostname, created_at, default_role, email_domains)
-           VALUES (:id, :title, :hostname, :at, :role, :domains)""",
+        """INSERT INTO organizations (id, title, hostname, created_at, default_role)
+           VALUES (:id, :title, :hostname, :at, :role)""",
         id=org.id,
         title=title,
         hostname=hostname,
         at=org.created_at,
         role=org.default_role,
-        domains=msgspec.json.encode(email_domains).decode(),
     )
     return org
 
@@ -115,11 +141,48 @@ def set_default_site(tx: Transaction, organization_id: str, site_id: str) -> Non
 def list_organizations_by_domain(tx: Transaction, domain: str) -> list[OrgRow]:
     """The organizations that people with an address in this domain may join, oldest first."""
     rows = tx.all(
-        f"SELECT {_COLUMNS} FROM organizations o WHERE o.email_domains LIKE :like ORDER BY o.id",
-        like=f'%"{domain}"%',
+        f"""SELECT {_COLUMNS} FROM proved_domains p JOIN organizations o ON o.id = p.organization_id
+            WHERE p.domain = :domain ORDER BY o.id""",
+        domain=domain,
     )
-    # LIKE takes `_` for any letter.
-    return [org for row in rows if domain in (org := _org(row)).email_domains]
+    return [_org(row) for row in rows]
+
+
+def set_email_domains(tx: Transaction, organization_id: str, domains: list[str]) -> None:
+    update_organization(tx, organization_id, {"email_domains": msgspec.json.encode(domains).decode()})
+
+
+def insert_proof(tx: Transaction, organization_id: str, domain: str, proof: Proof) -> bool:
+    """Whether it was not proved before."""
+    return bool(
+        tx.all(
+            """INSERT INTO proved_domains (organization_id, domain, proof, proved_at)
+               VALUES (:org, :domain, :proof, :at) ON CONFLICT DO NOTHING RETURNING domain""",
+            org=organization_id,
+            domain=domain,
+            proof=proof,
+            at=now(),
+        )
+    )
+
+
+def forget_proofs(tx: Transaction, organization_id: str, domains: list[str]) -> None:
+    tx.run(
+        "DELETE FROM proved_domains WHERE organization_id = :org AND domain IN :domains",
+        org=organization_id,
+        domains=domains,
+    )
+
+
+def is_domain_of_administrator(tx: Transaction, organization_id: str, domain: str) -> bool:
+    """Whether an administrator has a verified address in this domain."""
+    rows = tx.all(
+        """SELECT u.email FROM members m JOIN users u ON u.id = m.user_id
+           WHERE m.organization_id = :org AND m.role = 'admin' AND m.disabled = 0
+             AND u.disabled = 0 AND u.email_verified = 1""",
+        org=organization_id,
+    )
+    return any(email.rpartition("@")[2] == domain for (email,) in rows)
 
 
 def list_with_own_team(tx: Transaction, user_id: str) -> set[str]:

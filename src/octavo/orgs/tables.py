@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from ..access import ORDER
 from ..kit.tables import Table, declare, member, person, row
-from .store import OrgSettings
+from .store import OrgSettings, Proof
 
 declare(
     Table(
@@ -16,6 +18,12 @@ declare(
         ),
         values={"default_role": ORDER},
         json={"email_domains": list[str], "settings": OrgSettings},
+    ),
+    Table(
+        name="proved_domains",
+        of_organization="organization_id = :org",
+        stays="what proves a domain here proves nothing in another installation",
+        values={"proof": get_args(Proof)},
     ),
     Table(name="teams", of_organization="organization_id = :org"),
     Table(

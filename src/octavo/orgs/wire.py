@@ -9,7 +9,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from ..access import Can, RoleOrGuest, permissions, scopes_of
 from ..kit.clock import iso
 from ..kit.operation import Call
-from .store import OrgRow
+from .domains import record_of
+from .store import OrgRow, Proof
 
 Domain = Annotated[
     str, Meta(max_length=253, pattern=r"^(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$")
@@ -39,6 +40,7 @@ class Organization(Struct, rename="camel"):
     title: str
     created_at: str
     email_domains: list[str]
+    proved_email_domains: list[str]
     invite_links: bool
     merge_rules: dict[str, Any]
     urls: OrganizationUrls
@@ -52,6 +54,28 @@ class Organization(Struct, rename="camel"):
     type: Literal["business"] = "business"
     plan: Literal["enterprise_2024"] = "enterprise_2024"
     trial: Trial = Trial()
+
+
+class DnsRecord(Struct):
+    """What to publish in the DNS of a domain, so that it is proved."""
+
+    name: str
+    value: str
+    type: Literal["TXT"] = "TXT"
+
+
+class EmailDomain(Struct, rename="camel"):
+    """A domain lets people in once it is proved: `proof` says by what, and is left out before."""
+
+    domain: str
+    proved: bool
+    record: DnsRecord
+    proof: Proof | UnsetType = UNSET
+    proved_at: str | UnsetType = UNSET
+
+
+class EmailDomains(Struct):
+    items: list[EmailDomain]
 
 
 class CreateOrganization(Struct, rename="camel"):
@@ -129,6 +153,7 @@ def present_organization(
         title=org.title,
         created_at=iso(org.created_at),
         email_domains=org.email_domains,
+        proved_email_domains=[domain for domain in org.email_domains if domain in org.proved],
         invite_links=org.settings.invite_links,
         merge_rules=org.settings.merge_rules,
         urls=OrganizationUrls(
@@ -145,10 +170,21 @@ def present_organization(
     )
 
 
+def present_domain(call: Call, org: OrgRow, domain: str) -> EmailDomain:
+    proof = org.proved.get(domain)
+    return EmailDomain(
+        domain,
+        proof is not None,
+        DnsRecord(*record_of(call.context, org.id, domain)),
+        proof.proof if proof else UNSET,
+        iso(proof.proved_at) if proof else UNSET,
+    )
+
+
 def present_to_outsider(call: Call, org: OrgRow, domain: str) -> Organization:
     """What somebody sees who could join by the domain of their address: no settings, no people."""
     shown = present_organization(call, org, None)
-    shown.email_domains = [domain]
+    shown.email_domains = shown.proved_email_domains = [domain]
     shown.merge_rules = {"type": "none"}
     shown.permissions = {**shown.permissions, "view": False}
     shown.default_content = UNSET

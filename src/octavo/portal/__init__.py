@@ -3,6 +3,7 @@ the API does."""
 
 from __future__ import annotations
 
+import html
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -33,6 +34,11 @@ def read_file(name: str) -> bytes:
     return (files(__package__) / "static" / name).read_bytes()
 
 
+def draw_home(sites_url: str) -> bytes:
+    """The page at the root of the API, for people who open its address."""
+    return read_file("home.html").replace(b"SITES", html.escape(sites_url).encode())
+
+
 __all__ = [
-    "read_file",
+    "draw_home", "read_file",
 ]  # fmt: skip

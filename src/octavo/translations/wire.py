@@ -84,7 +84,7 @@ class Translation(Struct, rename="camel", kw_only=True):
     stats: Stats
     progress: TranslationProgress
     untranslated: int
-    notice: str | UnsetType
+    notice: str | UnsetType = UNSET
     problems: Raw
     permissions: Permissions
     urls: TranslationLocation

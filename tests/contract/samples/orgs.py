@@ -38,6 +38,8 @@ SAMPLES = {
             },
         }
     ),
+    "listEmailDomains": Sample(before=_domain),
+    "proveEmailDomain": Sample(before=_domain),
     "joinOrganization": Sample(before=_domain),
     "getOrganizationsForEmailDomain": Sample(),
     "listMembersInOrganizationById": Sample(),

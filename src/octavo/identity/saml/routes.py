@@ -205,6 +205,7 @@ def _send_on(call: Call, leaving: signing_in.Leaving) -> Reply:
     "/saml/{samlProviderId}/metadata",
     needs=PUBLIC,
     returns=bytes,
+    media_type="application/samlmetadata+xml",
     extension=True,
 )
 def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:

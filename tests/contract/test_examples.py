@@ -1,0 +1,123 @@
+"""The examples in the description are real calls, and fit what the description says.
+
+They are recorded anew with ``OCTAVO_TEST_RECORD=1 pytest -n 0 tests/contract/test_examples.py -k real_answer``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+import octavo
+from octavo.installation import load_packages
+from octavo.kit.description import describe
+from octavo.kit.operation import TABLE, Deletion, Operation
+from octavo.meanings import load_examples
+from world import URL, World
+
+from .samples import TOLD_ELSEWHERE, sample_of, send, succeeded
+
+load_packages()
+
+FILE = Path(octavo.__file__).with_name("examples.json")
+_ITEMS, _LETTERS = 2, 400
+_SECRET = re.compile(
+    r"\b(?:oct|ocs)_[A-Za-z0-9_-]{8,}|(?=[A-Za-z_]*[0-9])[A-Za-z0-9_-]{32,}(?:\.[A-Za-z0-9_-]{20,})*|-----BEGIN.*",
+    re.S,
+)
+
+WITHOUT = set(TOLD_ELSEWHERE)
+"""Operations whose sample is refused."""
+
+
+def _answers_json(operation: Operation) -> bool:
+    return operation.returns not in (None, Deletion) and operation.media_type == "application/json"
+
+
+def _shortened(value: Any, depth: int = 0) -> Any:
+    """The first items of each list, no long texts and no secrets."""
+    if isinstance(value, list):
+        return [_shortened(item, depth + 1) for item in value[:_ITEMS]]
+    if isinstance(value, dict):
+        return {name: _shortened(item, depth + 1) for name, item in value.items()}
+    if isinstance(value, str):
+        return _SECRET.sub(lambda match: match[0][:4] + "…", value)[:_LETTERS].replace(
+            URL, "https://docs.example.com"
+        )
+    return value
+
+
+@pytest.fixture(scope="module")
+def description() -> dict[str, Any]:
+    return describe(TABLE.values(), title="Octavo API", version="0", server=f"{URL}/v1")
+
+
+def _complaints(description: dict[str, Any], schema: dict[str, Any], value: Any) -> list[str]:
+    validator = jsonschema_rs.Draft202012Validator({**schema, "components": description["components"]})
+    return [
+        f"{'.'.join(map(str, error.instance_path))}: {error.message[:300]}"
+        for error in validator.iter_errors(value)
+    ]
+
+
+def _schema(entry: dict[str, Any], status: int) -> dict[str, Any]:
+    return next(iter(entry["responses"][str(status)]["content"].values()))["schema"]
+
+
+def _entry(description: dict[str, Any], operation: Operation) -> dict[str, Any]:
+    return description["paths"][operation.path][operation.method.lower()]
+
+
+SHOWN = [operation for operation in TABLE.values() if operation.id not in WITHOUT]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("operation", SHOWN, ids=lambda operation: operation.id)
+def test_a_real_answer_fits_the_description(
+    sqlite_world: World, description: dict[str, Any], operation: Operation
+) -> None:
+    world, sample = sqlite_world, sample_of(operation)
+    if sample.before is not None:
+        sample.before(world, world.home)
+    body = sample.body_for(world.home) if operation.takes_json else None
+    answer = send(world, "admin", operation, world.home)
+    assert succeeded(operation, answer), answer.text
+    if answer.content:
+        assert answer.headers["content-type"].partition(";")[0] == operation.media_type
+    content = answer.json() if answer.content and operation.media_type == "application/json" else None
+    if content is not None:
+        assert not _complaints(
+            description, _schema(_entry(description, operation), answer.status_code), content
+        )
+    if "OCTAVO_TEST_RECORD" in os.environ:
+        _record(operation.id, {"request": _shortened(body), "answer": _shortened(content)})
+
+
+def _record(operation_id: str, example: dict[str, Any]) -> None:
+    kept = json.loads(FILE.read_text()) if FILE.exists() else {}
+    kept[operation_id] = {name: value for name, value in example.items() if value is not None}
+    known = {name: kept[name] for name in sorted(kept) if name in TABLE and kept[name]}
+    FILE.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
+
+
+@pytest.mark.parametrize("operation", SHOWN, ids=lambda operation: operation.id)
+def test_examples_fit_the_description(description: dict[str, Any], operation: Operation) -> None:
+    example, entry = load_examples().get(operation.id), _entry(description, operation)
+    if _answers_json(operation):
+        assert example is not None and example.answer is not None, "record it: see the head of this file"
+        assert not _complaints(description, _schema(entry, operation.status), example.answer)
+    if example is not None and example.request is not None:
+        media = entry["requestBody"]["content"]["application/json"]
+        assert not _complaints(description, media["schema"], example.request)
+
+
+def test_examples_hold_no_secrets_and_are_short() -> None:
+    text = FILE.read_text()
+    assert not re.search(r"\boc[ts]_[A-Za-z0-9]{8}|eyJ[A-Za-z0-9_-]{8}|-----BEGIN|octavo\.test", text)
+    assert len(text) < 1_000_000

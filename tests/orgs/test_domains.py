@@ -1,0 +1,231 @@
+"""E-mail domains: anybody may name them, and only those that are proved let people in."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import dns.message
+import dns.rrset
+import msgspec
+import pytest
+
+from octavo.access import upsert_member
+from octavo.admin.email_domains import prove_domain
+from octavo.errors import NotFound
+from octavo.settings import SettingsError, load
+from world import World
+
+ORG = "/orgs/{organizationId}"
+DOMAINS = f"{ORG}/email-domains"
+
+
+class NameServer:
+    """A name server of one machine: answers questions for TXT records with ``texts``, by name."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, list[str]] = {}
+        self.asked: list[str] = []
+        self.silent = False
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
+        self._thread = threading.Thread(target=self._answer)
+
+    def _answer(self) -> None:
+        while True:
+            data, sender = self._socket.recvfrom(4096)
+            if not data:
+                return
+            question = dns.message.from_wire(data)
+            name = question.question[0].name
+            self.asked.append(name.to_text(omit_final_dot=True))
+            if self.silent:
+                continue
+            answer = dns.message.make_response(question)
+            texts = self.texts.get(self.asked[-1])
+            if texts:
+                answer.answer.append(
+                    dns.rrset.from_text_list(name, 60, "IN", "TXT", [f'"{t}"' for t in texts])
+                )
+            else:
+                answer.set_rcode(dns.rcode.NXDOMAIN)
+            self._socket.sendto(answer.to_wire(), sender)
+
+    @contextmanager
+    def running(self) -> Iterator[NameServer]:
+        self._thread.start()
+        try:
+            yield self
+        finally:
+            host, port = self._socket.getsockname()
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as ending:
+                ending.sendto(b"", (host, port))
+            self._thread.join()
+            self._socket.close()
+
+
+@pytest.fixture
+def names(world: World) -> Iterator[NameServer]:
+    with NameServer().running() as server:
+        before = world.context.settings
+        world.context.settings = msgspec.structs.replace(before, dns_servers=server.address)
+        yield server
+        world.context.settings = before
+
+
+def set_domains(world: World, *domains: str) -> dict:
+    answer = world.call("stranger", "PATCH", world.away.path(ORG), json={"emailDomains": domains})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def prove(world: World, domain: str):
+    return world.call("stranger", "POST", world.away.path(f"{DOMAINS}/{domain}/prove"))
+
+
+def listed(world: World) -> list[dict]:
+    return world.get("stranger", world.away.path(DOMAINS))["items"]
+
+
+def move_people(world: World, domain: str) -> None:
+    """Gives the editor of home an address in a domain."""
+    with world.context.db.write() as tx:
+        tx.run("UPDATE users SET email = :mail WHERE id = :id", mail=f"e@{domain}", id=world.users["editor"])
+
+
+def join(world: World) -> int:
+    return world.call("editor", "POST", world.away.path(f"{ORG}/join")).status_code
+
+
+def test_any_domain_may_be_named_and_lets_nobody_in(world: World) -> None:
+    move_people(world, "elsewhere.example")
+    shown = set_domains(world, "Elsewhere.example", "example.org", "elsewhere.example")
+    assert shown["emailDomains"] == ["elsewhere.example", "example.org"]
+    assert shown["provedEmailDomains"] == ["example.org"]
+    assert world.get("stranger", world.away.path(ORG)) == shown
+    assert world.get("stranger", "/orgs")["items"] == [shown]
+    assert [(item["domain"], item["proved"], item.get("proof")) for item in listed(world)] == [
+        ("elsewhere.example", False, None),
+        ("example.org", True, "address"),
+    ]
+    assert world.get("editor", "/email-domains/elsewhere.example/orgs")["organizations"] == []
+    assert join(world) == 404
+
+
+def test_a_new_organization_may_name_any_domain(world: World) -> None:
+    made = world.post("reader", "/orgs", {"title": "New", "emailDomains": ["other.example", "example.org"]})
+    assert (made["emailDomains"], made["provedEmailDomains"]) == (
+        ["other.example", "example.org"],
+        ["example.org"],
+    )
+
+
+def test_an_address_that_is_not_verified_proves_nothing(world: World) -> None:
+    with world.context.db.write() as tx:
+        tx.run("UPDATE users SET email_verified = 0 WHERE id = :id", id=world.users["stranger"])
+    assert set_domains(world, "example.org")["provedEmailDomains"] == []
+
+
+def test_an_address_of_a_member_who_is_no_administrator_proves_nothing(
+    world: World, names: NameServer
+) -> None:
+    move_people(world, "elsewhere.example")
+    with world.context.db.write() as tx:
+        upsert_member(tx, world.away["organizationId"], world.users["editor"], "create", accepted=True)
+    assert set_domains(world, "elsewhere.example")["provedEmailDomains"] == []
+    assert prove(world, "elsewhere.example").json()["proved"] is False
+    with world.context.db.write() as tx:
+        tx.run(
+            "UPDATE members SET role = 'admin' WHERE organization_id = :org AND user_id = :user",
+            org=world.away["organizationId"],
+            user=world.users["editor"],
+        )
+    assert prove(world, "elsewhere.example").json()["proof"] == "address"
+
+
+def test_a_record_proves_a_domain(world: World, names: NameServer) -> None:
+    move_people(world, "elsewhere.example")
+    set_domains(world, "elsewhere.example")
+    record = listed(world)[0]["record"]
+    assert (record["name"], record["type"]) == ("_octavo.elsewhere.example", "TXT")
+    names.texts[record["name"]] = ["v=spf1 -all", "octavo-domain=somebody-elses"]
+    assert prove(world, "elsewhere.example").json() == {
+        "domain": "elsewhere.example",
+        "proved": False,
+        "record": record,
+    }
+    assert join(world) == 404
+    names.texts[record["name"]].append(record["value"])
+    found = prove(world, "Elsewhere.example").json()
+    assert (found["proved"], found["proof"]) == (True, "dns") and found["provedAt"].endswith("Z")
+    assert names.asked == [record["name"]] * 2
+    assert join(world) == 204
+    event = world.get("stranger", world.away.path(f"{ORG}/audit-events"))["items"]
+    assert ("organization.domain-proved", {"elsewhere.example": "dns"}) in [
+        (one["action"], one.get("after")) for one in event
+    ]
+
+
+def test_a_record_of_one_organization_proves_nothing_for_another(world: World, names: NameServer) -> None:
+    set_domains(world, "elsewhere.example")
+    path = world.home.path(ORG)
+    assert world.call("admin", "PATCH", path, json={"emailDomains": ["elsewhere.example"]}).status_code == 200
+    record = listed(world)[0]["record"]
+    names.texts[record["name"]] = [record["value"]]
+    answer = world.call("admin", "POST", world.home.path(f"{DOMAINS}/elsewhere.example/prove"))
+    assert answer.status_code == 200 and answer.json()["proved"] is False
+
+
+def test_name_servers_that_do_not_answer_are_not_waited_for(
+    world: World, names: NameServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("octavo.kit.names._SECONDS", 0.2)
+    set_domains(world, "elsewhere.example")
+    names.silent = True
+    answer = prove(world, "elsewhere.example")
+    assert answer.status_code == 503
+    assert "_octavo.elsewhere.example" in answer.json()["error"]["message"]
+    assert names.asked
+
+
+def test_what_is_not_named_cannot_be_proved(world: World, names: NameServer) -> None:
+    assert prove(world, "elsewhere.example").status_code == 404
+    long = ".".join(["a" * 62] * 3 + ["b" * 55, "com"])
+    set_domains(world, long)
+    assert prove(world, long).json()["proved"] is False
+    assert names.asked == []
+
+
+def test_a_proof_ends_with_the_naming(world: World) -> None:
+    set_domains(world, "elsewhere.example")
+    prove_domain(world.context, world.away["organizationId"], "ELSEWHERE.example")
+    assert listed(world)[0]["proof"] == "operator"
+    assert set_domains(world)["provedEmailDomains"] == []
+    assert set_domains(world, "elsewhere.example")["provedEmailDomains"] == []
+
+
+def test_the_operator_proves_what_is_named_only(world: World) -> None:
+    with pytest.raises(NotFound, match="emailDomains"):
+        prove_domain(world.context, world.away["organizationId"], "elsewhere.example")
+    with pytest.raises(NotFound):
+        prove_domain(world.context, "0VbbPKfLF4mQ72JCT942", "elsewhere.example")
+
+
+def test_providers_are_offered_for_proved_domains_only(world: World) -> None:
+    place = world.home
+    path = place.path(ORG)
+    assert world.call("admin", "PATCH", path, json={"emailDomains": ["elsewhere.example"]}).status_code == 200
+    discover = {"email": "somebody@elsewhere.example"}
+    before = world.post("nobody", "/sign-in/discover", discover)["sso"]
+    prove_domain(world.context, place["organizationId"], "elsewhere.example")
+    after = world.post("nobody", "/sign-in/discover", discover)["sso"]
+    assert before == [] and len(after) == 1
+
+
+@pytest.mark.parametrize("servers", ["dns.example:53", "192.0.2.1", "192.0.2.1:0"])
+def test_name_servers_are_addresses(servers: str) -> None:
+    with pytest.raises(SettingsError, match="OCTAVO_DNS_SERVERS"):
+        load(environ={"OCTAVO_DNS_SERVERS": servers})
