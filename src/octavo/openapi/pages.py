@@ -28,10 +28,13 @@ from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 from . import store
 from .comparing import Change, compare
-from .description import UNTAGGED, Description, Operation, Tag
+from .description import UNTAGGED, Description, Operation, Tag, text_of
 from .drawing import MANY, Drawer
+from .trying import can_try
 
 TYPE = "builtin:openapi"
+OPERATIONS = ("swagger", "openapi-operation")
+"""Blocks that show an operation, which can be tried."""
 BLOCKS = ("swagger", "openapi-operation", "openapi-schemas", "openapi-webhook")
 _CACHE_BYTES = 128 * 1024 * 1024
 _IN_MEMORY = 8
@@ -244,11 +247,40 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
             description = _find(tx, drawing.asker, ref)
             drawers[key] = None
             if description is not None:
-                drawer = Drawer(description, folded=drawing.folded, many=operations > MANY, linked=shown)
+                drawer = Drawer(
+                    description,
+                    folded=drawing.folded,
+                    many=operations > MANY,
+                    linked=shown,
+                    spec=_called(ref),
+                )
                 drawers[key] = description, drawer
         found = drawers[key]
         made.append(_draw_block(*found, block, drawing.title) if found is not None else None)
     return made
+
+
+def _called(ref: Any) -> str:
+    """What a block calls the specification that it shows."""
+    return text_of(ref.get("spec") or ref.get("url")) if isinstance(ref, dict) else ""
+
+
+def find_operation(
+    tx: Transaction, asker: Asker, blocks: Iterable[Block], spec: str, key: str
+) -> tuple[Description, Operation] | None:
+    """The operation that one of these blocks of a page shows, if it can be tried: ``spec`` as the block calls the
+    specification, and the operation's key."""
+    for block in blocks:
+        data = block.data
+        if (
+            _called(data.get("ref")) == spec
+            and f"{text_of(data.get('method')).lower()} {data.get('path')}" == key
+        ):
+            description = _find(tx, asker, data.get("ref"))
+            operation = description.operations.get(key) if description is not None else None
+            if description is not None and operation is not None and can_try(description, operation):
+                return description, operation
+    return None
 
 
 def _names(block: Block) -> Iterable[str]:

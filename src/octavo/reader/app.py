@@ -11,25 +11,29 @@ from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qs
 
 from ..content import FILE_PURPOSE
-from ..errors import NotFound
+from ..errors import NotFound, Unavailable
 from ..integrations import public_routes
 from ..kit.asgi import Action, Answer, Edge, RateLimiter, Request, Route, fixed, text_error
 from ..kit.cache import ByteCache, FreshCache
 from ..kit.compression import Compressor
 from ..kit.context import Context
 from ..kit.metrics import Metrics
+from ..kit.proxies import address_key
+from ..openapi import MAX_SENT
 from ..printing import PRINT_PATH, open_print
 from ..settings import parse_networks
 from ..sites import find_site_by_hostname
 from .drawing import asset
 from .resolving import host_name
 from .sites import ASSETS_PATH
-from .visits import FOREVER, TEXT, View, answer_visit, file_answer
+from .visits import FOREVER, TEXT, Later, View, answer_visit, file_answer
 
 _PATIENCE = 20.0
 """Seconds that who opens a link to a print waits for it before being told to come again."""
 _POLL = 0.2
 _HOSTS = 10_000
+_MAX_POST = 2 * MAX_SENT
+"""Bytes of a body, which has another one inside in base64."""
 _ENTRY = 1024
 """Bytes that a kept answer takes beside its body."""
 _HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "strict-origin-when-cross-origin"}
@@ -47,6 +51,10 @@ def _cost(answer: Answer) -> int | None:
     return len(answer.body) + _ENTRY if answer.again and answer.status == 200 else None
 
 
+def _now(answer: Answer | Later) -> Answer:
+    return answer if isinstance(answer, Answer) else answer()
+
+
 class Sites:
     """Answers the addresses of all sites."""
 
@@ -57,6 +65,9 @@ class Sites:
         self._pages: ByteCache[Answer] = ByteCache(size)
         self._answers: FreshCache[Answer] = FreshCache(context.db, size, _cost)
         self._hosts: FreshCache[str] = FreshCache(context.db, _HOSTS)
+        self._tries = RateLimiter(context.settings.try_rate_limit)
+        self._senders = ThreadPoolExecutor(context.settings.try_connections, thread_name_prefix="octavo-try")
+        self._sending = 0
 
     async def answer(self, request: Request) -> Answer:
         """What is kept is answered on the event loop; everything else reads and draws, and does so in a thread."""
@@ -79,7 +90,30 @@ class Sites:
             # Other names than those of sites mean the same, so that they do not fill the cache.
             site = self._hosts.get(name, look)
             view = View(self._context, tx, request, self._pages)
-            return self._answers.get((site, path), lambda: answer_visit(view, name, path))
+            return self._answers.get((site, path), lambda: _now(answer_visit(view, name, path)))
+
+    async def send(self, request: Request) -> Answer:
+        """A POST. What it has others do is bounded by itself, so that it never takes the threads of readers."""
+        self._tries.count(address_key(request.client))
+        body = await request.read(_MAX_POST)
+        if self._sending >= self._context.settings.try_connections:
+            raise Unavailable("Too many requests are being sent just now. Try again in a moment.")
+        self._sending += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._senders, self._send, request, body)
+        finally:
+            self._sending -= 1
+
+    def _send(self, request: Request, body: bytes) -> Answer:
+        path = _path(request)
+        with self._context.db.read() as tx:
+            view = View(self._context, tx, request, self._pages, body)
+            answer = answer_visit(view, host_name(request.header(b"host")), path)
+        return _now(answer)
+
+    def close(self) -> None:
+        """Waits for what is being sent."""
+        self._senders.shutdown(wait=True)
 
     def find_host(self, request: Request) -> Answer:
         """Whether a published site has this host name of its own: asked by proxies that get certificates on demand."""
@@ -159,7 +193,10 @@ def reader_edge(context: Context, metrics: Metrics | None = None) -> Edge:
             ),
             fixed("/healthz", "healthz", lambda: b"ok\n", TEXT, {"cache-control": "no-store"}),
             *public_routes(context),
-            Route("/{path*}", {"GET": Action("visitSite", sites.answer)}),
+            Route(
+                "/{path*}",
+                {"GET": Action("visitSite", sites.answer), "POST": Action("visitSite", sites.send)},
+            ),
         ],
         pool=pool,
         metrics=metrics or Metrics(),
@@ -169,4 +206,5 @@ def reader_edge(context: Context, metrics: Metrics | None = None) -> Edge:
         proxies=parse_networks(settings.trusted_proxies),
         query_limit=settings.query_limit,
         limiter=RateLimiter(settings.reader_rate_limit),
+        closing=[sites.close],
     )

@@ -21,6 +21,7 @@ _THEME_SCRIPT = Markup(
     'try{var t=localStorage.getItem("octavo-theme"),d=document.documentElement;'
     'if(t=="light"||t=="dark")d.dataset.theme=t;else if(t)delete d.dataset.theme}catch(e){}'
 )
+_ASSETS = ("octavo.css", "octavo.js", "try.css", "try.js")
 _TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
 
 
@@ -50,8 +51,8 @@ def _dedent(script: str) -> str:
 
 @cache
 def asset(name: str) -> Static | None:
-    """The static file of that name (``octavo.css``, ``octavo.js``), or None."""
-    if name not in ("octavo.css", "octavo.js"):
+    """The static file of that name, or None."""
+    if name not in _ASSETS:
         return None
     content = (files(__package__) / "static" / name).read_bytes()
     squeeze = _squeeze if name.endswith(".css") else _dedent
@@ -64,8 +65,9 @@ def _hash(text: str) -> str:
 
 
 @lru_cache(maxsize=512)
-def content_security_policy(theme_css: str) -> str:
-    """The Content-Security-Policy of every page of a site with these theme colours."""
+def content_security_policy(theme_css: str, connect: tuple[str, ...] = ()) -> str:
+    """The Content-Security-Policy of every page of a site with these theme colours. ``connect``: hosts besides its own
+    that the script of the page may speak to."""
     return "; ".join(
         (
             "default-src 'none'",
@@ -74,7 +76,7 @@ def content_security_policy(theme_css: str) -> str:
             "img-src 'self' https: data:",
             "media-src 'self' https:",
             "font-src 'self'",
-            "connect-src 'self'",
+            " ".join(("connect-src 'self'", *connect)),
             f"frame-src {' '.join(FRAME_HOSTS)}",
             "form-action 'self'",
             "base-uri 'none'",

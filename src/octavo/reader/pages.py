@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
-from ..content import markdown_page
+from ..content import asker_at, markdown_page
 from ..core.document import Block
 from ..core.document.html import Asset, Context, Html, Target, render
 from ..core.document.parts import emoji
@@ -16,13 +17,18 @@ from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 from ..kit.highlighting import Highlighter
 from ..kit.icons import icon
+from ..openapi import OPERATIONS, Description, Operation, find_operation
 from ..references import Documents, Resolver, ViewFiles, page_owner
+from ..sites import look_of
 from ..spaces import get_space
 from .resolving import SpaceVisit, Visitor
 from .views import CoverView, Crumb, Layout, NavItem, PageView
 
 _WHOLE_TREE = 400
 """Up to this many pages the tree at the side is complete; beyond, closed branches are left out."""
+
+_ORIGINS = 50
+"""Hosts that the script of one page may speak to."""
 
 _asked: ByteCache[tuple[str, ...]] = ByteCache(16 * 1024 * 1024)
 """In which other spaces the links of a page were looked up."""
@@ -41,6 +47,8 @@ class PageBuilder:
         self._visitor = Visitor(tx, visit)
         self._resolver = Resolver(ViewFiles(tx, visit.view, withheld=True), hosts, self._visitor)
         self._documents = Documents(tx, visit.view, self._resolver)
+        self._origins: dict[str, None] = {}
+        self._tries = False
 
     def key(self, page: Page | None) -> tuple[object, ...]:
         """What the drawn page depends on, or without one the navigation alone: the same key, the same page."""
@@ -128,9 +136,27 @@ class PageBuilder:
 
     # --- text ---------------------------------------------------------------------------------------------
 
-    def _context(self) -> Context:
+    def _try_it(self, page: Page) -> Callable[[dict[str, Any]], str]:
+        def address(data: dict[str, Any]) -> str:
+            self._tries = True
+            self._origins |= dict.fromkeys(data["origins"])
+            query = {"page": page.id, "spec": data["spec"], "operation": data["operation"]}
+            return f"{self._visit.base}~try?{urlencode(query)}"
+
+        return address
+
+    def find_operation(self, page: Page, spec: str, key: str) -> tuple[Description, Operation] | None:
+        """An operation that the page shows to its visitor and that can be tried, by what its button says."""
+        blocks = self._documents.to_find(page, OPERATIONS)
+        return find_operation(
+            self._tx, asker_at(self._tx, self._view.state.space_id, None), blocks, spec, key
+        )
+
+    def _context(self, page: Page) -> Context:
         search = f"{self._visit.visit.base}~search"
+        playground = look_of(self._tx, self._visit.visit.site.id, self._visit.site_space.id).api_playground
         return Context(
+            try_it=self._try_it(page) if playground.enabled else lambda data: None,
             link=self.link,
             file=self._file,
             icon=icon,
@@ -147,7 +173,7 @@ class PageBuilder:
                 for child in self._tree.children.get(page.id, [])
                 if child.kind in ("document", "group") and not child.hidden
             ]
-        return render(document, self._context())
+        return render(document, self._context(page))
 
     # --- the view -----------------------------------------------------------------------------------------
 
@@ -234,6 +260,8 @@ class PageBuilder:
                 pagination=layout.pagination,
                 updated=layout.metadata,
             ),
+            tries=self._tries,
+            connect=tuple(self._origins)[:_ORIGINS],
             markdown=f"{self._visit.base}{quote(self._tree.paths[page.id])}.md",
             no_index=self._visit.visit.site.visibility != "public" or self._is_kept_from_robots(page),
         )

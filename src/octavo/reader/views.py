@@ -182,7 +182,8 @@ class CoverView(Struct, frozen=True, kw_only=True):
 class PageView(Struct, frozen=True, kw_only=True):
     """One page. ``body`` and ``outline`` come from ``core.document.html.render``; ``updated`` is an ISO date
     (YYYY-MM-DD) and ``updated_text`` how it reads; ``tags`` are shown under the title. ``markdown``, ``edit``,
-    ``pdf`` and ``feed`` are addresses of other forms of the page, None to leave them out."""
+    ``pdf`` and ``feed`` are addresses of other forms of the page, None to leave them out. ``tries``: operations of an
+    API can be tried from the page, whose script may speak to the hosts in ``connect``."""
 
     title: str
     body: Markup
@@ -207,6 +208,8 @@ class PageView(Struct, frozen=True, kw_only=True):
     pdf: str | None = None
     feed: str | None = None
     feedback: Feedback | None = None
+    tries: bool = False
+    connect: tuple[str, ...] = ()
     no_index: bool = False
 
 

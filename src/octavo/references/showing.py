@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 import msgspec
@@ -21,6 +21,7 @@ from ..core.document import (
     replace_nodes,
     rewrite,
     show_document,
+    walk,
 )
 from ..core.pages import Page
 from ..kit.db import Transaction
@@ -53,6 +54,13 @@ class Documents:
         mark_places(document)
         document = show_document(document, self._view.shown(page))
         return self._without_withheld(document, lambda ref, _: self._view.is_withheld(ref))
+
+    def to_find(self, page: Page, types: Container[str]) -> list[Block]:
+        """The blocks of these types that the visitor is shown on a page, as they are before they are drawn."""
+        owner = page_owner(page)
+        document = self._resolver.resolve_all(source_document(self._tx, self._view, page), owner)
+        document = show_document(self._with_includes(document, owner), self._view.shown(page))
+        return [node for node in walk(document) if isinstance(node, Block) and node.type in types]
 
     def to_write(self, page: Page, url_of: Callable[[dict[str, Any]], str | None]) -> Document:
         """For Markdown: references stay as they are written, and blocks in which nothing had to change keep their
