@@ -26,6 +26,7 @@ COMPUTED = """  * ```yaml
     type: builtin:openapi
     props:
       models: true
+      changes: true
       downloadLink: true
       grouping: {grouping}
     dependencies:
@@ -110,6 +111,21 @@ def test_a_page_for_each_tag(site) -> None:
     assert "internal" not in home
     models = shop.get("models").text
     assert 'id="pet"' in models and 'href="#status"' in models
+
+
+def test_a_page_of_changes(world: World, site) -> None:
+    shop = site()
+    assert "Nothing has changed yet." in shop.get("changes").text
+    text = (Path(__file__).parents[1] / "pets.yaml").read_text()
+    gone = text.replace("version: 1.2.0", "version: 2.0.0").replace("  /stores:", "  /shops:")
+    processed(world, "pets", {"text": gone})
+    processed(world, "pets", {"text": gone.replace("description: Production", "description: In use")})
+    page = shop.get("changes").text
+    # What changes nothing for callers is not there.
+    assert len(re.findall(r"<h2[^>]*>2.0.0, ", page)) == 1
+    assert "One change breaks callers." in page
+    assert page.index("GET /stores</code> <strong>breaking</strong>") < page.index("GET /shops</code>")
+    assert "**breaking**" in shop.get("changes.md").text
 
 
 def test_a_page_for_each_operation(site) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -27,6 +27,7 @@ from ..errors import BadRequest
 from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 from . import store
+from .changelog import Release, draw_changelog
 from .comparing import Change, compare
 from .description import UNTAGGED, Description, Operation, Tag, text_of
 from .drawing import MANY, Drawer
@@ -39,6 +40,9 @@ BLOCKS = ("swagger", "openapi-operation", "openapi-schemas", "openapi-webhook")
 _CACHE_BYTES = 128 * 1024 * 1024
 _IN_MEMORY = 8
 """How many times as large as its text a description is in memory, about."""
+_RELEASES = 20
+_COMPARED_BYTES = 32 * 1024 * 1024
+"""Versions, and bytes of them, that the page of changes goes back."""
 _WIDE = Layout(width="wide", outline=True)
 
 _descriptions: ByteCache[Description] = ByteCache(_CACHE_BYTES)
@@ -172,6 +176,8 @@ def _revision(tx: Transaction, asked: Asked) -> Computed:
     if props.get("models") and description.schemas:
         pages.add("models", "Models", props={"doc": "models"})
     items = []
+    if props.get("changes"):
+        pages.add("changes", "Changes", props={"doc": "changes"})
     if props.get("downloadLink"):
         file = Item(
             id=asked.id("file"),
@@ -193,7 +199,8 @@ def _revision(tx: Transaction, asked: Asked) -> Computed:
 
 
 def _document(tx: Transaction, asked: Asked) -> Document:
-    description = load(tx, _version(tx, asked))
+    version = _version(tx, asked)
+    description = load(tx, version)
     props = asked.source.props
     ref = asked.source.dependencies["spec"].ref
     doc, page = props.get("doc"), props.get("page")
@@ -201,10 +208,14 @@ def _document(tx: Transaction, asked: Asked) -> Document:
         return _of(
             Block("openapi-schemas", {"ref": ref, "schemas": list(description.schemas), "grouped": True})
         )
+    if doc == "changes":
+        return _of(*draw_changelog(_releases(tx, version)))
     if doc == "info":
         return _of(*Drawer(description, folded=False).information())
     if doc != "operations" or not isinstance(page, str):
-        raise BadRequest("source.props.doc: expected `operations` or `info` with a `page`, or `models`.")
+        raise BadRequest(
+            "source.props.doc: expected `operations` or `info` with a `page`, `models` or `changes`."
+        )
     if "operation" in props:
         operation = description.operations.get(str(props["operation"]))
         if operation is None:
@@ -221,6 +232,19 @@ def _document(tx: Transaction, asked: Asked) -> Document:
     has_pages = props.get("grouping") == "by-operation"
     operations = [] if has_pages else description.with_tag(tag.name)
     return _of(*above, *(_operation_block(ref, each) for each in operations))
+
+
+def _releases(tx: Transaction, newest: store.VersionRow) -> Iterator[Release]:
+    """The versions up to this one with what each changes, as many as are read in reasonable time."""
+    read, version = 0, newest
+    for _ in range(_RELEASES):
+        before = store.find_version_before(tx, version)
+        read += version.size
+        if before is None or read > _COMPARED_BYTES:
+            return
+        title = text_of(load(tx, version).info.get("version"))
+        yield Release(title[:100], version.created_at, compare_versions(tx, version, before))
+        version = before
 
 
 def _operation_block(ref: dict[str, Any], operation: Operation) -> Block:
