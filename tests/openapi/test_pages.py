@@ -9,10 +9,14 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from octavo.admin.import_export import bring
-from octavo.content import check_derived, main_state, rebuild_derived
-from octavo.core.document import to_text
+from octavo.content import check_derived, drawing, main_state, rebuild_derived
+from octavo.core.document import read, to_text
+from octavo.openapi.drawing import _SENTENCE, _markdown
+from octavo.openapi.pages import BLOCKS
 from octavo.printing.inputs import gather
 from octavo.printing.order import read_document
 from octavo.printing.store import Wanted
@@ -20,7 +24,7 @@ from octavo.reader import reader_edge
 from octavo.search.computed import index_computed_pages
 from world import World
 
-from .specs import processed
+from .specs import SMALL, processed
 
 COMPUTED = """  * ```yaml
     type: builtin:openapi
@@ -233,6 +237,41 @@ def test_pages_follow_the_specification(world: World, site) -> None:
     assert "Take a pet in" in shop.get("pets").text
     processed(world, "pets", {"text": "openapi: 3.1.0"})
     assert "Take a pet in" in shop.get("pets").text
+
+
+def test_pages_are_drawn_again_when_what_they_show_changes(
+    world: World, site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = site()
+    drawn = 0
+    draw, state_of = drawing._draw["openapi-operation"]
+
+    def count(tx: Any, what: Any, blocks: Any) -> Any:
+        nonlocal drawn
+        drawn += 1
+        return draw(tx, what, blocks)
+
+    for type in BLOCKS:
+        monkeypatch.setitem(drawing._draw, type, (count, state_of))
+    first = [shop.get(path).text for path in ("blocks", "pets")]
+    before = drawn
+    # Anybody commits something else.
+    world.call("admin", "POST", world.home.path("/orgs/{organizationId}/spaces"), json={"title": "Other"})
+    processed(world, "other", {"text": SMALL})
+    assert [shop.get(path).text for path in ("blocks", "pets")] == first
+    assert drawn == before > 0
+    text = (Path(__file__).parents[1] / "pets.yaml").read_text().replace("Add a pet", "Take a pet in")
+    processed(world, "pets", {"text": text})
+    assert "Take a pet in" in shop.get("blocks").text and "Take a pet in" in shop.get("pets").text
+    assert drawn > before
+
+
+@given(st.text("abC9 ,.;'()?!/w", max_size=30))
+def test_plain_sentences_are_read_as_all_others(text: str) -> None:
+    if _SENTENCE.fullmatch(text):
+        (block,) = read(text).nodes
+        block.source = None
+        assert _markdown(text) == [block]
 
 
 def test_markdown_is_written_out(site) -> None:

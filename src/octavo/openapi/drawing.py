@@ -6,6 +6,7 @@ Otherwise, for Markdown, search and prints, everything is below each other and t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -23,6 +24,9 @@ _EXAMPLE = 20_000
 """Characters of an example."""
 MANY = 12
 """Operations of one page beyond which each is shown shorter: with three languages instead of ten, and less deep."""
+
+_SENTENCE = re.compile(r"[A-Za-z](?: ?[A-Za-z0-9,.;'()?!/])*")
+"""What means itself in Markdown, as most descriptions of parameters do."""
 
 Nodes = list[Text | Inline]
 
@@ -47,6 +51,8 @@ def _markdown(value: Any) -> list[Block]:
     text = text_of(value)
     if not text.strip():
         return []
+    if _SENTENCE.fullmatch(text) and "www." not in text:
+        return [_paragraph(_text(text))]
     blocks = read(text).nodes
     for block in blocks:
         block.source = None

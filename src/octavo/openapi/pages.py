@@ -312,7 +312,17 @@ def _names(block: Block) -> Iterable[str]:
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
+def _state_of(tx: Transaction, asker: Asker, ref: Any) -> str:
+    version = _find_version(tx, asker, ref)
+    return version.document if version is not None else ""
+
+
 def _find(tx: Transaction, asker: Asker, ref: Any) -> Description | None:
+    version = _find_version(tx, asker, ref)
+    return load(tx, version) if version is not None else None
+
+
+def _find_version(tx: Transaction, asker: Asker, ref: Any) -> store.VersionRow | None:
     """What a block refers to: a specification by its slug, or by the URL that it comes from."""
     if not isinstance(ref, dict):
         return None
@@ -321,8 +331,7 @@ def _find(tx: Transaction, asker: Asker, ref: Any) -> Description | None:
         by_url = store.find_spec_by_url(tx, asker.organization_id, ref["url"])
         slug = by_url.slug if by_url is not None else None
     value = _resolve(tx, asker, {"spec": slug}) if isinstance(slug, str) else None
-    version = store.find_version(tx, value["id"], value.get("lastVersion") or "") if value else None
-    return load(tx, version) if version is not None else None
+    return store.find_version(tx, value["id"], value.get("lastVersion") or "") if value else None
 
 
 def _draw_block(description: Description, drawer: Drawer, block: Block, title: str) -> list[Block] | None:
@@ -339,4 +348,4 @@ def _draw_block(description: Description, drawer: Drawer, block: Block, title: s
 
 resolve_with("openapi", _resolve)
 compute_with(TYPE, Computer(document=_document, revision=_revision))
-draw_with(BLOCKS, _draw)
+draw_with(BLOCKS, _draw, _state_of)

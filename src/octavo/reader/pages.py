@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from ..content import asker_at, markdown_page
+from ..content import Asker, Drawn, asker_at, computed_state, drawn_states, markdown_page
 from ..core.document import Block
 from ..core.document.html import Asset, Context, Html, Target, render
 from ..core.document.parts import emoji
@@ -32,6 +33,9 @@ _ORIGINS = 50
 
 _asked: ByteCache[tuple[str, ...]] = ByteCache(16 * 1024 * 1024)
 """In which other spaces the links of a page were looked up."""
+
+_drawn: ByteCache[tuple[Drawn, ...]] = ByteCache(16 * 1024 * 1024)
+"""What a page was drawn of besides its text."""
 
 _highlighter = Highlighter()
 
@@ -61,15 +65,26 @@ class PageBuilder:
             visit.visit.outline.rows,
             visit.visit.admission.audience,
             visit.site_space,
+            self._has_playground,
+            computed_state(self._tx, self._view.state.space_id, page)
+            if page is not None and page.computed
+            else b"",
         )
         if self._resolver.asked:
             _asked.put(own, self._resolver.asked, 200 + 40 * len(self._resolver.asked))
-        return (*own, self._resolver.revisions(_asked.get(own) or ()))
+        drawn = tuple(sorted(self._documents.drawn, key=lambda each: (each.type, each.ref)))
+        if drawn:
+            _drawn.put(own, drawn, sum(100 + len(each.ref) for each in drawn))
+        states = drawn_states(self._tx, self._asker(), _drawn.get(own) or ())
+        return (*own, self._resolver.revisions(_asked.get(own) or ()), states)
 
-    @property
-    def varies(self) -> bool:
-        """Whether what was built may change without a revision."""
-        return self._documents.varies
+    def _asker(self) -> Asker:
+        return asker_at(self._tx, self._view.state.space_id, None)
+
+    @cached_property
+    def _has_playground(self) -> bool:
+        look = look_of(self._tx, self._visit.visit.site.id, self._visit.site_space.id)
+        return look.api_playground.enabled
 
     # --- addresses ----------------------------------------------------------------------------------------
 
@@ -147,16 +162,15 @@ class PageBuilder:
 
     def find_operation(self, page: Page, spec: str, key: str) -> tuple[Description, Operation] | None:
         """An operation that the page shows to its visitor and that can be tried, by what its button says."""
+        if not self._has_playground:
+            return None
         blocks = self._documents.to_find(page, OPERATIONS)
-        return find_operation(
-            self._tx, asker_at(self._tx, self._view.state.space_id, None), blocks, spec, key
-        )
+        return find_operation(self._tx, self._asker(), blocks, spec, key)
 
     def _context(self, page: Page) -> Context:
         search = f"{self._visit.visit.base}~search"
-        playground = look_of(self._tx, self._visit.visit.site.id, self._visit.site_space.id).api_playground
         return Context(
-            try_it=self._try_it(page) if playground.enabled else lambda data: None,
+            try_it=self._try_it(page) if self._has_playground else lambda data: None,
             link=self.link,
             file=self._file,
             icon=icon,

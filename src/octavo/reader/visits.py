@@ -26,7 +26,6 @@ from ..kit.files import FileGrant, file_headers
 from ..kit.routing import Routes
 from ..openapi import Description, Operation, Wanted, make_form, prepare, send
 from ..search import MAX_SEARCH
-from ..sites import look_of
 from .audiences import SendOn, read_coming
 from .drawing import content_security_policy, draw_not_found, draw_page, draw_search
 from .pages import PageBuilder
@@ -268,12 +267,7 @@ def _tried(view: View, visit: SpaceVisit) -> tuple[Description, Operation]:
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page_id, spec, key = (query.get(name, [""])[0] for name in ("page", "spec", "operation"))
     page = visit.view.tree.page(page_id)
-    look = look_of(view.tx, visit.visit.site.id, visit.site_space.id)
-    found = (
-        _builder(view, visit).find_operation(page, spec, key)
-        if page is not None and look.api_playground.enabled
-        else None
-    )
+    found = _builder(view, visit).find_operation(page, spec, key) if page is not None else None
     if found is None:
         raise NotFound("This page shows no operation of this kind that can be tried.")
     return found
@@ -327,6 +321,5 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
         drawn = msgspec.structs.replace(builder.page(shown), canonical=canonical)
         site = site_view(view.tx, visit)
         kept = _html(site, draw_page(site, drawn), connect=drawn.connect)
-        if not shown.computed and not builder.varies:
-            view.pages.put(builder.key(shown), kept, len(kept.body))
+        view.pages.put(builder.key(shown), kept, len(kept.body))
     return kept

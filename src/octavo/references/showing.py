@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ..content import Drawing, asker_at, draw_blocks, read_source
+from ..content import Drawing, Drawn, asker_at, draw_blocks, read_source
 from ..core.document import (
     Block,
     Document,
@@ -41,8 +41,8 @@ class Documents:
         self._tx = tx
         self._view = view
         self._resolver = resolver
-        self.varies = False
-        """Whether anything was shown so far that may change without a revision."""
+        self.drawn: set[Drawn] = set()
+        """What was drawn so far of something that changes without a revision."""
 
     def to_draw(self, page: Page, *, folded: bool) -> Document:
         """For HTML and prints: with references resolved, and the ids of places written into their nodes. ``folded``:
@@ -88,7 +88,7 @@ class Documents:
     def _draw(self, page: Page, document: Document, *, folded: bool) -> None:
         """Puts what blocks are drawn as in their place."""
         drawing = Drawing(asker_at(self._tx, self._view.state.space_id, None), folded, page.title)
-        self.varies = draw_blocks(self._tx, drawing, document) or self.varies
+        self.drawn |= draw_blocks(self._tx, drawing, document)
 
     def _with_includes(self, document: Document, owner: Owner) -> Document:
         inclusions = Inclusions()
