@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,18 @@ def test_a_page_for_each_tag(site) -> None:
     assert "internal" not in home
     models = shop.get("models").text
     assert 'id="pet"' in models and 'href="#status"' in models
+
+
+def test_a_tag_with_very_many_operations(world: World, site) -> None:
+    shop = site()
+    answer = {"responses": {"200": {"description": "It"}}, "tags": ["all"]}
+    for count, apart in ((50, False), (51, True)):
+        paths = {f"/things/{n}": {"get": answer} for n in range(count)}
+        whole = {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": paths}
+        processed(world, "pets", {"text": json.dumps(whole)})
+        assert (shop.get("all/get-things-7").status_code == 200) is apart
+        assert ("<h2" in shop.get("all").text) is not apart
+        assert "GET /things/50" in shop.get("all").text or not apart
 
 
 def test_a_page_of_changes(world: World, site) -> None:

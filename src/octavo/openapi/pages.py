@@ -40,6 +40,8 @@ BLOCKS = ("swagger", "openapi-operation", "openapi-schemas", "openapi-webhook")
 _CACHE_BYTES = 128 * 1024 * 1024
 _IN_MEMORY = 8
 """How many times as large as its text a description is in memory, about."""
+_TOGETHER = 50
+"""Operations on the page of a tag; those of one that has more have a page each."""
 _RELEASES = 20
 _COMPARED_BYTES = 32 * 1024 * 1024
 """Versions, and bytes of them, that the page of changes goes back."""
@@ -133,12 +135,16 @@ class _Pages:
     def add_tags(self, tags: list[Tag], *, each_operation: bool) -> None:
         known = {tag.name: tag for tag in tags}
         made: dict[str, str] = {}
+        apart: set[str] = set()
+        """Tags whose operations have pages of their own."""
 
         def place(tag: Tag, above: tuple[str, ...] = ()) -> str:
             if tag.name in made:
                 return made[tag.name]
             parent = known.get(tag.parent) if tag.parent not in (*above, tag.name) else None
             parent_id = place(parent, (*above, tag.name)) if parent is not None and tag.parent else None
+            if each_operation or len(self._description.with_tag(tag.name)) > _TOGETHER:
+                apart.add(tag.name)
             made[tag.name] = self.add(
                 f"tag {tag.name}",
                 tag.title,
@@ -146,7 +152,7 @@ class _Pages:
                 props={
                     "doc": "operations",
                     "page": tag.name or "-",
-                    **({"grouping": "by-operation"} if each_operation else {}),
+                    **({"grouping": "by-operation"} if tag.name in apart else {}),
                 },
                 description=tag.page_description or None,
                 icon=tag.icon or None,
@@ -155,7 +161,7 @@ class _Pages:
 
         for tag in tags:
             above = place(tag)
-            for operation in self._description.with_tag(tag.name) if each_operation else ():
+            for operation in self._description.with_tag(tag.name) if tag.name in apart else ():
                 self.add(
                     operation.key,
                     operation.title,
