@@ -265,9 +265,9 @@ def _of(*blocks: Block) -> Document:
 
 
 def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[Block] | None]:
-    operations = sum(block.type != "openapi-schemas" for block in blocks)
     # One page may show schemas by several blocks: all of them are there to link to.
     shown = {name for block in blocks if block.type == "openapi-schemas" for name in _names(block)}
+    operations = sum(block.type != "openapi-schemas" for block in blocks)
     drawers: dict[str, tuple[Description, Drawer] | None] = {}
     made: list[list[Block] | None] = []
     for block in blocks:
@@ -280,7 +280,7 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
                 drawer = Drawer(
                     description,
                     folded=drawing.folded,
-                    many=operations > MANY,
+                    many=operations + len(shown) > MANY,
                     linked=shown,
                     spec=_called(ref),
                 )
