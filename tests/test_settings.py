@@ -17,6 +17,8 @@ REFUSED = {
     "OCTAVO_OIDC_ISSUER": ["accounts.example.com"],
     "OCTAVO_WORKERS": ["0", "many", "257"],
     "OCTAVO_RATE_LIMIT": ["0", "-1"],
+    "OCTAVO_TRY_RATE_LIMIT": ["0", "-1"],
+    "OCTAVO_TRY_CONNECTIONS": ["0", "257"],
     "OCTAVO_LOG_FORMAT": ["xml"],
     "OCTAVO_ADMIN_TOKEN": ["short"],
     "OCTAVO_TRUSTED_PROXIES": ["10.0.0.0/99"],

@@ -99,6 +99,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     reader_rate_limit: Annotated[
         int, Meta(ge=1, description="Requests a minute to sites for each address")
     ] = 600_000
+    try_rate_limit: Annotated[
+        int,
+        Meta(ge=1, description="Requests a minute that each address may send from API references through us"),
+    ] = 60
+    try_connections: Annotated[
+        int, Meta(ge=1, le=256, description="Requests from API references that a process sends at a time")
+    ] = 8
     connections: Annotated[
         int, Meta(ge=10, le=100_000, description="Connections a process keeps open at once")
     ] = 1000

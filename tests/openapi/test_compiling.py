@@ -100,6 +100,32 @@ def test_duplicate_operations_are_told_with_both_places() -> None:
     assert "#/paths/~1a/get" in error.message
 
 
+def test_slips_that_say_what_they_mean_are_no_errors() -> None:
+    text = """
+openapi: 3.0.3
+info: {title: T, version: '1', description: }
+tags:
+paths:
+  /a:
+    get:
+      parameters:
+      responses:
+        '200': {description: It, content: {application/json: {schema: , example: {a: null}}}}
+components:
+  schemas:
+    Name: {oneOf: [{type: string}, {type: 'null'}], properties: {}, default: null}
+"""
+    compiled = compile_description(text.encode())
+    assert compiled.errors == []
+    made = json.loads(compiled.document)
+    media = made["paths"]["/a"]["get"]["responses"]["200"]["content"]["application/json"]
+    assert media == {"example": {"a": None}} and "tags" not in made
+    assert made["components"]["schemas"]["Name"]["default"] is None
+    (wrong,) = compile_description(text.replace("type: string", "type: strnig").encode()).errors[:1]
+    assert "strnig" in wrong.message or "null" in wrong.message
+    assert compile_description(text.replace("description: It,", "").encode()).errors != []
+
+
 def test_a_million_paths() -> None:
     paths = ",".join(f'"/{n}":{{}}' for n in range(1_000_000))
     found = _codes('{"openapi":"3.1.0","info":{"title":"T","version":"1"},"paths":{' + paths + "}}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import threading
 from pathlib import Path
@@ -10,11 +11,15 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from octavo.admin.import_export import bring
-from octavo.content import check_derived, lock_branch, main_state, rebuild_derived
-from octavo.core.document import to_text
+from octavo.content import check_derived, drawing, lock_branch, main_state, rebuild_derived
+from octavo.core.document import read, to_text
 from octavo.kit.db import Transaction
+from octavo.openapi.drawing import _SENTENCE, _markdown
+from octavo.openapi.pages import BLOCKS
 from octavo.printing.inputs import gather
 from octavo.printing.order import read_document
 from octavo.printing.store import Wanted
@@ -22,12 +27,13 @@ from octavo.reader import reader_edge
 from octavo.search.computed import index_computed_pages
 from world import World
 
-from .specs import processed
+from .specs import SMALL, processed
 
 COMPUTED = """  * ```yaml
     type: builtin:openapi
     props:
       models: true
+      changes: true
       downloadLink: true
       grouping: {grouping}
     dependencies:
@@ -112,6 +118,33 @@ def test_a_page_for_each_tag(site) -> None:
     assert "internal" not in home
     models = shop.get("models").text
     assert 'id="pet"' in models and 'href="#status"' in models
+
+
+def test_a_tag_with_very_many_operations(world: World, site) -> None:
+    shop = site()
+    answer = {"responses": {"200": {"description": "It"}}, "tags": ["all"]}
+    for count, apart in ((50, False), (51, True)):
+        paths = {f"/things/{n}": {"get": answer} for n in range(count)}
+        whole = {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": paths}
+        processed(world, "pets", {"text": json.dumps(whole)})
+        assert (shop.get("all/get-things-7").status_code == 200) is apart
+        assert ("<h2" in shop.get("all").text) is not apart
+        assert "GET /things/50" in shop.get("all").text or not apart
+
+
+def test_a_page_of_changes(world: World, site) -> None:
+    shop = site()
+    assert "Nothing has changed yet." in shop.get("changes").text
+    text = (Path(__file__).parents[1] / "pets.yaml").read_text()
+    gone = text.replace("version: 1.2.0", "version: 2.0.0").replace("  /stores:", "  /shops:")
+    processed(world, "pets", {"text": gone})
+    processed(world, "pets", {"text": gone.replace("description: Production", "description: In use")})
+    page = shop.get("changes").text
+    # What changes nothing for callers is not there.
+    assert len(re.findall(r"<h2[^>]*>2.0.0, ", page)) == 1
+    assert "One change breaks callers." in page
+    assert page.index("GET /stores</code> <strong>breaking</strong>") < page.index("GET /shops</code>")
+    assert "**breaking**" in shop.get("changes.md").text
 
 
 def test_a_page_for_each_operation(site) -> None:
@@ -245,6 +278,41 @@ def test_pages_follow_the_specification(world: World, site) -> None:
     assert "Take a pet in" in shop.get("pets").text
     processed(world, "pets", {"text": "openapi: 3.1.0"})
     assert "Take a pet in" in shop.get("pets").text
+
+
+def test_pages_are_drawn_again_when_what_they_show_changes(
+    world: World, site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = site()
+    drawn = 0
+    draw, state_of = drawing._draw["openapi-operation"]
+
+    def count(tx: Any, what: Any, blocks: Any) -> Any:
+        nonlocal drawn
+        drawn += 1
+        return draw(tx, what, blocks)
+
+    for type in BLOCKS:
+        monkeypatch.setitem(drawing._draw, type, (count, state_of))
+    first = [shop.get(path).text for path in ("blocks", "pets")]
+    before = drawn
+    # Anybody commits something else.
+    world.call("admin", "POST", world.home.path("/orgs/{organizationId}/spaces"), json={"title": "Other"})
+    processed(world, "other", {"text": SMALL})
+    assert [shop.get(path).text for path in ("blocks", "pets")] == first
+    assert drawn == before > 0
+    text = (Path(__file__).parents[1] / "pets.yaml").read_text().replace("Add a pet", "Take a pet in")
+    processed(world, "pets", {"text": text})
+    assert "Take a pet in" in shop.get("blocks").text and "Take a pet in" in shop.get("pets").text
+    assert drawn > before
+
+
+@given(st.text("abC9 ,.;'()?!/w", max_size=30))
+def test_plain_sentences_are_read_as_all_others(text: str) -> None:
+    if _SENTENCE.fullmatch(text):
+        (block,) = read(text).nodes
+        block.source = None
+        assert _markdown(text) == [block]
 
 
 def test_markdown_is_written_out(site) -> None:

@@ -148,3 +148,14 @@ def sweep_a_day_later(world: World) -> None:
     with world.context.db.write() as tx:
         tx.run("UPDATE unused SET released_at = 0")
     unused.remove_unused(world.context)
+
+
+def test_prints_are_made_anew_when_an_api_specification_changes(world: World) -> None:
+    url = link(world)
+    assert fetch(world, url).status_code == 200 and count_prints(world) == 1
+    path = world.home.path("/orgs/{organizationId}/openapi/prints")
+    text = '{"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": {}}'
+    assert world.call("creator", "PUT", path, json={"source": {"text": text}}).is_success
+    Worker(world.context.db, world.context).run_pending()
+    assert count_prints(world) == 0
+    assert fetch(world, url).status_code == 200 and count_prints(world) == 1

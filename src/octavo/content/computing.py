@@ -143,6 +143,11 @@ def compute_document(tx: Transaction, asker: Asker, source: Source, seed: str) -
     return found
 
 
+def state_of(tx: Transaction, asker: Asker, source: Source, seed: str) -> bytes:
+    """A hash of all that a source is computed of now. Raises BadRequest naming what is wrong with the source."""
+    return _ask(tx, asker, source, seed)[1]
+
+
 def compute_revision(tx: Transaction, asker: Asker, source: Source, seed: str) -> tuple[Computed, bytes]:
     """Pages, files and reusable contents, and a hash of all that they were computed of. Raises BadRequest naming
     what is wrong with the source."""

@@ -7,7 +7,9 @@ document shows it: HTML, Markdown, search and prints. The API gives the block it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from ..core.document import Block, Document, replace_nodes, walk
@@ -27,23 +29,37 @@ class Drawing(Struct, frozen=True):
 
 Draw = Callable[[Transaction, Drawing, list[Block]], list[list[Block] | None]]
 """What each of the blocks of a page becomes; None: it stays as it is."""
+StateOf = Callable[[Transaction, Asker, Any], str]
+"""What the drawing of blocks with this ``ref`` depends on: the same, the same drawing."""
 
-_draw: dict[str, Draw] = {}
+_draw: dict[str, tuple[Draw, StateOf]] = {}
 
 
-def draw_with(types: Iterable[str], draw: Draw) -> None:
+def draw_with(types: Iterable[str], draw: Draw, state_of: StateOf) -> None:
     """Registers who draws blocks of these types."""
-    _draw.update(dict.fromkeys(types, draw))
+    _draw.update(dict.fromkeys(types, (draw, state_of)))
 
 
-def draw_blocks(tx: Transaction, drawing: Drawing, document: Document) -> bool:
-    """Puts, in place, what the blocks of a document are drawn as; whether there were any."""
+class Drawn(Struct, frozen=True):
+    """What blocks were drawn of."""
+
+    type: str
+    ref: bytes
+
+
+def drawn_states(tx: Transaction, asker: Asker, drawn: Iterable[Drawn]) -> tuple[str, ...]:
+    """What a page depends on that shows these drawings."""
+    return tuple(_draw[each.type][1](tx, asker, msgspec.json.decode(each.ref)) for each in drawn)
+
+
+def draw_blocks(tx: Transaction, drawing: Drawing, document: Document) -> set[Drawn]:
+    """Puts, in place, what the blocks of a document are drawn as, and says of what."""
     blocks = [node for node in walk(document) if isinstance(node, Block) and node.type in _draw]
     drawn: dict[int, list[Block]] = {}
-    for draw in {_draw[block.type] for block in blocks}:
-        own = [block for block in blocks if _draw[block.type] is draw]
+    for draw in {_draw[block.type][0] for block in blocks}:
+        own = [block for block in blocks if _draw[block.type][0] is draw]
         for block, made in zip(own, draw(tx, drawing, own), strict=True):
             if made is not None:
                 drawn[id(block)] = made
     replace_nodes(document, lambda node: drawn.get(id(node)))
-    return bool(blocks)
+    return {Drawn(block.type, msgspec.json.encode(block.data.get("ref"), order="sorted")) for block in blocks}

@@ -22,7 +22,7 @@ from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 from ..spaces import get_space
 from . import store
-from .computing import Asker, Computed, Source, compute_document, compute_revision
+from .computing import Asker, Computed, Source, compute_document, compute_revision, state_of
 from .store import Item, State
 
 MAX_PAGES = 20_000
@@ -183,6 +183,15 @@ def computed_document(tx: Transaction, space_id: str, actor: Actor | None, page:
         raise BadRequest(f"The page {page.id!r} names no source that a document could be computed of.")
     encoded = compute_document(tx, asker_at(tx, space_id, actor), source, page.id)
     return from_json(msgspec.json.decode(encoded))
+
+
+def computed_state(tx: Transaction, space_id: str, page: Page) -> bytes:
+    """What the document of a page is computed of that visitors read; empty where it cannot be."""
+    source = source_of(page)
+    try:
+        return state_of(tx, asker_at(tx, space_id, None), source, page.id) if source is not None else b""
+    except BadRequest:
+        return b""
 
 
 def markdown_page(page: Page, document: Document) -> str:

@@ -5,11 +5,15 @@ from . import processing as processing
 from . import tables as tables
 from .comparing import Change, compare
 from .compiling import compile_description
-from .description import Description
+from .description import Description, Operation
 from .drawing import MANY, Drawer
+from .pages import OPERATIONS, find_operation
 from .publishing import put_first
+from .sending import send
+from .trying import MAX_SENT, Wanted, can_try, make_form, prepare
 
 __all__ = [
-    "Change", "Description", "Drawer", "MANY", "compare", "compile_description", "pages", "processing",
-    "put_first", "tables",
+    "Change", "Description", "Drawer", "MANY", "MAX_SENT", "OPERATIONS", "Operation", "Wanted", "can_try",
+    "compare", "compile_description", "find_operation", "make_form", "pages", "prepare", "processing",
+    "put_first", "send", "tables",
 ]  # fmt: skip

@@ -37,6 +37,33 @@ def bundle(files: Files) -> dict[str, Any]:
     return whole
 
 
+def drop_empty_keys(value: Any) -> bool:
+    """Takes keys without a value out of a description in place, as authors of YAML leave them (``schema:``); whether
+    there were any. What has a name of people's own stays, and so does null as a value of the API."""
+    stack: list[tuple[Any, bool]] = [(value, False)]
+    seen: set[int] = set()
+    found = False
+    while stack:
+        here, named = stack.pop()
+        if not isinstance(here, (dict, list)) or id(here) in seen:
+            continue
+        seen.add(id(here))
+        if isinstance(here, list):
+            stack += [(item, False) for item in here]
+            continue
+        for key, inner in list(here.items()):
+            if named:
+                stack.append((inner, False))
+            elif key in _VALUES or key.startswith("x-"):
+                continue
+            elif inner is None:
+                del here[key]
+                found = True
+            else:
+                stack.append((inner, key in _NAMED))
+    return found
+
+
 def walk_references(value: Any, change: Callable[[str, Way], str | None]) -> Any:
     """A copy of a description in which ``change(reference, way)`` replaced references, None: they stay."""
 

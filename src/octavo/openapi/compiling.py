@@ -16,15 +16,16 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from .bundling import bundle
+from .bundling import bundle, drop_empty_keys
 from .complaints import Complaint, SpecError
 from .converting import from_swagger
-from .reading import read_files
-from .validating import validate, version_of
+from .reading import SourceFile, read_files
+from .validating import Version, validate, version_of
 
 MEMORY = 1536 * 1024**2
 SECONDS = 60
 _FILE = 256 * 1024**2
+_NULL_TYPE = '"null" is not one of'
 _COMPLAIN_ABOUT = "The description could not be read: it is too large, or nested too deeply."
 
 
@@ -43,7 +44,7 @@ def compile_description(data: bytes) -> Compiled:
         files = read_files(data)
         entry = files.files[files.entry]
         version = version_of(entry.value)
-        validate(entry, version)
+        _validate(entry, version)
         document: dict[str, Any] = bundle(files)
         if version == "2.0":
             document = from_swagger(document)
@@ -53,6 +54,20 @@ def compile_description(data: bytes) -> Compiled:
         return Compiled(error.complaints)
     except (RecursionError, MemoryError):
         return Compiled([Complaint(_COMPLAIN_ABOUT, "TOO_LARGE")])
+
+
+def _validate(entry: SourceFile, version: Version) -> None:
+    """Raises SpecError. Two slips that many descriptions have mean what they say, and are no errors: a key with nothing
+    behind it, and the type ``null`` before OpenAPI 3.1."""
+    try:
+        validate(entry, version)
+    except SpecError as error:
+        if drop_empty_keys(entry.value):
+            _validate(entry, version)
+        elif version == "3.0" and all(_NULL_TYPE in each.message for each in error.complaints):
+            validate(msgspec.structs.replace(entry, value={**entry.value, "openapi": "3.1.0"}), "3.1")
+        else:
+            raise
 
 
 def _limit() -> None:

@@ -6,6 +6,7 @@ Otherwise, for Markdown, search and prints, everything is below each other and t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from ..core.document import Block, Fragment, Inline, Leaf, Mark, Text, read, slu
 from .code_samples import body_text, example_request, own_samples, samples
 from .description import Data, Description, Operation, list_of, object_of, text_of
 from .examples import media_example
+from .trying import can_try, list_origins
 
 _DEPTH = 12
 _PROPERTIES = 500
@@ -22,6 +24,9 @@ _EXAMPLE = 20_000
 """Characters of an example."""
 MANY = 12
 """Operations of one page beyond which each is shown shorter: with three languages instead of ten, and less deep."""
+
+_SENTENCE = re.compile(r"[A-Za-z](?: ?[A-Za-z0-9,.;'()?!/])*")
+"""What means itself in Markdown, as most descriptions of parameters do."""
 
 Nodes = list[Text | Inline]
 
@@ -46,6 +51,8 @@ def _markdown(value: Any) -> list[Block]:
     text = text_of(value)
     if not text.strip():
         return []
+    if _SENTENCE.fullmatch(text) and "www." not in text:
+        return [_paragraph(_text(text))]
     blocks = read(text).nodes
     for block in blocks:
         block.source = None
@@ -95,13 +102,21 @@ def _column(percent: int, blocks: list[Block]) -> Block:
 
 class Drawer:
     """Draws one description. ``many``: the page holds many operations, so each is shown shorter. ``linked``: schemas
-    that are on the same page, each under a heading of its own."""
+    that are on the same page, each under a heading of its own. ``spec``: what the page calls the specification, for
+    whoever tries an operation from it."""
 
     def __init__(
-        self, description: Description, *, folded: bool, many: bool = False, linked: Iterable[str] = ()
+        self,
+        description: Description,
+        *,
+        folded: bool,
+        many: bool = False,
+        linked: Iterable[str] = (),
+        spec: str = "",
     ) -> None:
         self._description = description
         self._folded = folded
+        self._spec = spec
         self._languages = 3 if many else 10
         self._depth = 4 if many else _DEPTH
         self._most = _FEW_PROPERTIES if many else _PROPERTIES
@@ -303,6 +318,10 @@ class Drawer:
             operation.path if operation.webhook else self._description.server_url(operation) + operation.path
         )
         blocks.append(_paragraph(_text(operation.method.upper(), "bold"), _text(" "), _text(where, "code")))
+        if self._folded and can_try(self._description, operation):
+            origins = list_origins(self._description, operation)
+            what = {"spec": self._spec, "operation": operation.key, "origins": origins}
+            blocks.append(Block("openapi-try", what))
         left = self._notes(operation) + _markdown(data.get("description"))
         left += self._authentication(operation)
         left += self._parameters(operation)

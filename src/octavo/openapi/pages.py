@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -27,15 +27,24 @@ from ..errors import BadRequest
 from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 from . import store
+from .changelog import Release, draw_changelog
 from .comparing import Change, compare
-from .description import UNTAGGED, Description, Operation, Tag
+from .description import UNTAGGED, Description, Operation, Tag, text_of
 from .drawing import MANY, Drawer
+from .trying import can_try
 
 TYPE = "builtin:openapi"
+OPERATIONS = ("swagger", "openapi-operation")
+"""Blocks that show an operation, which can be tried."""
 BLOCKS = ("swagger", "openapi-operation", "openapi-schemas", "openapi-webhook")
 _CACHE_BYTES = 128 * 1024 * 1024
 _IN_MEMORY = 8
 """How many times as large as its text a description is in memory, about."""
+_TOGETHER = 50
+"""Operations on the page of a tag; those of one that has more have a page each."""
+_RELEASES = 20
+_COMPARED_BYTES = 32 * 1024 * 1024
+"""Versions, and bytes of them, that the page of changes goes back."""
 _WIDE = Layout(width="wide", outline=True)
 
 _descriptions: ByteCache[Description] = ByteCache(_CACHE_BYTES)
@@ -126,12 +135,16 @@ class _Pages:
     def add_tags(self, tags: list[Tag], *, each_operation: bool) -> None:
         known = {tag.name: tag for tag in tags}
         made: dict[str, str] = {}
+        apart: set[str] = set()
+        """Tags whose operations have pages of their own."""
 
         def place(tag: Tag, above: tuple[str, ...] = ()) -> str:
             if tag.name in made:
                 return made[tag.name]
             parent = known.get(tag.parent) if tag.parent not in (*above, tag.name) else None
             parent_id = place(parent, (*above, tag.name)) if parent is not None and tag.parent else None
+            if each_operation or len(self._description.with_tag(tag.name)) > _TOGETHER:
+                apart.add(tag.name)
             made[tag.name] = self.add(
                 f"tag {tag.name}",
                 tag.title,
@@ -139,7 +152,7 @@ class _Pages:
                 props={
                     "doc": "operations",
                     "page": tag.name or "-",
-                    **({"grouping": "by-operation"} if each_operation else {}),
+                    **({"grouping": "by-operation"} if tag.name in apart else {}),
                 },
                 description=tag.page_description or None,
                 icon=tag.icon or None,
@@ -148,7 +161,7 @@ class _Pages:
 
         for tag in tags:
             above = place(tag)
-            for operation in self._description.with_tag(tag.name) if each_operation else ():
+            for operation in self._description.with_tag(tag.name) if tag.name in apart else ():
                 self.add(
                     operation.key,
                     operation.title,
@@ -169,6 +182,8 @@ def _revision(tx: Transaction, asked: Asked) -> Computed:
     if props.get("models") and description.schemas:
         pages.add("models", "Models", props={"doc": "models"})
     items = []
+    if props.get("changes"):
+        pages.add("changes", "Changes", props={"doc": "changes"})
     if props.get("downloadLink"):
         file = Item(
             id=asked.id("file"),
@@ -190,7 +205,8 @@ def _revision(tx: Transaction, asked: Asked) -> Computed:
 
 
 def _document(tx: Transaction, asked: Asked) -> Document:
-    description = load(tx, _version(tx, asked))
+    version = _version(tx, asked)
+    description = load(tx, version)
     props = asked.source.props
     ref = asked.source.dependencies["spec"].ref
     doc, page = props.get("doc"), props.get("page")
@@ -198,10 +214,14 @@ def _document(tx: Transaction, asked: Asked) -> Document:
         return _of(
             Block("openapi-schemas", {"ref": ref, "schemas": list(description.schemas), "grouped": True})
         )
+    if doc == "changes":
+        return _of(*draw_changelog(_releases(tx, version)))
     if doc == "info":
         return _of(*Drawer(description, folded=False).information())
     if doc != "operations" or not isinstance(page, str):
-        raise BadRequest("source.props.doc: expected `operations` or `info` with a `page`, or `models`.")
+        raise BadRequest(
+            "source.props.doc: expected `operations` or `info` with a `page`, `models` or `changes`."
+        )
     if "operation" in props:
         operation = description.operations.get(str(props["operation"]))
         if operation is None:
@@ -220,6 +240,19 @@ def _document(tx: Transaction, asked: Asked) -> Document:
     return _of(*above, *(_operation_block(ref, each) for each in operations))
 
 
+def _releases(tx: Transaction, newest: store.VersionRow) -> Iterator[Release]:
+    """The versions up to this one with what each changes, as many as are read in reasonable time."""
+    read, version = 0, newest
+    for _ in range(_RELEASES):
+        before = store.find_version_before(tx, version)
+        read += version.size
+        if before is None or read > _COMPARED_BYTES:
+            return
+        title = text_of(load(tx, version).info.get("version"))
+        yield Release(title[:100], version.created_at, compare_versions(tx, version, before))
+        version = before
+
+
 def _operation_block(ref: dict[str, Any], operation: Operation) -> Block:
     return Block("openapi-operation", {"ref": ref, "path": operation.path, "method": operation.method})
 
@@ -232,9 +265,9 @@ def _of(*blocks: Block) -> Document:
 
 
 def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[Block] | None]:
-    operations = sum(block.type != "openapi-schemas" for block in blocks)
     # One page may show schemas by several blocks: all of them are there to link to.
     shown = {name for block in blocks if block.type == "openapi-schemas" for name in _names(block)}
+    operations = sum(block.type != "openapi-schemas" for block in blocks)
     drawers: dict[str, tuple[Description, Drawer] | None] = {}
     made: list[list[Block] | None] = []
     for block in blocks:
@@ -244,11 +277,40 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
             description = _find(tx, drawing.asker, ref)
             drawers[key] = None
             if description is not None:
-                drawer = Drawer(description, folded=drawing.folded, many=operations > MANY, linked=shown)
+                drawer = Drawer(
+                    description,
+                    folded=drawing.folded,
+                    many=operations + len(shown) > MANY,
+                    linked=shown,
+                    spec=_called(ref),
+                )
                 drawers[key] = description, drawer
         found = drawers[key]
         made.append(_draw_block(*found, block, drawing.title) if found is not None else None)
     return made
+
+
+def _called(ref: Any) -> str:
+    """What a block calls the specification that it shows."""
+    return text_of(ref.get("spec") or ref.get("url")) if isinstance(ref, dict) else ""
+
+
+def find_operation(
+    tx: Transaction, asker: Asker, blocks: Iterable[Block], spec: str, key: str
+) -> tuple[Description, Operation] | None:
+    """The operation that one of these blocks of a page shows, if it can be tried: ``spec`` as the block calls the
+    specification, and the operation's key."""
+    for block in blocks:
+        data = block.data
+        if (
+            _called(data.get("ref")) == spec
+            and f"{text_of(data.get('method')).lower()} {data.get('path')}" == key
+        ):
+            description = _find(tx, asker, data.get("ref"))
+            operation = description.operations.get(key) if description is not None else None
+            if description is not None and operation is not None and can_try(description, operation):
+                return description, operation
+    return None
 
 
 def _names(block: Block) -> Iterable[str]:
@@ -256,7 +318,17 @@ def _names(block: Block) -> Iterable[str]:
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
+def _state_of(tx: Transaction, asker: Asker, ref: Any) -> str:
+    version = _find_version(tx, asker, ref)
+    return version.document if version is not None else ""
+
+
 def _find(tx: Transaction, asker: Asker, ref: Any) -> Description | None:
+    version = _find_version(tx, asker, ref)
+    return load(tx, version) if version is not None else None
+
+
+def _find_version(tx: Transaction, asker: Asker, ref: Any) -> store.VersionRow | None:
     """What a block refers to: a specification by its slug, or by the URL that it comes from."""
     if not isinstance(ref, dict):
         return None
@@ -265,8 +337,7 @@ def _find(tx: Transaction, asker: Asker, ref: Any) -> Description | None:
         by_url = store.find_spec_by_url(tx, asker.organization_id, ref["url"])
         slug = by_url.slug if by_url is not None else None
     value = _resolve(tx, asker, {"spec": slug}) if isinstance(slug, str) else None
-    version = store.find_version(tx, value["id"], value.get("lastVersion") or "") if value else None
-    return load(tx, version) if version is not None else None
+    return store.find_version(tx, value["id"], value.get("lastVersion") or "") if value else None
 
 
 def _draw_block(description: Description, drawer: Drawer, block: Block, title: str) -> list[Block] | None:
@@ -283,4 +354,4 @@ def _draw_block(description: Description, drawer: Drawer, block: Block, title: s
 
 resolve_with("openapi", _resolve)
 compute_with(TYPE, Computer(document=_document, revision=_revision))
-draw_with(BLOCKS, _draw)
+draw_with(BLOCKS, _draw, _state_of)

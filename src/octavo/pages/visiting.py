@@ -158,7 +158,7 @@ class VisitorReader:
             if kept is not None:
                 return kept
         encoded = msgspec.json.encode(to_json(self._documents.to_give(page)))
-        if not page.computed and not self._documents.varies:
+        if not page.computed and not self._documents.drawn:
             asked = self._resolver.asked
             _asked.put(own, asked, 200 + 40 * len(asked))
             _documents.put((*own, self._resolver.revisions(asked)), encoded, len(encoded))
@@ -178,7 +178,7 @@ class VisitorReader:
         shown = _files.get(self._key())
         if shown is None:
             shown = self._find_shown({item.id for item in every})
-            if not self._documents.varies:
+            if not self._documents.drawn:
                 _files.put(self._key(), shown, 60 * len(shown) + 100)
         return sorted((item for item in every if item.id in shown), key=lambda item: item.id)
 

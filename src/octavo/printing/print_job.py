@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import structlog
 
-from ..content import revision_state, store_file
+from ..content import on_dependency_change, revision_state, store_file
 from ..errors import NotFound
 from ..kit import jobs
 from ..kit.apart import run_apart
@@ -97,3 +97,7 @@ def forget_old_prints(context: Context) -> None:
 
 
 jobs.schedule("forgetOldPrints", _SWEEP_EVERY, "forgetOldPrints")
+
+
+# Pages that show something else are printed anew when that has changed; their revision says nothing of it.
+on_dependency_change(store.forget_prints_of)

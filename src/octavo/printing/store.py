@@ -81,5 +81,18 @@ def forget_prints(tx: Transaction, before: int) -> None:
     old = [
         row[0] for row in tx.all("SELECT id FROM prints WHERE created_at < :before LIMIT 500", before=before)
     ]
-    release(tx, "file", "SELECT file AS hash FROM prints WHERE id IN :ids", ids=old)
-    tx.run("DELETE FROM prints WHERE id IN :ids", ids=old)
+    _delete(tx, old)
+
+
+def forget_prints_of(tx: Transaction, organization_id: str) -> None:
+    """Deletes those of an organization's spaces."""
+    rows = tx.all(
+        "SELECT p.id FROM spaces s JOIN prints p ON p.space_id = s.id WHERE s.organization_id = :org",
+        org=organization_id,
+    )
+    _delete(tx, [row[0] for row in rows])
+
+
+def _delete(tx: Transaction, print_ids: list[str]) -> None:
+    release(tx, "file", "SELECT file AS hash FROM prints WHERE id IN :ids", ids=print_ids)
+    tx.run("DELETE FROM prints WHERE id IN :ids", ids=print_ids)

@@ -9,7 +9,9 @@ import threading
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote, urlencode
+
+import msgspec
 
 from ..core.document import Block, Document
 from ..core.document.html import Context, render
@@ -17,7 +19,7 @@ from ..core.pages import slugify
 from ..errors import NotFound
 from ..kit.asgi import Action, Answer, Request, Route, etag_of
 from ..kit.highlighting import Highlighter
-from ..openapi import MANY, Description, Drawer
+from ..openapi import MANY, Description, Drawer, can_try, make_form
 from .app import ASSET_ROUTE
 from .drawing import content_security_policy, draw_page
 from .looks import read_look
@@ -48,6 +50,7 @@ def reference_routes(describe: Callable[[], dict[str, Any]], home: str, machine_
 
     return [
         Route(PATH, {"GET": Action("reference", answer)}),
+        Route(f"{PATH}/~try", {"GET": Action("reference", pages.read_form)}),
         Route(f"{PATH}/{{name}}", {"GET": Action("reference", answer)}),
         ASSET_ROUTE,
     ]
@@ -81,6 +84,16 @@ class _Pages:
                 self._made[name] = self._make(name)
             return self._made[name]
 
+    def read_form(self, request: Request) -> Answer:
+        """The form by which an operation is tried. The browser sends its requests itself. Raises NotFound."""
+        key = parse_qs(request.query_string.decode("latin-1")).get("operation", [""])[0]
+        with self._lock:
+            operation = self._description.operations.get(key)
+            if operation is None or not can_try(self._description, operation):
+                raise NotFound("There is nothing at this address.")
+            form = msgspec.structs.replace(make_form(self._description, operation), proxy="never")
+        return Answer(200, msgspec.json.encode(form), "application/json", {"cache-control": "no-cache"})
+
     def _make(self, name: str) -> Answer:
         look = read_look(None, None, (), ASSETS_PATH)
         site = SiteView(
@@ -94,7 +107,14 @@ class _Pages:
             links=self._links,
             no_index=True,
         )
-        drawn = render(Document(nodes=self._blocks(name)), Context(highlight=self._highlighter.for_page()))
+        origins: dict[str, None] = {}
+
+        def try_it(data: dict[str, Any]) -> str:
+            origins.update(dict.fromkeys(data["origins"]))
+            return f"{PATH}/~try?{urlencode({'operation': data['operation']})}"
+
+        context = Context(highlight=self._highlighter.for_page(), try_it=try_it)
+        drawn = render(Document(nodes=self._blocks(name)), context)
         page = PageView(
             title=self._title(name),
             body=drawn.body,
@@ -102,11 +122,13 @@ class _Pages:
             nav=self._nav(name),
             crumbs=(Crumb(title=self._description.title, href=PATH),) if name else (),
             layout=Layout(width="wide", pagination=False, updated=False),
+            tries=bool(origins),
+            connect=tuple(origins),
         )
         body = draw_page(site, page).encode()
         headers = {
             "cache-control": "no-cache",
-            "content-security-policy": content_security_policy(site.theme_css),
+            "content-security-policy": content_security_policy(site.theme_css, page.connect),
             "referrer-policy": "no-referrer",
         }
         return Answer(200, body, _HTML, headers, etag_of(body), again=True)

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qs
 
 from ..content import FILE_PURPOSE
-from ..errors import NotFound
+from ..errors import NotFound, Unavailable
 from ..integrations import public_routes
 from ..kit.asgi import Action, Answer, Edge, RateLimiter, Request, Route, fixed, text_error
 from ..kit.cache import FreshCache
@@ -20,20 +20,24 @@ from ..kit.compression import Compressor
 from ..kit.context import Context
 from ..kit.db import REQUEST_SECONDS, statements_within
 from ..kit.metrics import Metrics
+from ..kit.proxies import address_key
+from ..openapi import MAX_SENT
 from ..printing import PRINT_PATH, open_print
 from ..settings import parse_networks
 from ..sites import find_site_by_hostname
 from .drawing import asset
-from .pages import Kept
+from .pages import FEEDBACK_PATH, Kept
 from .ratings import FORM_LIMIT, take_rating
 from .resolving import host_name
 from .sites import ASSETS_PATH
-from .visits import FOREVER, TEXT, View, Visited, answer_visit, file_answer
+from .visits import FOREVER, TEXT, View, Visited, answer_post, answer_visit, file_answer
 
 _PATIENCE = 20.0
 """Seconds that who opens a link to a print waits for it before being told to come again."""
 _POLL = 0.2
 _HOSTS = 10_000
+_MAX_POST = 2 * MAX_SENT
+"""Bytes of a body, which has another one inside in base64."""
 _ENTRY = 1024
 """Bytes that a kept answer takes beside its body."""
 _HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "strict-origin-when-cross-origin"}
@@ -62,6 +66,9 @@ class Sites:
         self._kept = Kept(size // 2)
         self._answers: FreshCache[Visited] = FreshCache(context.db, size // 2, _cost)
         self._hosts: FreshCache[str] = FreshCache(context.db, _HOSTS)
+        self._tries = RateLimiter(context.settings.try_rate_limit)
+        self._senders = ThreadPoolExecutor(context.settings.try_connections, thread_name_prefix="octavo-try")
+        self._sending = 0
 
     async def answer(self, request: Request) -> Answer:
         """What is kept is answered on the event loop; everything else reads and draws, and does so in a thread."""
@@ -91,12 +98,38 @@ class Sites:
 
             return self._answers.get((site, path), lambda: answer_visit(view, name, path), is_good).answer
 
-    async def rate(self, request: Request) -> Answer:
-        """A rating that a page's form posts."""
+    async def post(self, request: Request) -> Answer:
+        """What a page's form posts: a rating, or a request to be sent."""
+        return await (self._rate if _path(request).endswith(f"/{FEEDBACK_PATH}") else self._try)(request)
+
+    async def _rate(self, request: Request) -> Answer:
         path, name = _path(request), host_name(request.header(b"host"))
         form = await request.read(FORM_LIMIT)
         run = asyncio.get_running_loop().run_in_executor
         return await run(self._pool, take_rating, self._context, request, name, path, form)
+
+    async def _try(self, request: Request) -> Answer:
+        """What others are asked to do is bounded by itself, so that it never takes the threads of readers."""
+        self._tries.count(address_key(request.client))
+        body = await request.read(_MAX_POST)
+        if self._sending >= self._context.settings.try_connections:
+            raise Unavailable("Too many requests are being sent just now. Try again in a moment.")
+        self._sending += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._senders, self._send, request, body)
+        finally:
+            self._sending -= 1
+
+    def _send(self, request: Request, body: bytes) -> Answer:
+        path = _path(request)
+        with self._context.db.read() as tx:
+            view = View(self._context, tx, request, self._kept, body)
+            answer = answer_post(view, host_name(request.header(b"host")), path)
+        return answer if isinstance(answer, Answer) else answer()
+
+    def close(self) -> None:
+        """Waits for what is being sent."""
+        self._senders.shutdown(wait=True)
 
     def find_host(self, request: Request) -> Answer:
         """Whether a published site has this host name of its own: asked by proxies that get certificates on demand."""
@@ -178,7 +211,7 @@ def reader_edge(context: Context, metrics: Metrics | None = None) -> Edge:
             *public_routes(context),
             Route(
                 "/{path*}",
-                {"GET": Action("visitSite", sites.answer), "POST": Action("ratePage", sites.rate)},
+                {"GET": Action("visitSite", sites.answer), "POST": Action("postToSite", sites.post)},
             ),
         ],
         pool=pool,
@@ -189,4 +222,5 @@ def reader_edge(context: Context, metrics: Metrics | None = None) -> Edge:
         proxies=parse_networks(settings.trusted_proxies),
         query_limit=settings.query_limit,
         limiter=RateLimiter(settings.reader_rate_limit),
+        closing=[sites.close],
     )

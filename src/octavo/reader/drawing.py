@@ -22,6 +22,7 @@ _THEME_SCRIPT = Markup(
     'try{var t=localStorage.getItem("octavo-theme"),d=document.documentElement;'
     'if(t=="light"||t=="dark")d.dataset.theme=t;else if(t)delete d.dataset.theme}catch(e){}'
 )
+_ASSETS = ("octavo.css", "octavo.js", "try.css", "try.js")
 # Pages of the site that a reader is about to open are fetched before; what begins with a tilde is no page.
 _SPECULATION = Markup(
     '{"prefetch":[{"where":{"and":[{"href_matches":"/*"},{"not":{"href_matches":"/*~*"}},'
@@ -61,11 +62,11 @@ def _dedent(script: str) -> str:
 
 @cache
 def asset(name: str) -> Static | None:
-    """The static file of that name (``octavo.css``, ``octavo.js``, a font), or None."""
+    """The static file of that name (a style sheet, a script, a font), or None."""
     if name in font_files():
         content = read_font(name)
         return Static(content, _TYPES["woff2"], hashlib.sha256(content).hexdigest()[:12])
-    if name not in ("octavo.css", "octavo.js"):
+    if name not in _ASSETS:
         return None
     content = (files(__package__) / "static" / name).read_bytes()
     squeeze = _squeeze if name.endswith(".css") else _dedent
@@ -78,8 +79,9 @@ def _hash(text: str) -> str:
 
 
 @lru_cache(maxsize=512)
-def content_security_policy(theme_css: str) -> str:
-    """The Content-Security-Policy of every page of a site with these theme colours."""
+def content_security_policy(theme_css: str, connect: tuple[str, ...] = ()) -> str:
+    """The Content-Security-Policy of every page of a site with these theme colours. ``connect``: hosts besides its own
+    that the script of the page may speak to."""
     return "; ".join(
         (
             "default-src 'none'",
@@ -88,7 +90,7 @@ def content_security_policy(theme_css: str) -> str:
             "img-src 'self' https: data:",
             "media-src 'self' https:",
             "font-src 'self'",
-            "connect-src 'self'",
+            " ".join(("connect-src 'self'", *connect)),
             f"frame-src {' '.join(FRAME_HOSTS)}",
             "form-action 'self'",
             "base-uri 'none'",

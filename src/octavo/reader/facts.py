@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from ..content import Item, ItemKind, State
+from ..content import Drawn, Item, ItemKind, State, asker_at, computed_state, drawn_states
 from ..core.document.html import Asset, Target
 from ..core.expressions import Shown
 from ..core.pages import Page
@@ -35,6 +35,7 @@ class Facts:
         link: Callable[[dict[str, Any]], Target | None],
         file: Callable[[dict[str, Any]], Asset | None],
     ) -> None:
+        self._tx = tx
         self._view = visit.view
         self._visitor = visitor
         self._link, self._asset = link, file
@@ -84,6 +85,15 @@ class Facts:
 
     def file(self, ref: bytes) -> Asset | None:
         return self._asset(msgspec.json.decode(ref))
+
+    def drawn_states(self, drawn: tuple[Drawn, ...]) -> tuple[str, ...]:
+        """What blocks of these kinds are drawn of now."""
+        return drawn_states(self._tx, asker_at(self._tx, self._view.state.space_id, None), drawn)
+
+    def computed_state(self, page_id: str) -> bytes:
+        """What a computed page is made of now."""
+        page = self._view.tree.page(page_id)
+        return computed_state(self._tx, self._view.state.space_id, page) if page is not None else b""
 
     def below(self, page_id: str) -> tuple[str, ...]:
         """The pages below a page that lists show."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from msgspec import Struct
 
-from ..content import markdown_page
+from ..content import asker_at, markdown_page
 from ..core.document import Block
 from ..core.document.html import Asset, Context, Html, Target, render
 from ..core.document.parts import emoji
@@ -19,6 +20,7 @@ from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 from ..kit.highlighting import Highlighter
 from ..kit.icons import icon
+from ..openapi import OPERATIONS, Description, Operation, find_operation
 from ..references import Documents, Resolver, ViewFiles, page_owner
 from ..spaces import get_space
 from .facts import Facts, Noted, Notes
@@ -40,6 +42,8 @@ _ITEM_BYTES = 400
 _MANY_LINKS = 100
 FEEDBACK_PATH = "~feedback"
 """Where ratings of pages are posted, below the base of their space."""
+_ORIGINS = 50
+"""Hosts that the script of one page may speak to."""
 
 _highlighter = Highlighter()
 
@@ -49,6 +53,10 @@ class Text(Struct, frozen=True):
 
     notes: Notes
     html: Html
+    varies: bool
+    """Whether it shows something that may change without a revision."""
+    origins: tuple[str, ...] | None
+    """Hosts of operations that can be tried from the text; None where it shows none."""
 
 
 class Kept:
@@ -149,9 +157,28 @@ class PageBuilder:
 
     # --- text ---------------------------------------------------------------------------------------------
 
-    def _context(self, noted: Noted) -> Context:
+    def _try_it(self, page: Page, origins: list[str]) -> Callable[[dict[str, Any]], str]:
+        def address(data: dict[str, Any]) -> str:
+            origins.extend(["", *data["origins"]])
+            query = {"page": page.id, "spec": data["spec"], "operation": data["operation"]}
+            return f"{self._visit.base}~try?{urlencode(query)}"
+
+        return address
+
+    def find_operation(self, page: Page, spec: str, key: str) -> tuple[Description, Operation] | None:
+        """An operation that the page shows to its visitor and that can be tried, by what its button says."""
+        if not self._look.customization.api_playground.enabled:
+            return None
+        blocks = Documents(self._tx, self._view, self._resolver).to_find(page, OPERATIONS)
+        asker = asker_at(self._tx, self._view.state.space_id, None)
+        return find_operation(self._tx, asker, blocks, spec, key)
+
+    def _context(self, page: Page, noted: Noted, origins: list[str]) -> Context:
+        """``origins`` takes the hosts of operations that can be tried, and "" for each of these."""
         search = f"{self._visit.visit.base}~search"
+        playground = self._look.customization.api_playground.enabled
         return Context(
+            try_it=self._try_it(page, origins) if playground else lambda data: None,
             link=noted.link,
             file=noted.file,
             icon=icon,
@@ -161,30 +188,25 @@ class PageBuilder:
             new_tab=self._look.new_tab,
         )
 
-    def body(self, page: Page) -> Html:
+    def text(self, page: Page) -> Text:
         """The text of a page: what was drawn once, for whichever revision and visitor, if it would be drawn the same."""
         facts = Facts(self._tx, self._visit, self._visitor, self.link, self._file)
-        noted = Noted(facts, self._visit)
-        context = self._context(noted)
-        visit = self._visit.visit
+        look, visit = self._look, self._visit.visit
         key = (
-            self._view.state.space_id, page.id, page.body, page.file_path, visit.base, self._visit.base, self._hosts,
-            context.labels, context.new_tab, context.anchors,
+            self._view.state.space_id, page.id, page.body, page.file_path, page.title, visit.base, self._visit.base,
+            self._hosts, look.labels, look.new_tab, look.customization.api_playground.enabled,
         )  # fmt: skip
         known = self._kept.texts.get(key) or ()
-        found = None if page.computed else next((t for t in known if facts.agree_with(t.notes)), None)
-        if found is not None:
-            return found.html
-        drawn, varies = self._draw(page, noted, context)
-        self.varies = self.varies or varies or bool(page.computed)
-        if not page.computed and not varies:
-            known = (Text(noted.notes, drawn), *known[: _VARIANTS - 1])
+        found = next((text for text in known if facts.agree_with(text.notes)), None)
+        if found is None:
+            found = self._draw(page, Noted(facts, self._visit))
+            known = (found, *known[: _VARIANTS - 1])
             size = sum(len(text.html.body) + _NOTE_BYTES * (1 + len(text.notes)) for text in known)
             self._kept.texts.put(key, known, size)
-        return drawn
+        self.varies = self.varies or found.varies
+        return found
 
-    def _draw(self, page: Page, noted: Noted, context: Context) -> tuple[Html, bool]:
-        """The text of a page, and whether it may change without a revision."""
+    def _draw(self, page: Page, noted: Noted) -> Text:
         documents = Documents(self._tx, noted, Resolver(noted.own_files(), self._hosts, noted))
         document = documents.to_draw(page, folded=True)
         if not document.nodes:
@@ -193,7 +215,15 @@ class PageBuilder:
                 Block("content-ref", {"ref": {"kind": "page", "page": child}})
                 for child in noted.ask("below", page.id)
             ]
-        return render(document, context), documents.varies
+        origins: list[str] = []
+        html = render(document, self._context(page, noted, origins))
+        if page.computed:
+            noted.ask("computed_state", page.id)
+        if documents.drawn:
+            noted.ask("drawn_states", tuple(sorted(documents.drawn, key=lambda each: (each.type, each.ref))))
+        varies = bool(page.computed or documents.drawn)
+        hosts = tuple(host for host in dict.fromkeys(origins) if host)[:_ORIGINS]
+        return Text(noted.notes, html, varies, hosts if origins else None)
 
     # --- the view -----------------------------------------------------------------------------------------
 
@@ -282,15 +312,15 @@ class PageBuilder:
         return CoverView(light=light, dark=url(cover.dark), hero=hero, height=cover.height or 240)
 
     def page(self, page: Page) -> PageView:
-        drawn = self.body(page)
+        text = self.text(page)
         layout, custom = page.layout, self._look.customization
         turns = layout.pagination and custom.pagination.enabled
         before, behind = self._tree.neighbours(page) if turns else (None, None)
         moment = datetime.fromtimestamp(page.updated_at / 1000, UTC)
         return PageView(
             title=page.title,
-            body=drawn.body,
-            outline=drawn.outline if layout.outline else (),
+            body=text.html.body,
+            outline=text.html.outline if layout.outline else (),
             description=page.description if layout.description else None,
             emoji=emoji(page.emoji) if page.emoji else None,
             icon=icon(page.icon) if page.icon else None,
@@ -313,6 +343,8 @@ class PageBuilder:
                 pagination=turns,
                 updated=layout.metadata,
             ),
+            tries=text.origins is not None,
+            connect=text.origins or (),
             markdown=f"{self._visit.base}{quote(self._tree.path(page))}.md",
             markdown_actions=custom.page_actions.markdown,
             printed=custom.pdf.enabled,
@@ -339,5 +371,5 @@ class PageBuilder:
 
         documents = Documents(self._tx, self._view, self._resolver)
         written = documents.to_write(page, address)
-        self.varies = self.varies or documents.varies or bool(page.computed)
+        self.varies = self.varies or bool(documents.drawn or page.computed)
         return markdown_page(page, written)

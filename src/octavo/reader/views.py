@@ -209,7 +209,8 @@ class PageView(Struct, frozen=True, kw_only=True):
     (YYYY-MM-DD) and ``updated_text`` how it reads; ``tags`` are shown under the title. ``markdown``, ``edit``
     and ``feed`` are addresses of other forms of the page, None to leave them out; ``markdown_actions`` offers the
     first one to people as well. ``assistants`` open the page elsewhere, ``mcp`` is the address of the site's MCP
-    server, ``printed`` offers to print the page."""
+    server, ``printed`` offers to print the page. ``tries``: operations of an API can be tried from the page, whose
+    script may speak to the hosts in ``connect``."""
 
     title: str
     body: Markup
@@ -237,6 +238,8 @@ class PageView(Struct, frozen=True, kw_only=True):
     mcp: str | None = None
     feed: str | None = None
     feedback: Feedback | None = None
+    tries: bool = False
+    connect: tuple[str, ...] = ()
     no_index: bool = False
 
 

@@ -10,21 +10,23 @@ from __future__ import annotations
 import re
 import typing
 from collections.abc import Callable
-from typing import NamedTuple
-from urllib.parse import parse_qs, quote
+from typing import Literal, NamedTuple
+from urllib.parse import parse_qs, quote, urlsplit
 
 import msgspec
 from msgspec import Struct
 
 from ..core.links import app_hosts
 from ..core.pages import Page
-from ..errors import BadRequest, NotFound
+from ..errors import BadRequest, Forbidden, MethodNotAllowed, NotFound
 from ..fonts import find_face
 from ..kit.asgi import Answer, Content, Request, etag_of
 from ..kit.context import Context
 from ..kit.db import Transaction
+from ..kit.fetch import Fetcher
 from ..kit.files import FileGrant, file_headers
 from ..kit.routing import Routes
+from ..openapi import Description, Operation, Wanted, make_form, prepare, send
 from ..search import MAX_SEARCH
 from .audiences import SendOn, read_coming
 from .drawing import content_security_policy, draw_not_found, draw_page, draw_search
@@ -45,12 +47,13 @@ _SUGGESTED = 5
 
 
 class View(Struct, frozen=True):
-    """What a handler needs beside its visit. ``kept``: what is kept of pages that were drawn."""
+    """What a handler needs beside its visit. ``kept``: what is kept of pages that were drawn. ``body``: of a POST."""
 
     context: Context
     tx: Transaction
     request: Request
     kept: Kept
+    body: bytes = b""
 
     def origin(self, visit: SiteVisit) -> str:
         """Scheme and host of the site's public address."""
@@ -60,28 +63,40 @@ class View(Struct, frozen=True):
         return url
 
 
+Later = Callable[[], Answer]
+"""An answer that is worked out when the transaction is over, because it takes as long as others take."""
+_Handler = Callable[..., Answer] | Callable[..., Later]
+
+
 class SiteRoute(NamedTuple):
     """``kept``: the answer is the same for all who may make this visit, and is kept as long as what it was made of."""
 
     name: str
     pattern: str
     visit: type[SiteVisit] | type[SpaceVisit]
-    answer: Callable[..., Answer]
+    answer: _Handler
     kept: bool
+    method: str = "GET"
 
 
 ROUTES: list[SiteRoute] = []
-_of_site: Routes[SiteRoute] = Routes()
-_of_space: Routes[SiteRoute] = Routes()
+_of_site: Routes[dict[str, SiteRoute]] = Routes()
+_of_space: Routes[dict[str, SiteRoute]] = Routes()
+_methods: dict[str, dict[str, SiteRoute]] = {}
 
 
-def route(name: str, pattern: str, *, kept: bool) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
+def route(
+    name: str, pattern: str, *, kept: bool, method: Literal["GET", "POST"] = "GET"
+) -> Callable[[_Handler], _Handler]:
     """Declares ``handler(view, visit, **values)``; the type of ``visit`` says whether it is of a site or a space."""
 
-    def declare(handler: Callable[..., Answer]) -> Callable[..., Answer]:
+    def declare(handler: _Handler) -> _Handler:
         visit = typing.get_type_hints(handler)["visit"]
-        found = SiteRoute(name, pattern, visit, handler, kept)
-        (_of_site if visit is SiteVisit else _of_space).add(pattern, found)
+        found = SiteRoute(name, pattern, visit, handler, kept, method)
+        if pattern not in _methods:
+            _methods[pattern] = {}
+            (_of_site if visit is SiteVisit else _of_space).add(pattern, _methods[pattern])
+        _methods[pattern][method] = found
         ROUTES.append(found)
         return handler
 
@@ -97,17 +112,29 @@ class Visited(NamedTuple):
 
 def answer_visit(view: View, host: str, path: str) -> Visited:
     """The answer to a decoded path. Raises NotFound where no site is, Unauthorized for a visitor's bad token."""
+    answer, made_of = _visit(view, host, path)
+    assert isinstance(answer, Answer), "only what is posted is worked out later"
+    return Visited(answer, made_of)
+
+
+def answer_post(view: View, host: str, path: str) -> Answer | Later:
+    """The answer to what was posted to a decoded path. Raises the same."""
+    return _visit(view, host, path)[0]
+
+
+def _visit(view: View, host: str, path: str) -> tuple[Answer | Later, MadeOf | None]:
     request = view.request
     secure = view.context.settings.sites_url.startswith("https:")
     coming = read_coming(request.query_string, request.header(b"cookie"), secure)
     try:
         visit = enter_site(view.tx, view.context, host, path, coming)
-        return Visited(_closed(visit, _answer_at(view, visit, path)), visit.made_of)
+        answer = _answer_at(view, visit, path)
+        return _closed(visit, answer) if isinstance(answer, Answer) else answer, visit.made_of
     except SendOn as sent:
-        return Visited(_redirect(sent.location, sent.cookies))
+        return _redirect(sent.location, sent.cookies), None
 
 
-def _answer_at(view: View, visit: SiteVisit, path: str) -> Answer:
+def _answer_at(view: View, visit: SiteVisit, path: str) -> Answer | Later:
     if not path.startswith(visit.base):
         return _redirect(f"{visit.base}{quote(visit.rest)}")
     found = _of_site.find(visit.rest.split("/"))
@@ -125,10 +152,22 @@ def _answer_at(view: View, visit: SiteVisit, path: str) -> Answer:
     return _answer(view, space, *below) if below is not None else not_found(view, space)
 
 
-def _answer(view: View, visit: SiteVisit | SpaceVisit, found: SiteRoute, values: dict[str, str]) -> Answer:
+def _answer(
+    view: View, visit: SiteVisit | SpaceVisit, routes: dict[str, SiteRoute], values: dict[str, str]
+) -> Answer | Later:
+    found = routes.get(view.request.method)
+    if found is None:
+        allowed = ", ".join(sorted(routes))
+        raise MethodNotAllowed(
+            f"{view.request.method} is not possible here. Allowed: {allowed}", allow=allowed
+        )
     view.request.name = found.name
     answer = found.answer(view, visit, **values)
-    return answer if found.kept else msgspec.structs.replace(answer, again=False)
+    return (
+        answer
+        if found.kept or not isinstance(answer, Answer)
+        else msgspec.structs.replace(answer, again=False)
+    )
 
 
 def _closed(visit: SiteVisit, answer: Answer) -> Answer:
@@ -164,8 +203,8 @@ class _Frame:
         return site_view(self._view.tx, self._visit, self.look, self.builder, page)
 
 
-def _html(site: SiteView, text: str, status: int = 200) -> Answer:
-    return _same(text, HTML, status=status, policy=content_security_policy(site.theme_css))
+def _html(site: SiteView, text: str, status: int = 200, connect: tuple[str, ...] = ()) -> Answer:
+    return _same(text, HTML, status=status, policy=content_security_policy(site.theme_css, connect))
 
 
 def _redirect(location: str, cookies: tuple[str, ...] = ()) -> Answer:
@@ -280,6 +319,44 @@ def read_file(view: View, visit: SpaceVisit, file: str, name: str) -> Answer:
     return file_answer(view.context, grant, item.size, public=public)
 
 
+def _tried(view: View, visit: SpaceVisit) -> tuple[Description, Operation]:
+    """The operation that is tried from a page of this visit. Raises NotFound."""
+    query = parse_qs(view.request.query_string.decode("latin-1"))
+    page_id, spec, key = (query.get(name, [""])[0] for name in ("page", "spec", "operation"))
+    page = visit.view.tree.page(page_id)
+    found = _Frame(view, visit).builder.find_operation(page, spec, key) if page is not None else None
+    if found is None:
+        raise NotFound("This page shows no operation of this kind that can be tried.")
+    return found
+
+
+@route("readTryForm", "~try", kept=False)
+def read_try_form(view: View, visit: SpaceVisit) -> Answer:
+    return _same(msgspec.json.encode(make_form(*_tried(view, visit))), "application/json")
+
+
+@route("tryOperation", "~try", kept=False, method="POST")
+def try_operation(view: View, visit: SpaceVisit) -> Later:
+    # Only from pages of ours: others would have visitors send what they never filled in.
+    origin = view.request.header(b"origin")
+    if view.request.header(b"content-type") != "application/json" or (
+        origin and urlsplit(origin).netloc != view.request.header(b"host")
+    ):
+        raise Forbidden("Operations are tried from the page that shows them.")
+    try:
+        wanted = msgspec.json.decode(view.body, type=Wanted)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise BadRequest(f"body: {error}") from None
+    prepared = prepare(*_tried(view, visit), wanted)
+    fetcher = Fetcher(view.context.settings.allow_private_fetch)
+
+    def answer() -> Answer:
+        sent = msgspec.json.encode(send(fetcher, prepared))
+        return Answer(200, sent, "application/json", {"cache-control": "no-store"})
+
+    return answer
+
+
 @route("readPage", "{path*}", kept=True)
 def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
     tree = visit.view.tree
@@ -310,7 +387,7 @@ def _drawn(view: View, visit: SpaceVisit, page_id: str, site: SiteView, page: Pa
     key = (visit.base, visit.site_space.id, page_id, visit.visit.admission.audience)
     kept = view.kept.pages.get(key)
     if kept is None or kept[0] != site or kept[1] != page:
-        kept = (site, page, _html(site, draw_page(site, page)))
+        kept = (site, page, _html(site, draw_page(site, page), connect=page.connect))
         view.kept.pages.put(key, kept, len(kept[2].body) + _VIEW_BYTES)
     return kept[2]
 

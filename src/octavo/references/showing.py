@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any, Protocol
 
 import msgspec
 
-from ..content import Drawing, Item, ItemKind, State, asker_at, draw_blocks, read_source
+from ..content import Drawing, Drawn, Item, ItemKind, State, asker_at, draw_blocks, read_source
 from ..core.document import (
     Block,
     Document,
@@ -21,6 +21,7 @@ from ..core.document import (
     replace_nodes,
     rewrite,
     show_document,
+    walk,
 )
 from ..core.expressions import Shown
 from ..core.pages import Page
@@ -53,8 +54,8 @@ class Documents:
         self._tx = tx
         self._view = view
         self._resolver = resolver
-        self.varies = False
-        """Whether anything was shown so far that may change without a revision."""
+        self.drawn: set[Drawn] = set()
+        """What was drawn so far of something that changes without a revision."""
 
     def to_draw(self, page: Page, *, folded: bool) -> Document:
         """For HTML and prints: with references resolved, and the ids of places written into their nodes. ``folded``:
@@ -73,6 +74,15 @@ class Documents:
         """As nodes, for whatever draws the page elsewhere: like ``to_draw``, and what is included is in its place."""
         document = self.to_draw(page, folded=False)
         return replace_nodes(document, lambda node: node.nodes if node.type == "reusable-content" else None)
+
+    def to_find(self, page: Page, types: Container[str]) -> list[Block]:
+        """The blocks of these types that the visitor is shown on a page, as they are before they are drawn."""
+        owner = page_owner(page)
+        document = self._resolver.resolve_all(
+            source_document(self._tx, self._view.state.space_id, page), owner
+        )
+        document = show_document(self._with_includes(document, owner), self._view.shown(page))
+        return [node for node in walk(document) if isinstance(node, Block) and node.type in types]
 
     def to_write(self, page: Page, url_of: Callable[[dict[str, Any]], str | None]) -> Document:
         """For Markdown: references stay as they are written, and blocks in which nothing had to change keep their
@@ -100,7 +110,7 @@ class Documents:
     def _draw(self, page: Page, document: Document, *, folded: bool) -> None:
         """Puts what blocks are drawn as in their place."""
         drawing = Drawing(asker_at(self._tx, self._view.state.space_id, None), folded, page.title)
-        self.varies = draw_blocks(self._tx, drawing, document) or self.varies
+        self.drawn |= draw_blocks(self._tx, drawing, document)
 
     def _with_includes(self, document: Document, owner: Owner) -> Document:
         inclusions = Inclusions()

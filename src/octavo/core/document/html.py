@@ -81,6 +81,7 @@ class BlockLabels(Struct, frozen=True, kw_only=True):
     table: str = "Table"
     tabs: str = "Tabs"
     done: str = "Done"
+    try_it: str = "Try it"
     open: str = "To do"
     close: str = "Close"
 
@@ -103,7 +104,8 @@ class Context(Struct, frozen=True, kw_only=True):
     """What drawing needs to know about the world: pure callables over what was fetched before.
 
     ``link(ref)`` and ``file(ref)`` resolve a ContentRef; ``icon(name)`` is an inline SVG from our own sets;
-    ``openapi(type, data)`` the HTML of an API block; ``highlight(code, syntax)`` the coloured tokens of a listing;
+    ``openapi(type, data)`` the HTML of an API block; ``try_it(data)`` the address behind which an operation can be
+    tried; ``highlight(code, syntax)`` the coloured tokens of a listing;
     ``search(query)`` and ``ask(query)`` the pages behind buttons (None: no such page). ``new_tab`` opens other hosts in
     a new tab; without ``anchors`` headings carry no link to themselves.
     """
@@ -112,6 +114,7 @@ class Context(Struct, frozen=True, kw_only=True):
     file: Callable[[Data], Asset | None] = _file
     icon: Callable[[str], Markup | None] = lambda name: None
     openapi: Callable[[str, Data], Markup | None] = lambda type, data: None
+    try_it: Callable[[Data], str | None] = lambda data: None
     highlight: Callable[[str, str], list[Token] | None] = highlight
     search: Callable[[str], str | None] = lambda query: None
     ask: Callable[[str], str | None] = lambda query: None
@@ -787,6 +790,20 @@ class _Renderer:
         path = text_of(block.data, "path") or text_of(block.data, "name")
         return self._endpoint(text_of(block.data, "method"), path) if path else []
 
+    def openapi_try(self, block: Block) -> Pieces:
+        """A button that only scripts show: what it opens is made by them."""
+        address = self.context.try_it(block.data)
+        if address is None:
+            return []
+        return _wrap(
+            "button",
+            [self.context.labels.try_it],
+            type="button",
+            class_="button secondary try-it scripted",
+            aria_expanded="false",
+            data_try=address,
+        )
+
     def _endpoint(self, method: str | None, path: str | None) -> list[Piece]:
         sign = _wrap("span", [method.upper()], class_="method") if method else []
         return _wrap("p", [*sign, " ", *_wrap("code", [path or ""])], class_="endpoint")
@@ -1140,6 +1157,7 @@ _BLOCKS: dict[str, _Draw] = {
     "openapi-operation": _Renderer.openapi,
     "openapi-schemas": _Renderer.openapi,
     "openapi-webhook": _Renderer.openapi,
+    "openapi-try": _Renderer.openapi_try,
     "integration": _Renderer.integration,
     "updates": _Renderer.updates_list,
     "update": _Renderer.update,

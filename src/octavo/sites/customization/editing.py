@@ -65,10 +65,17 @@ def list_customizations(tx: Transaction, site_id: str) -> dict[str, Customizatio
     return {row[0]: _merged(whole, _plain.decode(row[1])) for row in rows}
 
 
+def look_of(tx: Transaction, site_id: str, site_space_id: str) -> Customization:
+    """How a site space of this site looks: as its site, with what it overrides."""
+    override = _find_override(tx, site_space_id)
+    whole = get_customization(tx, site_id)
+    return _merged(whole, override) if override else whole
+
+
 def get_site_space_customization(tx: Transaction, site: SiteAccess, site_space_id: str) -> Customization:
     """How a site space looks: as its site, with what it overrides. Raises NotFound."""
     get_site_space(load_structure(tx, site.site_id), site_space_id)
-    return _merged(get_customization(tx, site.site_id), _find_override(tx, site_space_id))
+    return look_of(tx, site.site_id, site_space_id)
 
 
 def _find_override(tx: Transaction, site_space_id: str) -> dict[str, Any]:

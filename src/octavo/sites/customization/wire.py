@@ -277,6 +277,7 @@ class Customization(Struct, rename="camel"):
     page_actions: PageActions = field(default_factory=PageActions)
     external_links: ExternalLinks = field(default_factory=ExternalLinks)
     pagination: Switch = field(default_factory=Switch)
+    api_playground: Switch = field(default_factory=Switch)
     trademark: Off = field(default_factory=Off)
     privacy_policy: UrlOnly = field(default_factory=UrlOnly)
     social_preview: UrlOnly = field(default_factory=UrlOnly)
@@ -364,6 +365,7 @@ class Override(Struct, rename="camel"):
     git: GitOverride | UnsetType = UNSET
     external_links: ExternalLinksOverride | UnsetType = UNSET
     pagination: SwitchOverride | UnsetType = UNSET
+    api_playground: SwitchOverride | UnsetType = UNSET
     trademark: SwitchOverride | UnsetType = UNSET
     privacy_policy: UrlOverride | UnsetType = UNSET
     social_preview: UrlOverride | UnsetType = UNSET

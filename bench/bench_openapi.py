@@ -1,0 +1,150 @@
+"""API references: specifications compiled, published and read page by page.
+
+``python bench/bench_openapi.py [FILE...]``: without files, one with 200 operations of one tag, one of 1 MB and one of
+10 MB are made. For each: CPU and memory of compiling, then every page of its reference once, from a fresh process's
+view: the CPU of this process (highlighting is done by another one), the slowest page, and bytes as browsers get them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+from bench_content import ask
+
+from octavo.access import insert_user
+from octavo.admin.import_export import bring
+from octavo.content import put_bodies
+from octavo.installation import close_context, open_context
+from octavo.kit.cache import ByteCache
+from octavo.openapi import pages, store
+from octavo.openapi.processing import process_spec
+from octavo.orgs import create_organization
+from octavo.reader.app import reader_edge
+from octavo.settings import load
+
+ENTRY = """* [Home](README.md)
+* ```yaml
+  type: builtin:openapi
+  props: {{models: true, grouping: {grouping}}}
+  dependencies: {{spec: {{ref: {{kind: openapi, spec: {slug}}}}}}}
+  ```
+"""
+
+
+def make_spec(operations: int, size: int = 0) -> bytes:
+    """A description with so many operations of one tag, and about so many bytes."""
+    about = "What this is for, and when it is wanted. " * max(1, (size // operations - 900) // 41)
+
+    def operation(number: int) -> dict[str, Any]:
+        pet = {"$ref": "#/components/schemas/Pet"}
+        return {
+            "operationId": f"operation{number}",
+            "summary": f"Do what is number {number}",
+            "description": about,
+            "tags": ["all"],
+            "parameters": [
+                {"name": name, "in": "query", "description": "Which ones", "schema": {"type": "string"}}
+                for name in ("first", "second", "third")
+            ],
+            "requestBody": {"content": {"application/json": {"schema": pet}}},
+            "responses": {
+                "200": {"description": "It", "content": {"application/json": {"schema": pet}}},
+                "404": {"description": "There is none"},
+            },
+        }
+
+    fields = {f"field{n}": {"type": "string", "description": f"Number {n}"} for n in range(8)}
+    whole = {
+        "openapi": "3.1.0",
+        "info": {"title": "Made", "version": "1"},
+        "servers": [{"url": "https://api.example.com"}],
+        "paths": {f"/things/{n}": {"post": operation(n)} for n in range(operations)},
+        "components": {"schemas": {"Pet": {"type": "object", "properties": fields}}},
+    }
+    return msgspec.json.encode(whole)
+
+
+def measure_compiling(data: bytes) -> str:
+    with tempfile.TemporaryDirectory() as name:
+        (Path(name) / "source").write_bytes(data)
+        program = (
+            "import resource,sys; from octavo.openapi import compiling; compiling.main(sys.argv[1:]);"
+            "u = resource.getrusage(resource.RUSAGE_SELF); print(u.ru_utime + u.ru_stime, u.ru_maxrss)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program, name], capture_output=True, text=True, check=True
+        )
+        seconds, memory = done.stdout.split()
+        errors = msgspec.json.decode((Path(name) / "result.json").read_bytes())["errors"]
+    said = f"{len(data) / 1e6:.2f} MB compiled in {float(seconds):.2f} s of CPU, {int(memory) // 1024} MB"
+    return f"{said}; refused: {errors[0]['message'][:120]}" if errors else said
+
+
+def measure_pages(context: Any, org: str, slug: str, data: bytes, grouping: str, folder: Path) -> None:
+    with context.db.write() as tx:
+        spec_id = store.insert_spec(tx, org, slug)
+        (pending,) = put_bodies(tx, [data.decode()])
+        store.update_spec(tx, spec_id, pending=pending, generation=1)
+    process_spec(context, spec_id, 1)
+    source = folder / slug
+    source.mkdir()
+    (source / "README.md").write_text("# Home\n")
+    (source / "SUMMARY.md").write_text(ENTRY.format(slug=slug, grouping=grouping))
+    brought = bring(context, str(source), organization_id=org, title=slug, publish=True)
+    base = urlsplit(brought.site_url).path
+    reader = reader_edge(context)
+    sitemap = asyncio.run(ask(reader, f"{base}sitemap.xml", "", "")).decode()
+    paths = [urlsplit(url).path for url in re.findall(r"<loc>([^<]*)</loc>", sitemap)]
+    took: list[tuple[float, int, str]] = []
+    pages._descriptions = ByteCache(pages._CACHE_BYTES)
+    for path in paths:
+        begin = time.process_time()
+        body = asyncio.run(ask(reader, path, "", ""))
+        took.append((time.process_time() - begin, len(gzip.compress(body)), path.removeprefix(base)))
+        assert b"<h1" in body, path
+    asyncio.run(ask(reader, paths[-1] + ".md", "", ""))
+    slowest, heaviest = max(took), max(took, key=lambda t: t[1])
+    middle = sorted(took)[len(took) // 2]
+    print(
+        f"  {len(paths)} pages: {sum(t[0] for t in took):.2f} s of CPU, the middle one {middle[0] * 1000:.0f} ms and "
+        f"{middle[1] / 1000:.0f} KB compressed; slowest {slowest[0] * 1000:.0f} ms ({slowest[2]}), "
+        f"heaviest {heaviest[1] / 1000:.0f} KB ({heaviest[2]})",
+        flush=True,
+    )
+    reader.close()
+
+
+def main(names: list[str]) -> None:
+    given = [(Path(name).name, Path(name).read_bytes()) for name in names]
+    made = [
+        ("200 operations", make_spec(200)),
+        ("1 MB", make_spec(200, 10**6)),
+        ("10 MB", make_spec(2000, 10**7)),
+    ]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        context = open_context(load({"data": str(folder / "data")}, environ={}))
+        with context.db.write() as tx:
+            user = insert_user(tx, "bench@example.com", "Bench", verified=True)
+            org = create_organization(tx, user.id, "Bench").id
+        for number, (name, data) in enumerate(given or made):
+            said = measure_compiling(data)
+            print(f"{name}: {said}", flush=True)
+            if "refused" not in said:
+                for grouping in ("by-tag", "by-operation") if name == "200 operations" else ("by-tag",):
+                    measure_pages(context, org, f"s{number}-{grouping}", data, grouping, folder)
+        close_context(context)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,387 @@
+"""Requests that visitors send from a page: the form that asks for one, and what may be sent for them. Pure.
+
+A request is made here of the server and the values that a visitor chose, never of an address that they give: so what
+is sent goes to a server of the description, by the method and the path of one operation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice, product
+from typing import Any, Literal
+from urllib.parse import quote, urlencode
+
+from msgspec import Struct
+
+from ..errors import BadRequest, TooLarge
+from .code_samples import body_text
+from .description import Data, Description, Operation, list_of, object_of, text_of
+from .examples import media_example, parameter_example
+
+MAX_SENT = 1024 * 1024
+"""Bytes of a body that is sent for a visitor."""
+_SERVERS = 50
+_VARIABLES = 20
+_VALUES = 200
+_ORIGINS = 20
+"""Hosts that the script of a page may speak to; the others are reached through us."""
+_EXAMPLE = 20_000
+
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
+_COOKIE = re.compile(r"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*")
+_MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+*-]+(?:;[\t\x20-\x7e]*)?")
+_HOST = re.compile(
+    r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?::\d{1,5})?", re.I
+)
+_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", re.I)
+_VARIABLE = re.compile(r"\{([^{}]*)\}")
+_UNSENT = frozenset(
+    ["host", "content-length", "transfer-encoding", "connection", "cookie", "te", "trailer", "upgrade", "forwarded"]
+)  # fmt: skip
+
+Place = Literal["path", "query", "header", "cookie"]
+
+
+# --- the form -------------------------------------------------------------------------------------------------
+
+
+class Variable(Struct, omit_defaults=True):
+    """``values``: those there are; ``free``: another text than the default may be given."""
+
+    name: str
+    value: str
+    values: list[str] = []
+    free: bool = False
+
+
+class Server(Struct, omit_defaults=True):
+    url: str
+    about: str = ""
+    variables: list[Variable] = []
+
+
+class Field(Struct, omit_defaults=True):
+    """A parameter, or a field of a form. ``join``: what separates the values of a list within one text; without, each
+    is sent by itself."""
+
+    name: str
+    type: Literal["text", "number", "boolean", "list", "object", "file"] = "text"
+    place: Place | None = None
+    required: bool = False
+    value: str = ""
+    values: list[str] = []
+    join: str | None = None
+    deep: bool = False
+
+
+class Body(Struct, omit_defaults=True):
+    """``value``: an example; ``fields``: of a form; ``file``: chosen from the visitor's files."""
+
+    media_type: str
+    value: str = ""
+    fields: list[Field] | None = None
+    file: bool = False
+
+
+class Scheme(Struct, omit_defaults=True):
+    """Where a credential goes: ``prefix`` stands before it. ``basic``: it is a name and a password."""
+
+    scheme: str
+    place: Place
+    name: str
+    prefix: str = ""
+    placeholder: str = ""
+    basic: bool = False
+
+
+class Form(Struct, omit_defaults=True):
+    """``security``: ways to authenticate, of which one is chosen. ``proxy``: whether requests go through us."""
+
+    method: str
+    path: str
+    servers: list[Server]
+    proxy: Literal["always", "never", "otherwise"]
+    fields: list[Field] = []
+    bodies: list[Body] = []
+    body_required: bool = False
+    security: list[list[Scheme]] = []
+
+
+def can_try(description: Description, operation: Operation) -> bool:
+    return (
+        not operation.webhook
+        and not description.setting(operation, "x-hideTryItPanel")
+        and bool(_servers(description, operation))
+    )
+
+
+def make_form(description: Description, operation: Operation) -> Form:
+    body = description.follow(operation.data.get("requestBody"))
+    schemes = [
+        [found for name in way if (found := _scheme(description, name)) is not None]
+        for way in description.security(operation)
+    ]
+    return Form(
+        operation.method.upper(),
+        operation.path,
+        [
+            Server(text_of(each["url"]), text_of(each.get("description"))[:200], list(_variables(each)))
+            for each in _servers(description, operation)
+        ],
+        _proxy(description, operation),
+        list(_fields(description, operation)),
+        [_body(description, kind, object_of(media)) for kind, media in _content(description, operation)],
+        body.get("required") is True,
+        schemes,
+    )
+
+
+def list_origins(description: Description, operation: Operation) -> list[str]:
+    """The hosts that a page with the operation may speak to, as a policy for its content names them."""
+    if _proxy(description, operation) == "always":
+        return []
+    found: dict[str, None] = {}
+    for server in _servers(description, operation):
+        url = text_of(server["url"])
+        variables = {each.name: each for each in _variables(server)}
+        names = [name for name in _VARIABLE.findall(_authority(url)) if name in variables]
+        choices = [
+            ["*"] if variables[n].free else (variables[n].values or [variables[n].value]) for n in names
+        ]
+        for values in islice(product(*choices), _ORIGINS):
+            made = url
+            for name, value in zip(names, values, strict=True):
+                made = made.replace("{" + name + "}", value)
+            scheme, authority = made.partition("://")[0].lower(), _authority(made).lower()
+            fixed = re.sub(r"^(\*[\w-]*|[\w-]*\*)\.", "", authority)
+            if _HOST.fullmatch(fixed) and scheme in ("http", "https"):
+                found[f"{scheme}://{'*.' if fixed != authority else ''}{fixed}"] = None
+    return list(found)[:_ORIGINS]
+
+
+def _proxy(description: Description, operation: Operation) -> Literal["always", "never", "otherwise"]:
+    wanted = operation.data.get("x-enable-proxy", description.data.get("x-enable-proxy"))
+    return "always" if wanted is True else "never" if wanted is False else "otherwise"
+
+
+def _servers(description: Description, operation: Operation) -> list[Data]:
+    """Those that have an address of their own."""
+    found = description.servers(operation)[:_SERVERS]
+    return [each for each in found if re.match(r"(?i)https?://[^/?#]", text_of(each.get("url")))]
+
+
+def _authority(url: str) -> str:
+    return re.split(r"[/?#]", url.partition("://")[2], maxsplit=1)[0]
+
+
+def _variables(server: Data) -> Iterator[Variable]:
+    url = text_of(server["url"])
+    for name, value in islice(object_of(server.get("variables")).items(), _VARIABLES):
+        data = object_of(value)
+        values = [text_of(each) for each in list_of(data.get("enum"))[:_VALUES]]
+        default = text_of(data.get("default")) or next(iter(values), "")
+        yield Variable(name, default, values, not values and _may_be_free(url, name))
+
+
+def _may_be_free(url: str, name: str) -> bool:
+    """In the path; in a host name where two names at least follow that the description gives, so that they say whose
+    host it is."""
+    written = "{" + name + "}"
+    if written not in _authority(url):
+        return written not in url.partition("://")[0]
+    host = _authority(url).partition(written)[2].split(":")[0]
+    after = host.split(".")
+    return (
+        written not in after[0]
+        and len(after) > 2
+        and all(_LABEL.fullmatch(label) for label in after[1:])
+        and "@" not in _authority(url)
+    )
+
+
+def _type(schema: Data) -> Literal["text", "number", "boolean", "list", "object", "file"]:
+    kinds = schema.get("type")
+    kind = next((k for k in kinds if k != "null"), "") if isinstance(kinds, list) else kinds
+    if kind in ("integer", "number"):
+        return "number"
+    if kind == "boolean":
+        return "boolean"
+    if kind == "array" or (kind is None and "items" in schema):
+        return "list"
+    if kind == "object" or (kind is None and "properties" in schema):
+        return "object"
+    return "file" if schema.get("format") == "binary" or "contentMediaType" in schema else "text"
+
+
+def _choices(description: Description, schema: Data) -> list[str]:
+    values = list_of(schema.get("enum")) or list_of(description.follow(schema.get("items")).get("enum"))
+    return [each if isinstance(each, str) else body_text("", each) for each in values[:_VALUES]]
+
+
+def _shown(value: Any) -> str:
+    """A value as it is written into a field; those of a list are on lines of their own."""
+    if isinstance(value, list):
+        return "\n".join(_shown(each) for each in value)
+    return "" if value is None else body_text("application/json", value)
+
+
+def _fields(description: Description, operation: Operation) -> Iterator[Field]:
+    for parameter in description.parameters(operation):
+        place = parameter.get("in")
+        if place not in ("path", "query", "header", "cookie"):
+            continue
+        schema = description.follow(parameter.get("schema"))
+        required = parameter.get("required") is True or place == "path"
+        given = parameter_example(description, parameter) if required or "example" in parameter else None
+        style = text_of(parameter.get("style")) or ("form" if place in ("query", "cookie") else "simple")
+        exploded = parameter.get("explode", style == "form") is True and place == "query"
+        separators = {"spaceDelimited": " ", "pipeDelimited": "|"}
+        yield Field(
+            text_of(parameter["name"]),
+            _type(schema),
+            place,
+            required,
+            _shown(given)[:_EXAMPLE],
+            _choices(description, schema),
+            None if exploded else separators.get(style, ","),
+            style == "deepObject",
+        )
+
+
+def _content(description: Description, operation: Operation) -> list[tuple[str, Any]]:
+    body = description.follow(operation.data.get("requestBody"))
+    return [item for item in object_of(body.get("content")).items() if _MEDIA_TYPE.fullmatch(item[0])][:20]
+
+
+def _body(description: Description, kind: str, media: Data) -> Body:
+    schema = description.follow(media.get("schema"))
+    if kind.startswith(("multipart/", "application/x-www-form-urlencoded")):
+        required = list_of(schema.get("required"))
+        example = object_of(media_example(description, media, "request"))
+        fields = []
+        for name, value in islice(object_of(schema.get("properties")).items(), _VALUES):
+            inner = description.follow(value)
+            items = _type(description.follow(inner.get("items")))
+            type_ = "file" if _type(inner) == "list" and items == "file" else _type(inner)
+            given = example.get(name) if name in required and type_ != "file" else None
+            fields.append(
+                Field(name, type_, None, name in required, _shown(given), _choices(description, inner))
+            )
+        return Body(kind, fields=fields)
+    if _type(schema) == "file" or re.match(r"application/octet-stream|(?:image|audio|video)/|\*/\*", kind):
+        return Body(kind, file=True)
+    value = media_example(description, media, "request")
+    return Body(kind, body_text(kind, value)[:_EXAMPLE] if value is not None else "")
+
+
+def _scheme(description: Description, name: str) -> Scheme | None:
+    data = description.follow(description.security_schemes.get(name))
+    placeholder = text_of(data.get("x-gitbook-token-placeholder"))[:200]
+    kind, scheme = data.get("type"), text_of(data.get("scheme")) or "Bearer"
+    if kind == "http" and scheme.lower() == "basic":
+        return Scheme(name, "header", "Authorization", "Basic", placeholder, basic=True)
+    if kind in ("http", "oauth2", "openIdConnect"):
+        word = scheme.capitalize() if kind == "http" else text_of(data.get("x-gitbook-prefix")) or "Bearer"
+        return Scheme(name, "header", "Authorization", word, placeholder)
+    place = data.get("in")
+    if kind == "apiKey" and place in ("header", "query", "cookie") and text_of(data.get("name")):
+        prefix = text_of(data.get("x-gitbook-prefix"))
+        return Scheme(name, place, text_of(data["name"]), prefix, placeholder)
+    return None
+
+
+# --- the request ----------------------------------------------------------------------------------------------
+
+
+class Wanted(Struct, rename="camel", forbid_unknown_fields=True):
+    """What a visitor filled in: ``server`` is the number of one of the form, ``body`` bytes in base64."""
+
+    server: int = 0
+    variables: dict[str, str] = {}
+    path: dict[str, str] = {}
+    query: list[tuple[str, str]] = []
+    headers: list[tuple[str, str]] = []
+    cookies: list[tuple[str, str]] = []
+    content_type: str = ""
+    body: bytes = b""
+
+
+class Prepared(Struct, frozen=True):
+    """A request that may be sent."""
+
+    method: str
+    url: str
+    headers: dict[str, str]
+    body: bytes | None
+
+
+def prepare(description: Description, operation: Operation, wanted: Wanted) -> Prepared:
+    """Raises BadRequest naming what the operation does not take."""
+    if _proxy(description, operation) == "never":
+        raise BadRequest("This operation is only tried by the browser itself.")
+    url = _address(description, operation, wanted)
+    schemes = [
+        found
+        for way in description.security(operation)
+        for name in way
+        if (found := _scheme(description, name))
+    ]
+    parameters = list(_fields(description, operation))
+    known = {
+        place: {f.name.lower() for f in parameters if f.place == place}
+        | {s.name.lower() for s in schemes if s.place == place}
+        for place in ("header", "cookie")
+    }
+    headers: dict[str, str] = {}
+    for name, value in wanted.headers:
+        if name.lower() not in known["header"] | {"accept"} or name.lower() in _UNSENT:
+            raise BadRequest(f"headers: this operation takes no header {name[:100]!r}")
+        if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
+            raise BadRequest(f"headers: what header {name[:100]!r} should say cannot be sent")
+        headers[name] = value
+    for name, value in wanted.cookies:
+        if name.lower() not in known["cookie"]:
+            raise BadRequest(f"cookies: this operation takes no cookie {name[:100]!r}")
+        if not _NAME.fullmatch(name) or not _COOKIE.fullmatch(value):
+            raise BadRequest(f"cookies: what cookie {name[:100]!r} should say cannot be sent")
+    if wanted.cookies:
+        headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in wanted.cookies)
+    if len(wanted.body) > MAX_SENT:
+        raise TooLarge(f"body: larger than the {MAX_SENT} bytes that can be sent from a page")
+    body = None
+    if wanted.content_type:
+        kinds = {kind.partition(";")[0].strip().lower() for kind, _ in _content(description, operation)}
+        given = wanted.content_type.partition(";")[0].strip().lower()
+        if not _MEDIA_TYPE.fullmatch(wanted.content_type) or not (given in kinds or "*/*" in kinds):
+            raise BadRequest(f"contentType: this operation takes no {wanted.content_type[:100]!r}")
+        headers["Content-Type"], body = wanted.content_type, wanted.body
+    return Prepared(operation.method.upper(), url, headers, body)
+
+
+def _address(description: Description, operation: Operation, wanted: Wanted) -> str:
+    servers = _servers(description, operation)
+    if not 0 <= wanted.server < len(servers):
+        raise BadRequest("server: this operation has no such server")
+    server = servers[wanted.server]
+    url = template = text_of(server["url"])
+    for variable in _variables(server):
+        given = wanted.variables.get(variable.name, variable.value)
+        if given != variable.value and given not in variable.values:
+            in_host = "{" + variable.name + "}" in _authority(template)
+            if not variable.free or (in_host and not _LABEL.fullmatch(given)):
+                raise BadRequest(f"variables.{variable.name[:100]}: this value is not possible")
+            given = given if in_host else quote(given, safe="")
+        url = url.replace("{" + variable.name + "}", given)
+    path = operation.path
+    for name, value in wanted.path.items():
+        if value in (".", ".."):
+            raise BadRequest(f"path.{name[:100]}: this value is not possible")
+        path = path.replace("{" + name + "}", quote(value, safe=""))
+    if "{" in url + path:
+        raise BadRequest("path: not every variable of the address has a value")
+    base, _, of_server = url.partition("#")[0].partition("?")
+    path, _, of_path = path.partition("#")[0].partition("?")
+    query = "&".join(filter(None, [of_server, of_path, urlencode(wanted.query)]))
+    return f"{base.rstrip('/')}{path}{f'?{query}' if query else ''}"

@@ -1,0 +1,491 @@
+"""Trying operations from a page: what is asked for, what may be sent, and for whom."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+import threading
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from octavo.admin.import_export import bring
+from octavo.errors import BadRequest, OctavoError
+from octavo.openapi import Description, Wanted, make_form, prepare
+from octavo.openapi.trying import can_try, list_origins
+from octavo.reader import reader_edge
+from world import World
+
+from .specs import processed
+
+
+class Api(BaseHTTPRequestHandler):
+    """Answers with what it was asked."""
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+    def _answer(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        said = {
+            "method": self.command,
+            "path": self.path,
+            "headers": {name.lower(): value for name, value in self.headers.items()},
+            "body": self.rfile.read(length).decode("latin-1"),
+        }
+        server: Any = self.server
+        server.asked.append(said)
+        body = server.answer if server.answer is not None else json.dumps(said).encode()
+        self.send_response(server.status)
+        for name, value in server.headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_POST = do_DELETE = _answer
+
+
+@contextmanager
+def answering() -> Iterator[Any]:
+    server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Api)
+    server.asked, server.status, server.headers, server.answer = [], 200, {"Set-Cookie": "theirs=1"}, None
+    server.host = f"127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def description_of(server: str, **more: Any) -> dict[str, Any]:
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Shop", "version": "1"},
+        "servers": [{"url": f"http://{server}/v1"}],
+        "security": [{"token": []}],
+        "paths": {
+            "/pets/{petId}": {
+                "get": {
+                    "operationId": "getPet",
+                    "tags": ["pets"],
+                    "parameters": [
+                        {"name": "petId", "in": "path", "required": True, "schema": {"type": "string"}},
+                        {"name": "fields", "in": "query", "schema": {"type": "array"}},
+                        {"name": "X-Trace", "in": "header", "schema": {"type": "string"}},
+                        {"name": "lang", "in": "cookie", "schema": {"type": "string"}},
+                    ],
+                    "responses": {"200": {"description": "It"}},
+                },
+            },
+            "/pets": {
+                "post": {
+                    "operationId": "addPet",
+                    "tags": ["pets"],
+                    "requestBody": {
+                        "content": {
+                            "application/json": {"example": {"name": "Rex"}},
+                            "multipart/form-data": {
+                                "schema": {"properties": {"photo": {"type": "string", "format": "binary"}}}
+                            },
+                        }
+                    },
+                    "responses": {"201": {"description": "Added"}},
+                }
+            },
+            "/hidden": {
+                "get": {
+                    "tags": ["pets"],
+                    "x-hideTryItPanel": True,
+                    "responses": {"200": {"description": "It"}},
+                }
+            },
+            "/other": {"get": {"tags": ["others"], "responses": {"200": {"description": "It"}}}},
+        },
+        "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+        **more,
+    }
+
+
+SUMMARY = """* [Home](README.md)
+"""
+PAGE = """# Home
+
+{% openapi-operation spec="shop" path="/pets/{petId}" method="get" %}
+{% endopenapi-operation %}
+
+{% openapi-operation spec="shop" path="/pets" method="post" %}
+{% endopenapi-operation %}
+
+{% openapi-operation spec="shop" path="/hidden" method="get" %}
+{% endopenapi-operation %}
+
+{% if visitor.claims.unsigned.staff %}
+{% openapi-operation spec="shop" path="/other" method="get" %}
+{% endopenapi-operation %}
+{% endif %}
+"""
+
+
+class Site:
+    def __init__(
+        self, world: World, folder: Path, description: dict[str, Any], patch: pytest.MonkeyPatch
+    ) -> None:
+        self._context, self._patch = world.context, patch
+        spec = processed(world, "shop", {"text": json.dumps(description)})
+        assert "lastProcessedErrors" not in spec, spec
+        folder.mkdir()
+        (folder / "SUMMARY.md").write_text(SUMMARY)
+        (folder / "README.md").write_text(PAGE)
+        org = world.home["organizationId"]
+        brought = bring(world.context, str(folder), organization_id=org, title="Shop", publish=True)
+        self.base = re.sub(r"^https?://[^/]+", "", brought.site_url)
+        with world.context.db.read() as tx:
+            self.id = tx.value("SELECT id FROM sites WHERE basename = :name", name=self.base.split("/")[2])
+        self._app = reader_edge(world.context)
+
+    def settings(self, **changes: Any) -> None:
+        settings = msgspec.structs.replace(self._context.settings, **changes)
+        self._patch.setattr(self._context, "settings", settings)
+        self._app = reader_edge(self._context)
+
+    def ask(self, method: str, path: str, **options: Any) -> httpx.Response:
+        async def ask() -> httpx.Response:
+            transport = httpx.ASGITransport(app=self._app)  # type: ignore[arg-type]
+            async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
+                return await client.request(method, self.base + path, **options)
+
+        return asyncio.run(ask())
+
+    def addresses(self) -> dict[str, str]:
+        """Where each operation of the page is tried."""
+        found = re.findall(r'data-try="([^"]*)"', self.ask("GET", "").text)
+        urls = [url.replace("&amp;", "&").removeprefix(self.base) for url in found]
+        return {httpx.URL(url).params["operation"]: url for url in urls}
+
+    def send(self, key: str, wanted: dict[str, Any], **options: Any) -> httpx.Response:
+        return self.ask("POST", self.addresses()[key], json=wanted, **options)
+
+
+@pytest.fixture
+def api() -> Iterator[Any]:
+    with answering() as server:
+        yield server
+
+
+@pytest.fixture
+def site(world: World, tmp_path: Path, api: Any, monkeypatch: pytest.MonkeyPatch) -> Site:
+    found = Site(world, tmp_path / "source", description_of(api.host), monkeypatch)
+    found.settings(allow_private_fetch=api.host)
+    return found
+
+
+GET = {
+    "path": {"petId": "a/b?c"},
+    "query": [["fields", "x"], ["fields", "y z"]],
+    "headers": [["Authorization", "Bearer sesame-1"], ["X-Trace", "t"]],
+    "cookies": [["lang", "de"]],
+}
+
+
+def test_what_was_filled_in_is_sent_to_the_server(site: Site, api: Any) -> None:
+    got = site.send("get /pets/{petId}", GET, headers={"cookie": "octavo-visitor=mine", "x-own": "1"})
+    assert got.status_code == 200 and got.headers["cache-control"] == "no-store"
+    assert "set-cookie" not in got.headers
+    sent = got.json()
+    assert sent["status"] == 200 and ["set-cookie", "theirs=1"] in sent["headers"]
+    (asked,) = api.asked
+    assert asked["path"] == "/v1/pets/a%2Fb%3Fc?fields=x&fields=y+z"
+    assert asked["headers"]["authorization"] == "Bearer sesame-1" and asked["headers"]["cookie"] == "lang=de"
+    assert "x-own" not in asked["headers"]
+    body = {"contentType": "application/json", "body": b64encode(b'{"name": "Rex"}').decode()}
+    api.status = 422
+    got = site.send("post /pets", body)
+    assert got.json()["status"] == 422
+    assert api.asked[1]["method"] == "POST" and api.asked[1]["body"] == '{"name": "Rex"}'
+
+
+def test_only_what_the_page_shows_can_be_tried(site: Site, api: Any) -> None:
+    addresses = site.addresses()
+    assert set(addresses) == {"get /pets/{petId}", "post /pets"}
+    form = site.ask("GET", addresses["post /pets"]).json()
+    assert [body["media_type"] for body in form["bodies"]] == ["application/json", "multipart/form-data"]
+    for key in ("get /hidden", "get /other", "get /nothing", ""):
+        for method, options in (("GET", {}), ("POST", {"json": {}})):
+            query = urlencode({"operation": key})
+            url = re.sub(r"operation=[^&]*", query, addresses["post /pets"])
+            assert site.ask(method, url, **options).status_code == 404, key
+    url = addresses["post /pets"]
+    for other in (url.replace("spec=shop", "spec=pets"), re.sub("page=[^&]*", "page=x", url), "~try"):
+        assert site.ask("POST", other, json={}).status_code == 404
+    assert api.asked == []
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"url": "http://169.254.169.254/"},
+        {"server": 7},
+        {"server": -1},
+        {"variables": {"host": "evil"}, "path": {"petId": ".."}},
+        {"path": {}},
+        {"path": {"petId": "p"}, "headers": [["X-Other", "1"]]},
+        {"path": {"petId": "p"}, "headers": [["Host", "evil"]]},
+        {"path": {"petId": "p"}, "headers": [["X-Trace", "a\r\nX-Evil: 1"]]},
+        {"path": {"petId": "p"}, "headers": [["Authorization", "Bearer sesame-2\n"]]},
+        {"path": {"petId": "p"}, "cookies": [["session", "1"]]},
+        {"path": {"petId": "p"}, "cookies": [["lang", "1; session=2"]]},
+        {"path": {"petId": "p"}, "contentType": "text/plain"},
+        {"path": "p"},
+        [],
+    ],
+)
+def test_what_the_operation_does_not_take_is_refused(site: Site, api: Any, wanted: Any) -> None:
+    got = site.send("get /pets/{petId}", wanted)
+    assert got.status_code == 400 and "sesame" not in got.text
+    assert api.asked == []
+
+
+def test_only_from_pages_of_the_site(site: Site, api: Any) -> None:
+    url = site.addresses()["get /pets/{petId}"]
+    body = json.dumps(GET)
+    for headers in (
+        {"content-type": "text/plain"},
+        {"content-type": "application/json", "origin": "http://evil.test"},
+        {"content-type": "application/json", "origin": "null"},
+    ):
+        assert site.ask("POST", url, content=body, headers=headers).status_code == 403
+    headers = {"content-type": "application/json", "origin": "http://sites.test"}
+    assert site.ask("POST", url, content=body, headers=headers).status_code == 200
+    assert site.ask("POST", "", json={}).status_code == 405
+    assert site.ask("POST", "nothing", json={}).status_code == 405
+
+
+def test_private_servers_are_refused(world: World, site: Site, api: Any) -> None:
+    site.settings(allow_private_fetch="")
+    got = site.send("get /pets/{petId}", GET)
+    assert got.status_code == 502 and "private network" in got.text
+    assert api.asked == []
+
+
+def test_redirects_are_shown_and_not_followed(site: Site, api: Any) -> None:
+    api.status, api.headers = 302, {"Location": f"http://{api.host}/elsewhere"}
+    got = site.send("get /pets/{petId}", GET)
+    assert got.json()["status"] == 302 and len(api.asked) == 1
+
+
+def test_bodies_and_answers_are_bounded(site: Site, api: Any) -> None:
+    api.answer = b" " * (2 * 1024 * 1024 + 1)
+    got = site.send("get /pets/{petId}", GET)
+    assert got.status_code == 502 and "larger than" in got.text
+    before = len(api.asked)
+    large = {"contentType": "application/json", "body": b64encode(b" " * (1024 * 1024 + 1)).decode()}
+    assert site.send("post /pets", large).status_code == 413
+    assert site.send("post /pets", {"body": "A" * (2 * 1024 * 1024)}).status_code == 413
+    assert len(api.asked) == before
+
+
+def test_requests_of_one_address_are_counted(world: World, site: Site, api: Any) -> None:
+    site.settings(try_rate_limit=2)
+    codes = [site.send("get /pets/{petId}", GET).status_code for _ in range(4)]
+    assert 429 in codes and len(api.asked) == codes.count(200) <= 4 and codes[0] == 200
+
+
+def test_few_are_sent_at_a_time(world: World, site: Site, api: Any) -> None:
+    site.settings(try_connections=1)
+    url = site.addresses()["get /pets/{petId}"]
+
+    async def both() -> list[int]:
+        transport = httpx.ASGITransport(app=site._app)  # type: ignore[arg-type]
+        async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
+            asked = [client.post(site.base + url, json=GET) for _ in range(2)]
+            return [got.status_code for got in await asyncio.gather(*asked)]
+
+    assert sorted(asyncio.run(both())) == [200, 503]
+
+
+def test_nothing_of_it_is_kept_or_logged(
+    world: World, site: Site, api: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    site.send("get /pets/{petId}", GET)
+    api.answer = b" " * (2 * 1024 * 1024 + 1)
+    site.send("get /pets/{petId}", GET)
+    site.settings(allow_private_fetch="")
+    site.send("get /pets/{petId}", GET)
+    said = "".join(str(vars(record)) for record in caplog.records if record.name.startswith("octavo"))
+    assert "tryOperation" in said and "sesame" not in said
+    with world.context.db.read() as tx:
+        for table in ("jobs", "events", "audit_events", "attempts"):
+            assert "sesame" not in str(tx.all(f"SELECT * FROM {table}"))  # noqa: S608
+
+
+def test_a_site_may_switch_it_off(world: World, site: Site, api: Any) -> None:
+    url = site.addresses()["get /pets/{petId}"]
+    path = world.home.path("/orgs/{organizationId}/sites/") + f"{site.id}/customization"
+    assert world.get("admin", path)["apiPlayground"] == {"enabled": True}
+    world.call("admin", "PUT", path, json={"apiPlayground": {"enabled": False}})
+    assert site.addresses() == {}
+    assert site.ask("GET", url).status_code == 404
+    assert site.ask("POST", url, json=GET).status_code == 404
+    assert "try.js" not in site.ask("GET", "").text and api.asked == []
+
+
+def test_who_may_not_see_the_page_sends_nothing(world: World, site: Site, api: Any) -> None:
+    url = site.addresses()["get /pets/{petId}"]
+    path = world.home.path("/orgs/{organizationId}/sites/") + site.id
+    answer = world.call("admin", "PATCH", path, json={"visibility": "share-link"})
+    assert answer.is_success, answer.text
+    assert site.ask("POST", url, json=GET).status_code == 404
+    assert api.asked == []
+
+
+def test_the_script_may_speak_to_the_servers(site: Site, api: Any) -> None:
+    policy = site.ask("GET", "").headers["content-security-policy"]
+    assert f"connect-src 'self' http://{api.host};" in policy
+
+
+# --- the form and the request, without a site -----------------------------------------------------------------
+
+
+def tried(key: str = "get /pets/{petId}", **more: Any) -> tuple[Description, Any]:
+    description = Description(description_of("api.test", **more))
+    return description, description.operations[key]
+
+
+def servers(url: str, **variables: Any) -> dict[str, Any]:
+    return {"servers": [{"url": url, "variables": variables}]}
+
+
+@pytest.mark.parametrize(
+    ("url", "variables", "origins"),
+    [
+        ("https://{r}.pets.test/v1", {"r": {"default": "eu", "enum": ["eu", "us"]}},
+         ["https://eu.pets.test", "https://us.pets.test"]),
+        ("https://{tenant}.pets.test", {"tenant": {"default": "demo"}}, ["https://*.pets.test"]),
+        ("https://{tenant}.test", {"tenant": {"default": "demo"}}, ["https://demo.test"]),
+        ("https://{host}", {"host": {"default": "a.test"}}, ["https://a.test"]),
+        ("https://pets.test; script-src *", {}, []),
+        ("https://a'b.test", {}, []),
+        ("javascript:alert(1)", {}, []),
+        ("/v1", {}, []),
+    ],
+)  # fmt: skip
+def test_hosts_in_the_policy(url: str, variables: Any, origins: list[str]) -> None:
+    assert list_origins(*tried(**servers(url, **variables))) == origins
+
+
+@pytest.mark.parametrize(
+    ("url", "variables", "given", "sent"),
+    [
+        ("https://{t}.pets.test/v1", {"t": {"default": "demo"}}, {"t": "acme"}, "https://acme.pets.test/v1/pets/p"),
+        ("https://{t}.pets.test/v1", {"t": {"default": "demo"}}, {"t": "evil.test/"}, None),
+        ("https://{t}.pets.test/v1", {"t": {"default": "demo"}}, {"t": "a.b"}, None),
+        ("https://{t}.test/v1", {"t": {"default": "demo"}}, {"t": "evil"}, None),
+        ("https://api{t}/v1", {"t": {"default": ".test"}}, {"t": ".evil.test"}, None),
+        ("https://{t}@pets.example.test/v1", {"t": {"default": "d"}}, {"t": "evil"}, None),
+        ("https://pets.test:{p}", {"p": {"default": "443"}}, {"p": "22"}, None),
+        ("https://pets.test:{p}", {"p": {"enum": ["443", "8443"]}}, {"p": "8443"}, "https://pets.test:8443/pets/p"),
+        ("https://pets.test/{b}/", {"b": {"default": "v1"}}, {"b": "v2/x"}, "https://pets.test/v2%2Fx/pets/p"),
+        ("https://pets.test/{b}", {}, {"b": "v2"}, None),
+    ],
+)  # fmt: skip
+def test_variables_of_servers(url: str, variables: Any, given: dict[str, str], sent: str | None) -> None:
+    description, operation = tried(**servers(url, **variables))
+    wanted = Wanted(variables=given, path={"petId": "p"})
+    if sent is None:
+        with pytest.raises(BadRequest):
+            prepare(description, operation, wanted)
+    else:
+        assert prepare(description, operation, wanted).url == sent
+
+
+TEXTS = st.text(max_size=12) | st.sampled_from(
+    ["..", "/", "@evil.test", "\\evil", "#", "?", "%2e%2e", "\r\n"]
+)
+
+
+@given(TEXTS, TEXTS, TEXTS)
+def test_values_never_change_the_host(one: str, two: str, three: str) -> None:
+    variables = {"t": {"default": "demo"}, "base": {"default": "v1"}}
+    description, operation = tried(**servers("https://{t}.pets.test/{base}", **variables))
+    wanted = Wanted(variables={"t": one, "base": two}, path={"petId": three}, query=[(two, three)])
+    try:
+        url = httpx.URL(prepare(description, operation, wanted).url)
+    except OctavoError:
+        return
+    assert url.host.endswith(".pets.test") and url.host.count(".") == 2 and not url.userinfo
+    assert url.raw_path.startswith(b"/") and url.fragment == ""
+
+
+def test_authentication_and_fields() -> None:
+    schemes = {
+        "basic": {"type": "http", "scheme": "basic"},
+        "key": {"type": "apiKey", "in": "query", "name": "key", "x-gitbook-prefix": "K"},
+        "oauth": {"type": "oauth2", "flows": {}},
+    }
+    more = {
+        "components": {"securitySchemes": schemes},
+        "security": [{"basic": []}, {"key": [], "oauth": []}, {}],
+    }
+    form = make_form(*tried(**more))
+    assert [[(s.scheme, s.place, s.name, s.prefix) for s in way] for way in form.security] == [
+        [("basic", "header", "Authorization", "Basic")],
+        [("key", "query", "key", "K"), ("oauth", "header", "Authorization", "Bearer")],
+        [],
+    ]
+    assert [(f.name, f.type, f.place, f.required) for f in form.fields] == [
+        ("petId", "text", "path", True),
+        ("fields", "list", "query", False),
+        ("X-Trace", "text", "header", False),
+        ("lang", "text", "cookie", False),
+    ]
+    post = make_form(*tried("post /pets"))
+    assert post.bodies[1].fields is not None and post.bodies[1].fields[0].type == "file"
+
+
+def test_the_description_says_whether_it_goes_through_us() -> None:
+    assert make_form(*tried(**{"x-enable-proxy": True})).proxy == "always"
+    assert list_origins(*tried(**{"x-enable-proxy": True})) == []
+    assert not can_try(*tried(**{"x-hideTryItPanel": True}))
+    description, operation = tried(**{"x-enable-proxy": False})
+    with pytest.raises(BadRequest):
+        prepare(description, operation, Wanted(path={"petId": "p"}))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(st.fixed_dictionaries({
+    "servers": JSON, "security": JSON, "x-enable-proxy": JSON,
+    "components": st.fixed_dictionaries({"securitySchemes": st.fixed_dictionaries({"token": JSON})}),
+}), JSON, JSON)  # fmt: skip
+def test_forms_of_anything(more: Any, parameters: Any, body: Any) -> None:
+    whole = description_of("api.test") | more
+    operation = whole["paths"]["/pets/{petId}"]["get"]
+    operation["parameters"], operation["requestBody"] = parameters, body
+    description = Description(whole)
+    found = description.operations["get /pets/{petId}"]
+    if can_try(description, found):
+        msgspec.json.encode(make_form(description, found))
+    list_origins(description, found)

@@ -1,0 +1,152 @@
+"""A request that a person sends from a page, in a real browser against a server of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from serving import serving
+
+from .test_trying import answering, description_of
+
+PAGE = """# Shop
+
+{% openapi-operation spec="shop" path="/pets/{petId}" method="get" %}
+{% endopenapi-operation %}
+
+{% openapi-operation spec="shop" path="/pets" method="post" %}
+{% endopenapi-operation %}
+"""
+
+
+@pytest.fixture(scope="module")
+def api():
+    with answering() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory, api):
+    folder = tmp_path_factory.mktemp("trying")
+    (folder / "docs").mkdir()
+    (folder / "docs" / "README.md").write_text(PAGE)
+    with serving(folder / "data", OCTAVO_ALLOW_PRIVATE_FETCH=api.host) as served:
+        token = (folder / "data" / "admin-token").read_text().strip()
+        with httpx.Client(base_url=f"{served.url}/v1", headers={"authorization": f"Bearer {token}"}) as http:
+            org = http.get("/orgs").json()["items"][0]["id"]
+            path = f"/orgs/{org}/openapi/shop"
+            http.put(path, json={"source": {"text": json.dumps(description_of(api.host))}})
+            for _ in range(200):
+                if http.get(path).json()["processingState"] == "complete":
+                    break
+        done = subprocess.run(
+            [Path(sys.executable).parent / "octavo", "import", folder / "docs", "--data", folder / "data"]
+            + ["--json", "--org", org, "--publish", "--quiet"],
+            check=False,
+            capture_output=True,
+            text=True,
+            env={"OCTAVO_URL": served.url, "OCTAVO_SITES_URL": served.reader_url},
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        yield json.loads(done.stdout)["site"].rstrip("/") + "/"
+
+
+@pytest.fixture
+def open_page(browser, site, api):
+    contexts = []
+    api.asked.clear()
+    api.status, api.headers, api.answer = 200, {}, None
+
+    def visit(**options):
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.errors = []
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.goto(site)
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+
+
+def test_a_request_by_the_keyboard_through_the_proxy(open_page, api):
+    page = open_page()
+    page.get_by_role("button", name="Try it").first.focus()
+    page.keyboard.press("Enter")
+    form = page.get_by_role("form", name="GET /pets/{petId}")
+    form.wait_for()
+    # The first field has the focus, and what is required is asked for.
+    assert page.evaluate("document.activeElement.type") == "password"
+    page.keyboard.type("sesame")
+    page.keyboard.press("Tab")
+    page.keyboard.type("a/b")
+    page.keyboard.press("Enter")
+    form.get_by_text("sent through this site").wait_for()
+    assert form.locator(".try-status strong").inner_text() == "200"
+    assert '"path": "/v1/pets/a%2Fb"' in form.locator("pre").inner_text()
+    form.get_by_text("Headers", exact=True).last.click()
+    assert form.get_by_text("application/json").is_visible()
+    # Once by the browser, who may not read it, and once through us.
+    assert [asked["headers"].get("authorization") for asked in api.asked][-1] == "Bearer sesame"
+    assert "sesame" not in page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])")
+    assert page.errors == []
+    # It folds up again.
+    page.get_by_role("button", name="Try it").first.click()
+    assert not form.is_visible()
+
+
+def test_where_the_server_lets_pages_read_the_browser_sends_itself(open_page, api):
+    api.headers = {
+        "Access-Control-Allow-Origin": "*",
+        "Access-Control-Allow-Headers": "*, authorization",
+        "Access-Control-Expose-Headers": "*",
+    }
+    page = open_page()
+    page.get_by_role("button", name="Try it").first.click()
+    form = page.get_by_role("form", name="GET /pets/{petId}")
+    form.get_by_label("petId").fill("p 1")
+    form.get_by_label("fields").fill("name\nage")
+    form.get_by_role("button", name="Send").click()
+    form.locator(".try-status").wait_for()
+    assert "through this site" not in form.locator(".try-status").inner_text()
+    (asked,) = api.asked
+    assert asked["path"] == "/v1/pets/p%201?fields=name&fields=age"
+    assert "mozilla" in asked["headers"]["user-agent"].lower()
+
+
+def test_what_changes_something_is_not_sent_twice_unasked(open_page, api):
+    page = open_page()
+    page.get_by_role("button", name="Try it").last.click()
+    form = page.get_by_role("form", name="POST /pets")
+    form.get_by_role("button", name="Send").click()
+    form.get_by_text("It may have done what was asked").wait_for()
+    assert [asked["method"] for asked in api.asked if asked["method"] == "POST"] == []
+    form.get_by_role("button", name="Send it through this site").click()
+    form.locator(".try-status").wait_for()
+    posted = [asked for asked in api.asked if asked["method"] == "POST"]
+    assert [json.loads(asked["body"]) for asked in posted] == [{"name": "Rex"}]
+
+
+def test_without_javascript_there_is_no_button(open_page):
+    page = open_page(java_script_enabled=False)
+    assert page.locator("main p code").first.is_visible()
+    assert not page.get_by_text("Try it").first.is_visible()
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_form_fits(open_page, width):
+    page = open_page(viewport={"width": width, "height": 900})
+    for button in page.get_by_role("button", name="Try it").all():
+        button.click()
+    page.get_by_role("form", name="POST /pets").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    wide = """[...document.querySelectorAll('.try *')].filter(e => e.getBoundingClientRect().right
+        > e.closest('.try').getBoundingClientRect().right + 1).map(e => e.outerHTML.slice(0, 80))"""
+    assert page.evaluate(wide) == []
