@@ -28,7 +28,7 @@ load_packages()
 FILE = Path(octavo.__file__).with_name("examples.json")
 _ITEMS, _LETTERS = 2, 400
 _SECRET = re.compile(
-    r"\b(?:oct|ocs)_[A-Za-z0-9_-]{8,}|(?=[A-Za-z_]*[0-9])[A-Za-z0-9_-]{32,}(?:\.[A-Za-z0-9_-]{20,})*|-----BEGIN.*",
+    r"\b(?:oct|ocs)_[A-Za-z0-9_-]{8,}|\beyJ[A-Za-z0-9_-]+|[A-Za-z0-9]+\.eyJ[A-Za-z0-9_.-]+|(?=[A-Za-z_]*[0-9])[A-Za-z0-9_-]{32,}(?:\.[A-Za-z0-9_-]{20,})*|-----BEGIN.*",
     re.S,
 )
 

@@ -16,7 +16,7 @@ from .roles import Can
 AREAS = (
     "access", "ask", "audit", "changes", "comments", "content", "conversations", "fonts", "gitsync", "imports",
     "integrations", "invitations", "openapi", "orgs", "printing", "search", "sites", "spaces",
-    "translations",
+    "translations", "webhooks",
 )  # fmt: skip
 SCOPES = frozenset(
     {"read", "write", "admin"} | {f"{area}:{verb}" for area in AREAS for verb in ("read", "write")}

@@ -82,7 +82,14 @@ def _recommended(call: Call, org: OrgAccess) -> list[str]:
 # --- sites --------------------------------------------------------------------------------------------
 
 
-@operation("streamAskInSite", "POST", f"{_SITE}/ask", needs=Can.VIEW, returns=wire.AnswerEvent)
+@operation(
+    "streamAskInSite",
+    "POST",
+    f"{_SITE}/ask",
+    needs=Can.VIEW,
+    returns=wire.AnswerEvent,
+    media_type="text/event-stream",
+)
 def stream_ask_in_site(call: Call, site: SiteAccess, query: wire.FormatQuery, body: wire.AskSite) -> Stream:
     """Answers a question out of what a site shows the caller, as server-sent events while it is written."""
     only = body.scope.site_space_ids if isinstance(body.scope, wire.SpecificScope) else None
@@ -98,6 +105,7 @@ def stream_ask_in_site(call: Call, site: SiteAccess, query: wire.FormatQuery, bo
     f"{_SITE}/ask/questions",
     needs=Can.VIEW,
     returns=wire.QuestionEvent,
+    media_type="text/event-stream",
 )
 def stream_questions_in_site(call: Call, site: SiteAccess, query: wire.SiteQuestionsQuery) -> Stream:
     """Questions that a site has pages for, as server-sent events."""
@@ -109,7 +117,12 @@ def stream_questions_in_site(call: Call, site: SiteAccess, query: wire.SiteQuest
 
 
 @operation(
-    "streamAIResponseInSite", "POST", f"{_SITE}/ai/response", needs=Can.VIEW, returns=wire.ResponseEvent
+    "streamAIResponseInSite",
+    "POST",
+    f"{_SITE}/ai/response",
+    needs=Can.VIEW,
+    returns=wire.ResponseEvent,
+    media_type="text/event-stream",
 )
 def stream_response(call: Call, site: SiteAccess, body: wire.RespondInSite) -> Stream:
     """The answer of a site's assistant as server-sent events. It goes on from a response of the same caller, who can
@@ -128,6 +141,7 @@ def stream_response(call: Call, site: SiteAccess, body: wire.RespondInSite) -> S
     f"{_SITE}/ai/response/{{responseId}}",
     needs=Can.VIEW,
     returns=wire.ResponseEvent,
+    media_type="text/event-stream",
 )
 def stream_existing_response(call: Call, site: SiteAccess, response_id: str) -> Stream:
     """A response of the assistant again, to whom it was given."""

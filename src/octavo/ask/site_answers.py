@@ -71,16 +71,19 @@ def respond(
         yield ResponseDocument(response_id, 0, operation, blocks)  # type: ignore[arg-type]
         operation = "update"
     with call.db.write() as tx:
-        tx.run(
-            """INSERT INTO site_answers (id, site_id, asker, questions, answer, created_at)
-               VALUES (:id, :site, :asker, :questions, :answer, :at)""",
-            id=response_id,
-            site=site.site_id,
-            asker=_asker(site),
-            questions=msgspec.json.encode(questions[-_MAX_QUESTIONS:]).decode(),
-            answer=msgspec.json.encode((blocks, followups)).decode(),
-            at=now(),
-        )
+        # What took time to write is given, even when its site is gone by now; only then nobody goes on from it.
+        alive = tx.value(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site.site_id)
+        if alive is not None:
+            tx.run(
+                """INSERT INTO site_answers (id, site_id, asker, questions, answer, created_at)
+                   VALUES (:id, :site, :asker, :questions, :answer, :at)""",
+                id=response_id,
+                site=site.site_id,
+                asker=_asker(site),
+                questions=msgspec.json.encode(questions[-_MAX_QUESTIONS:]).decode(),
+                answer=msgspec.json.encode((blocks, followups)).decode(),
+                at=now(),
+            )
     yield from _end(response_id, followups)
 
 

@@ -9,3 +9,13 @@ CREATE TABLE site_answers (
   created_at BIGINT NOT NULL
 );
 CREATE INDEX site_answers_by_age ON site_answers (created_at);
+
+-- What is said about ads, also where it can be looked for.
+ALTER TABLE sites ADD COLUMN ads_status TEXT;
+-- only: sqlite
+UPDATE sites SET ads_status = json_extract(settings, '$.ads.status');
+-- end
+-- only: postgresql
+UPDATE sites SET ads_status = settings::json -> 'ads' ->> 'status';
+-- end
+CREATE INDEX sites_by_ads ON sites (organization_id, ads_status, id) WHERE ads_status IS NOT NULL;

@@ -9,7 +9,7 @@ from ..access import Can, SignedIn, SiteAccess, audit, find_user, list_reached, 
 from ..errors import Forbidden, NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Call
-from ..kit.pagination import Listing, decode_token, present_slice, slice_rows
+from ..kit.pagination import Listing, present_slice
 from ..orgs import get_organization
 from . import store
 from .ads_wire import AdsOfSite, AdsQuery, UpdateAds, UpdateAdsOfSite
@@ -56,14 +56,7 @@ def list_sites_with_ads(tx: Transaction, call: Call, caller: SignedIn, query: Ad
         managed[organization_id] = get_organization(tx, organization_id)
     user = find_user(tx, caller.user_id)
     email = user.email if user is not None else ""
-    rows = [
-        site
-        for site in store.list_sites_with_ads(tx, list(managed))
-        if site.settings.ads is not None and site.settings.ads.get("status") == query.status
-    ]
-    after = (decode_token(query.page, str) or [""])[0]
-    later = [site for site in rows if site.id > after]
-    found = slice_rows(later[: query.limit + 1], query.limit, len(rows), lambda site: (site.id,))
+    found = store.list_sites_with_ads(tx, list(managed), query.status, query.limit, query.page)
 
     def present(site: store.SiteRow) -> AdsOfSite:
         ads = site.settings.ads or {}

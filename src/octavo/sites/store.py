@@ -150,13 +150,21 @@ def list_sites(
     return slice_rows([_site(row) for row in rows], limit, count, lambda site: (site.id,))
 
 
-def list_sites_with_ads(tx: Transaction, organization_ids: list[str]) -> list[SiteRow]:
-    """The sites of these organizations about which anything was said of ads, oldest first."""
+def list_sites_with_ads(
+    tx: Transaction, organization_ids: list[str], status: str, limit: int, page: str | None
+) -> Slice[SiteRow]:
+    """The sites of these organizations about whose ads this was said, oldest first."""
+    where = "t.organization_id IN :orgs AND t.ads_status = :status AND t.ads_status IS NOT NULL"
+    after = (decode_token(page, str) or [""])[0]
     rows = tx.all(
-        f"""SELECT {_SITE} FROM sites t WHERE t.organization_id IN :orgs AND t.settings LIKE '%"ads":%' ORDER BY t.id""",
+        f"SELECT {_SITE} FROM sites t WHERE {where} AND t.id > :after ORDER BY t.id LIMIT :limit",
         orgs=organization_ids,
+        status=status,
+        after=after,
+        limit=limit + 1,
     )
-    return [_site(row) for row in rows]
+    count = tx.value(f"SELECT count(*) FROM sites t WHERE {where}", orgs=organization_ids, status=status)
+    return slice_rows([_site(row) for row in rows], limit, count, lambda site: (site.id,))
 
 
 def insert_site(
@@ -195,6 +203,7 @@ def find_site_of_space(tx: Transaction, space_id: str) -> str | None:
 def update_site(tx: Transaction, site_id: str, **values: Any) -> None:
     """Sets columns of a site; ``settings`` as they are, not as JSON."""
     if "settings" in values:
+        values["ads_status"] = (values["settings"].ads or {}).get("status")
         values["settings"] = msgspec.json.encode(values["settings"]).decode()
     columns = ", ".join(f"{name} = :{name}" for name in values)
     tx.run(f"UPDATE sites SET {columns}, updated_at = :at WHERE id = :site", at=now(), site=site_id, **values)
