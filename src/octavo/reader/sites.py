@@ -103,16 +103,18 @@ def _variants(
     titles = get_titles(tx, [other.space_id for other in shown])
     found = []
     for other in shown:
-        href = f"{space.visit.base}{quote(space.visit.outline.base(other))}"
+        href, has_it = f"{space.visit.base}{quote(space.visit.outline.base(other))}", False
         if page is not None and other.id != space.site_space.id and len(shown) <= _FEW_VARIANTS:
             there = visit_space(tx, space.visit, other)
             same = there.view.tree.page(page.id) or there.view.tree.find(space.view.tree.url_path(page))
             target = there.view.tree.first_document(same) if same is not None else None
             if target is not None:
-                href = builder.href(target, visit=there)
+                href, has_it = builder.href(target, visit=there), True
         title = titles[other.space_id]
         current = other.id == space.site_space.id
-        found.append(Variant(title=title.title, href=href, current=current, language=title.language))
+        found.append(
+            Variant(title=title.title, href=href, current=current, same=has_it, language=title.language)
+        )
     return tuple(found)
 
 

@@ -37,7 +37,7 @@ from .pages import Kept, PageBuilder
 from .resolving import MadeOf, SiteVisit, SpaceVisit, enter_site, enter_space, find_redirect
 from .searching import search_site
 from .sites import llms_text, look_of, robots_text, site_view, sitemap_xml, whole_text
-from .views import Link, MessageView, PageView, SiteView
+from .views import Link, MessageView, PageView, SiteView, Variant
 
 HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
@@ -409,9 +409,10 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
         return _same(written, "text/markdown; charset=utf-8")
     origin = view.origin(visit.visit)
     canonical = f"{origin}{visit.base}{quote(wanted)}"
-    drawn = _with_addresses(builder.page(shown), frame.look, visit, origin, canonical)
+    site = frame.site(shown)
+    drawn = _with_addresses(builder.page(shown), site, frame.look, visit, origin, canonical)
     visit.visit.made_of.more = visit.visit.made_of.more or builder.varies
-    return _drawn(view, visit, shown.id, frame.site(shown), drawn)
+    return _drawn(view, visit, shown.id, site, drawn)
 
 
 def _drawn(view: View, visit: SpaceVisit, page_id: str, site: SiteView, page: PageView) -> Answer:
@@ -427,7 +428,9 @@ def _drawn(view: View, visit: SpaceVisit, page_id: str, site: SiteView, page: Pa
 _ASSISTANTS = (("ChatGPT", "https://chatgpt.com/?q="), ("Claude", "https://claude.ai/new?q="))
 
 
-def _with_addresses(page: PageView, look: Look, visit: SpaceVisit, origin: str, canonical: str) -> PageView:
+def _with_addresses(
+    page: PageView, site: SiteView, look: Look, visit: SpaceVisit, origin: str, canonical: str
+) -> PageView:
     """The page with whatever names its public address."""
     actions = look.customization.page_actions
     assistants: tuple[Link, ...] = ()
@@ -441,4 +444,21 @@ def _with_addresses(page: PageView, look: Look, visit: SpaceVisit, origin: str, 
             for name, address in _ASSISTANTS
         )
     mcp = f"{origin}{visit.visit.base}{MCP_PATHS[0]}" if actions.mcp else None
-    return msgspec.structs.replace(page, canonical=canonical, assistants=assistants, mcp=mcp)
+    return msgspec.structs.replace(
+        page,
+        canonical=canonical,
+        alternates=_alternates(site, origin, canonical),
+        assistants=assistants,
+        mcp=mcp,
+    )
+
+
+def _alternates(site: SiteView, origin: str, canonical: str) -> tuple[Variant, ...]:
+    """The same page in each language that has it, its own among them; none where variants are versions."""
+    if not site.variants_by_language or not any(variant.same for variant in site.variants):
+        return ()
+    return tuple(
+        msgspec.structs.replace(variant, href=canonical if variant.current else f"{origin}{variant.href}")
+        for variant in site.variants
+        if variant.current or variant.same
+    )
