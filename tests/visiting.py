@@ -22,6 +22,10 @@ class Visitor:
         """Posts a form as a browser does."""
         return self._ask("POST", path, data=form, headers=headers)
 
+    def send(self, path: str, message: Any, **headers: Any) -> httpx.Response:
+        """Posts JSON as a program does."""
+        return self._ask("POST", path, json=message, headers=headers)
+
     def _ask(self, method: str, path: str, **options: Any) -> httpx.Response:
         async def ask() -> httpx.Response:
             transport = httpx.ASGITransport(app=self._app)  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from octavo.reader.mcp import MCP_PATHS
 from octavo.reader.visits import ROUTES
 from site_worlds import COMMON, Answer, Guest, MadePage, Shown, SiteWorld, quoted, words_of
 from visiting import Visitor
@@ -28,7 +29,7 @@ GUESTS = [
 ]
 READ = {
     "readRobots", "readSitemap", "readPagesSitemap", "readIndex", "readWhole", "searchSite", "searchPage", "readFont",
-    "readSiteFile", "readPage",
+    "readSiteFile", "readPage", "postMessage",
 }  # fmt: skip
 """The routes of sites that are asked here; a new one has to be asked as well."""
 ASKED_ELSEWHERE = {"readTryForm", "tryOperation"}
@@ -75,9 +76,18 @@ class Case:
         self.seen = Answer(site, Guest(signed, said)) if admitted else None
         self.base = site.base + self.prefix
 
+    def cookie(self) -> str:
+        return "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+
     def get(self, path: str, **headers: str) -> httpx.Response:
-        cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        return self.visitor.get(self.base + path, cookie=cookie, **headers)
+        return self.visitor.get(self.base + path, cookie=self.cookie(), **headers)
+
+    def use(self, tool: str, **arguments: Any) -> httpx.Response:
+        """Uses a tool of the site's MCP server."""
+        params = {"name": tool, "arguments": arguments}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        path = self.base + self.random.choice(MCP_PATHS)
+        return self.visitor.send(path, message, cookie=self.cookie())
 
     # --- the reader -------------------------------------------------------------------------------------
 
@@ -124,14 +134,13 @@ class Case:
             assert said <= may, (path, said - may, self.explain(said - may))
             assert not self.is_kept_by_others(answer), path
             if answer.status_code == 307 and answer.headers["location"].startswith("/"):
-                onward = self.visitor.get(
-                    answer.headers["location"], cookie="; ".join(f"{n}={v}" for n, v in self.cookies.items())
-                )
+                onward = self.visitor.get(answer.headers["location"], cookie=self.cookie())
                 assert words_of(onward.text) <= may | listed, (path, answer.headers["location"])
         if seen is not None:
             self.check_what_is_seen(seen)
             self.check_lists(seen)
             self.check_search(seen)
+        self.check_tools(seen)
 
     def is_kept_by_others(self, answer: httpx.Response) -> bool:
         personal = self.audience in ("share-link", "visitor-auth", "unpublished") or self.adaptive
@@ -246,6 +255,29 @@ class Case:
             assert said <= may, (query, self.explain(said - may))
             page = words_of(self.get(f"{start}~search?q={quoted(query)}").text)
             assert page <= seen.listed() | words_of(query), (query, self.explain(page))
+
+    def check_tools(self, seen: Answer | None) -> None:
+        listed = self.use("list_pages")
+        if seen is None:
+            assert listed.status_code in (401, 404) and not words_of(listed.text)
+            return
+        assert listed.status_code == 200, listed.text
+        assert words_of(listed.text) == words_of(self.get("llms.txt").text)
+        unknown = sorted(self.site.words - seen.listed())
+        for query in (COMMON, *self.random.sample(unknown, min(2, len(unknown)))):
+            self.within(self.use("search", query=query).text, seen.listed(), f"tool search {query}")
+        drawn = Answer(self.site, Guest({}, {}))
+        for shown in self.site.shown:
+            page = self.random.choice(shown.space.pages[1:])
+            read = self.use("read_page", address=f"{self.base}{drawn.base(shown)}{page.path}")
+            address = words_of(drawn.base(shown) + page.path)
+            may = seen.listed() | address | (seen.of_hidden() if page.hidden else set())
+            self.within(read.text, may, f"tool read_page {page.path}")
+            there = any(
+                one.space is shown.space and seen.base(one) == drawn.base(shown) for one in seen.shown
+            )
+            if there and seen.sees(page):
+                assert seen.words_of_page(page) <= words_of(read.text), read.text
 
     # --- the API ----------------------------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ from ..printing import PRINT_PATH, open_print
 from ..settings import parse_networks
 from ..sites import find_site_by_hostname
 from .drawing import asset
+from .mcp import MAX_MESSAGE, MCP_PATHS
 from .pages import FEEDBACK_PATH, Kept
 from .ratings import FORM_LIMIT, take_rating
 from .resolving import host_name
@@ -99,8 +100,14 @@ class Sites:
             return self._answers.get((site, path), lambda: answer_visit(view, name, path), is_good).answer
 
     async def post(self, request: Request) -> Answer:
-        """What a page's form posts: a rating, or a request to be sent."""
-        return await (self._rate if _path(request).endswith(f"/{FEEDBACK_PATH}") else self._try)(request)
+        """What pages post, a rating or a request to be sent, and messages of assistants."""
+        path = _path(request)
+        if path.endswith(f"/{FEEDBACK_PATH}"):
+            return await self._rate(request)
+        if path.endswith(tuple(f"/{one}" for one in MCP_PATHS)):
+            body = await request.read(MAX_MESSAGE)
+            return await asyncio.get_running_loop().run_in_executor(self._pool, self._post, request, body)
+        return await self._try(request)
 
     async def _rate(self, request: Request) -> Answer:
         path, name = _path(request), host_name(request.header(b"host"))
@@ -116,13 +123,13 @@ class Sites:
             raise Unavailable("Too many requests are being sent just now. Try again in a moment.")
         self._sending += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._senders, self._send, request, body)
+            return await asyncio.get_running_loop().run_in_executor(self._senders, self._post, request, body)
         finally:
             self._sending -= 1
 
-    def _send(self, request: Request, body: bytes) -> Answer:
+    def _post(self, request: Request, body: bytes) -> Answer:
         path = _path(request)
-        with self._context.db.read() as tx:
+        with statements_within(REQUEST_SECONDS), self._context.db.read() as tx:
             view = View(self._context, tx, request, self._kept, body)
             answer = answer_post(view, host_name(request.header(b"host")), path)
         return answer if isinstance(answer, Answer) else answer()

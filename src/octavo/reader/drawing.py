@@ -8,6 +8,8 @@ from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
+from typing import Any
+from urllib.parse import urljoin
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -15,7 +17,7 @@ from msgspec import Struct
 
 from ..core.document.urls import FRAME_HOSTS
 from .fonts import font_files, read_font
-from .views import MessageView, NavItem, PageView, SearchAnswer, SiteView
+from .views import Crumb, MessageView, NavItem, PageView, SearchAnswer, SiteView
 
 # The only inline script that runs: it has to run before the first paint, or the wrong theme would flash.
 _THEME_SCRIPT = Markup(
@@ -135,7 +137,35 @@ def _templates() -> Environment:
 
 
 def draw_page(site: SiteView, page: PageView) -> str:
-    return _templates().get_template("page.html").render(site=site, page=page)
+    return _templates().get_template("page.html").render(site=site, page=page, facts=_facts(site, page))
+
+
+def _facts(site: SiteView, page: PageView) -> dict[str, Any] | None:
+    """What search engines are told of a page, as JSON-LD of schema.org; None for a page that they may not list."""
+    here = page.canonical
+    if here is None or site.no_index or page.no_index:
+        return None
+    article = {
+        "@type": "TechArticle",
+        "headline": page.title,
+        "url": here,
+        "inLanguage": site.language,
+        "isPartOf": {"@type": "WebSite", "name": site.title, "url": urljoin(here, site.home)},
+    }
+    if page.description:
+        article["description"] = page.description
+    if page.updated:
+        article["dateModified"] = page.updated
+    above = [Crumb(title=site.title, href=site.home), *page.crumbs]
+    # Groups have no page of their own, and every step but the last needs one.
+    steps = [(step.title, urljoin(here, step.href)) for step in above if step.href is not None]
+    trail = [
+        {"@type": "ListItem", "position": position, "name": name, "item": item}
+        for position, (name, item) in enumerate([step for step in steps if step[1] != here], 1)
+    ]
+    trail.append({"@type": "ListItem", "position": len(trail) + 1, "name": page.title, "item": here})
+    breadcrumbs = {"@type": "BreadcrumbList", "itemListElement": trail}
+    return {"@context": "https://schema.org", "@graph": [article, breadcrumbs]}
 
 
 def draw_search(site: SiteView, answer: SearchAnswer, nav: tuple[NavItem, ...] = ()) -> str:

@@ -103,16 +103,18 @@ def _variants(
     titles = get_titles(tx, [other.space_id for other in shown])
     found = []
     for other in shown:
-        href = f"{space.visit.base}{quote(space.visit.outline.base(other))}"
+        href, has_it = f"{space.visit.base}{quote(space.visit.outline.base(other))}", False
         if page is not None and other.id != space.site_space.id and len(shown) <= _FEW_VARIANTS:
             there = visit_space(tx, space.visit, other)
             same = there.view.tree.page(page.id) or there.view.tree.find(space.view.tree.url_path(page))
             target = there.view.tree.first_document(same) if same is not None else None
             if target is not None:
-                href = builder.href(target, visit=there)
+                href, has_it = builder.href(target, visit=there), True
         title = titles[other.space_id]
         current = other.id == space.site_space.id
-        found.append(Variant(title=title.title, href=href, current=current, language=title.language))
+        found.append(
+            Variant(title=title.title, href=href, current=current, same=has_it, language=title.language)
+        )
     return tuple(found)
 
 
@@ -214,7 +216,7 @@ def robots_text(site_url: str, indexed: bool) -> str:
     return f"User-agent: *\nAllow: /\nSitemap: {site_url}sitemap.xml\n"
 
 
-def _listed(tx: Transaction, visit: SiteVisit) -> Iterator[tuple[SpaceVisit, Page]]:
+def listed_pages(tx: Transaction, visit: SiteVisit) -> Iterator[tuple[SpaceVisit, Page]]:
     """Every page of the site that may be told to strangers, in reading order."""
     for space in list_spaces(tx, visit):
         tree = space.view.tree
@@ -228,7 +230,7 @@ def sitemap_xml(tx: Transaction, visit: SiteVisit, origin: str) -> str:
     rows = "".join(
         f"<url><loc>{escape(f'{origin}{space.base}{quote(space.view.tree.url_path(page))}')}</loc>"
         f"<lastmod>{iso(page.updated_at)}</lastmod></url>"
-        for space, page in _listed(tx, visit)
+        for space, page in listed_pages(tx, visit)
     )
     return (
         '<?xml version="1.0" encoding="UTF-8"?>'
@@ -239,7 +241,7 @@ def sitemap_xml(tx: Transaction, visit: SiteVisit, origin: str) -> str:
 def llms_text(tx: Transaction, visit: SiteVisit, origin: str) -> str:
     """The index of a site for language models: a list of its pages as Markdown."""
     lines = [f"# {visit.site.title}", ""]
-    for space, page in _listed(tx, visit):
+    for space, page in listed_pages(tx, visit):
         about = f": {page.description}" if page.description else ""
         lines.append(f"- [{page.title}]({origin}{space.base}{quote(space.view.tree.path(page))}.md){about}")
     return "\n".join(lines) + "\n"
@@ -258,7 +260,7 @@ def whole_text(
     size, left = 0, 0
     builder: PageBuilder | None = None
     at: SpaceVisit | None = None
-    for space, page in _listed(tx, visit):
+    for space, page in listed_pages(tx, visit):
         if size > _WHOLE:
             left += 1
             continue

@@ -95,11 +95,12 @@ class Tab(Struct, frozen=True, kw_only=True):
 
 
 class Variant(Struct, frozen=True, kw_only=True):
-    """A version or language of what is shown; ``href`` leads to the same page there, or to its start."""
+    """A version or language of what is shown; ``href`` leads to the same page there (``same``), or to its start."""
 
     title: str
     href: str
     current: bool = False
+    same: bool = False
     language: str | None = None
 
 
@@ -206,7 +207,8 @@ class CoverView(Struct, frozen=True, kw_only=True):
 
 class PageView(Struct, frozen=True, kw_only=True):
     """One page. ``body`` and ``outline`` come from ``core.document.html.render``; ``updated`` is an ISO date
-    (YYYY-MM-DD) and ``updated_text`` how it reads; ``tags`` are shown under the title. ``markdown``, ``edit``
+    (YYYY-MM-DD) and ``updated_text`` how it reads; ``tags`` are shown under the title. ``alternates`` are the same page in other languages and
+    in its own, with whole addresses. ``markdown``, ``edit``
     and ``feed`` are addresses of other forms of the page, None to leave them out; ``markdown_actions`` offers the
     first one to people as well. ``assistants`` open the page elsewhere, ``mcp`` is the address of the site's MCP
     server, ``printed`` offers to print the page. ``tries``: operations of an API can be tried from the page, whose

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from ..core.links import app_hosts
 from ..core.pages import Page
-from ..errors import BadRequest, Forbidden, MethodNotAllowed, NotFound
+from ..errors import BadRequest, Forbidden, MethodNotAllowed, NotFound, Unauthorized
 from ..fonts import find_face
 from ..kit.asgi import Answer, Content, Request, etag_of
 from ..kit.context import Context
@@ -28,14 +28,16 @@ from ..kit.files import FileGrant, file_headers
 from ..kit.routing import Routes
 from ..openapi import Description, Operation, Wanted, make_form, prepare, send
 from ..search import MAX_SEARCH
-from .audiences import SendOn, read_coming
+from ..sites import get_customization
+from .audiences import TOKEN_COOKIE, Coming, SendOn, read_coming
 from .drawing import content_security_policy, draw_not_found, draw_page, draw_search
 from .looks import Look
+from .mcp import MCP_PATHS, Reading, answer_message
 from .pages import Kept, PageBuilder
 from .resolving import MadeOf, SiteVisit, SpaceVisit, enter_site, enter_space, find_redirect
 from .searching import search_site
 from .sites import llms_text, look_of, robots_text, site_view, sitemap_xml, whole_text
-from .views import Link, MessageView, PageView, SiteView
+from .views import Link, MessageView, PageView, SiteView, Variant
 
 HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
@@ -112,26 +114,38 @@ class Visited(NamedTuple):
 
 def answer_visit(view: View, host: str, path: str) -> Visited:
     """The answer to a decoded path. Raises NotFound where no site is, Unauthorized for a visitor's bad token."""
-    answer, made_of = _visit(view, host, path)
+    try:
+        answer, made_of = _visit(view, host, path, _coming(view))
+    except SendOn as sent:
+        return Visited(_redirect(sent.location, sent.cookies))
     assert isinstance(answer, Answer), "only what is posted is worked out later"
     return Visited(answer, made_of)
 
 
 def answer_post(view: View, host: str, path: str) -> Answer | Later:
-    """The answer to what was posted to a decoded path. Raises the same."""
-    return _visit(view, host, path)[0]
+    """The answer to what was posted to a decoded path. Programs that keep no cookies send a visitor's token as a
+    bearer token. Raises NotFound, and Unauthorized for who has to sign in first."""
+    coming = _coming(view)
+    scheme, _, token = view.request.header(b"authorization").partition(" ")
+    if scheme.lower() == "bearer":
+        cookies = {**coming.cookies, TOKEN_COOKIE: token.strip()}
+        coming = msgspec.structs.replace(coming, cookies=cookies)
+    try:
+        return _visit(view, host, path, coming)[0]
+    except SendOn:
+        raise Unauthorized("Only signed visitors of this site may post here.") from None
 
 
-def _visit(view: View, host: str, path: str) -> tuple[Answer | Later, MadeOf | None]:
+def _coming(view: View) -> Coming:
     request = view.request
     secure = view.context.settings.sites_url.startswith("https:")
-    coming = read_coming(request.query_string, request.header(b"cookie"), secure)
-    try:
-        visit = enter_site(view.tx, view.context, host, path, coming)
-        answer = _answer_at(view, visit, path)
-        return _closed(visit, answer) if isinstance(answer, Answer) else answer, visit.made_of
-    except SendOn as sent:
-        return _redirect(sent.location, sent.cookies), None
+    return read_coming(request.query_string, request.header(b"cookie"), secure)
+
+
+def _visit(view: View, host: str, path: str, coming: Coming) -> tuple[Answer | Later, MadeOf]:
+    visit = enter_site(view.tx, view.context, host, path, coming)
+    answer = _answer_at(view, visit, path)
+    return _closed(visit, answer) if isinstance(answer, Answer) else answer, visit.made_of
 
 
 def _answer_at(view: View, visit: SiteVisit, path: str) -> Answer | Later:
@@ -335,13 +349,20 @@ def read_try_form(view: View, visit: SpaceVisit) -> Answer:
     return _same(msgspec.json.encode(make_form(*_tried(view, visit))), "application/json")
 
 
+def _is_foreign(view: View) -> bool:
+    """Whether a page of another origin may have posted this, or a form, as any page can make a browser do."""
+    request = view.request
+    media_type = request.header(b"content-type").partition(";")[0].strip().lower()
+    origin = request.header(b"origin")
+    return media_type != "application/json" or bool(
+        origin and urlsplit(origin).netloc != request.header(b"host")
+    )
+
+
 @route("tryOperation", "~try", kept=False, method="POST")
 def try_operation(view: View, visit: SpaceVisit) -> Later:
-    # Only from pages of ours: others would have visitors send what they never filled in.
-    origin = view.request.header(b"origin")
-    if view.request.header(b"content-type") != "application/json" or (
-        origin and urlsplit(origin).netloc != view.request.header(b"host")
-    ):
+    if _is_foreign(view):
+        # Others would have visitors send what they never filled in.
         raise Forbidden("Operations are tried from the page that shows them.")
     try:
         wanted = msgspec.json.decode(view.body, type=Wanted)
@@ -355,6 +376,17 @@ def try_operation(view: View, visit: SpaceVisit) -> Later:
         return Answer(200, sent, "application/json", {"cache-control": "no-store"})
 
     return answer
+
+
+@route("postMessage", MCP_PATHS[0], kept=False, method="POST")
+@route("postMessage", MCP_PATHS[1], kept=False, method="POST")
+def post_message(view: View, visit: SiteVisit) -> Answer:
+    if not get_customization(view.tx, visit.site.id).page_actions.mcp:
+        raise NotFound("There is nothing at this address.")
+    if _is_foreign(view):
+        raise Forbidden("Messages are posted as application/json, and not from pages of other sites.")
+    reading = Reading(view.tx, visit, view.origin(visit), lambda space: _Frame(view, space).builder)
+    return answer_message(reading, view.body, view.request.header(b"mcp-protocol-version"))
 
 
 @route("readPage", "{path*}", kept=True)
@@ -377,9 +409,10 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
         return _same(written, "text/markdown; charset=utf-8")
     origin = view.origin(visit.visit)
     canonical = f"{origin}{visit.base}{quote(wanted)}"
-    drawn = _with_addresses(builder.page(shown), frame.look, visit, origin, canonical)
+    site = frame.site(shown)
+    drawn = _with_addresses(builder.page(shown), site, frame.look, visit, origin, canonical)
     visit.visit.made_of.more = visit.visit.made_of.more or builder.varies
-    return _drawn(view, visit, shown.id, frame.site(shown), drawn)
+    return _drawn(view, visit, shown.id, site, drawn)
 
 
 def _drawn(view: View, visit: SpaceVisit, page_id: str, site: SiteView, page: PageView) -> Answer:
@@ -395,7 +428,9 @@ def _drawn(view: View, visit: SpaceVisit, page_id: str, site: SiteView, page: Pa
 _ASSISTANTS = (("ChatGPT", "https://chatgpt.com/?q="), ("Claude", "https://claude.ai/new?q="))
 
 
-def _with_addresses(page: PageView, look: Look, visit: SpaceVisit, origin: str, canonical: str) -> PageView:
+def _with_addresses(
+    page: PageView, site: SiteView, look: Look, visit: SpaceVisit, origin: str, canonical: str
+) -> PageView:
     """The page with whatever names its public address."""
     actions = look.customization.page_actions
     assistants: tuple[Link, ...] = ()
@@ -408,5 +443,22 @@ def _with_addresses(page: PageView, look: Look, visit: SpaceVisit, origin: str, 
             )
             for name, address in _ASSISTANTS
         )
-    mcp = f"{origin}{visit.visit.base}~gitbook/mcp" if actions.mcp else None
-    return msgspec.structs.replace(page, canonical=canonical, assistants=assistants, mcp=mcp)
+    mcp = f"{origin}{visit.visit.base}{MCP_PATHS[0]}" if actions.mcp else None
+    return msgspec.structs.replace(
+        page,
+        canonical=canonical,
+        alternates=_alternates(site, origin, canonical),
+        assistants=assistants,
+        mcp=mcp,
+    )
+
+
+def _alternates(site: SiteView, origin: str, canonical: str) -> tuple[Variant, ...]:
+    """The same page in each language that has it, its own among them; none where variants are versions."""
+    if not site.variants_by_language or not any(variant.same for variant in site.variants):
+        return ()
+    return tuple(
+        msgspec.structs.replace(variant, href=canonical if variant.current else f"{origin}{variant.href}")
+        for variant in site.variants
+        if variant.current or variant.same
+    )

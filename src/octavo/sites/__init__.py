@@ -8,7 +8,7 @@ from .audiences.share_links import find_link_by_key
 from .audiences.visitor_auth import MAX_TOKEN, signing_key
 from .audiences.visitor_auth import read_token as read_visitor_token
 from .creating import create_site
-from .customization.editing import find_customization
+from .customization.editing import find_customization, get_customization
 from .customization.wire import ContentLink, ContentRef, Customization, HeaderItem
 from .previewing import PREVIEW, read_preview
 from .profile_wire import IntegrationScript
@@ -42,7 +42,7 @@ from .wire import Site, present_site, published_url
 __all__ = [
     "ContentLink", "ContentRef", "Customization", "GroupRow", "HeaderItem", "IntegrationScript",
     "MAX_TOKEN", "Outline", "PREVIEW", "SectionRow", "Sight", "Site", "SiteRow", "SiteSpaceRow",
-    "Structure", "admit_claims", "create_site", "entering", "find_customization", "find_former_path",
+    "Structure", "admit_claims", "create_site", "entering", "find_customization", "find_former_path", "get_customization",
     "find_link_by_key", "find_site_by_basename", "find_site_by_former_name", "find_site_by_hostname",
     "find_site_of_space", "find_version", "get_site", "get_visitor_schema", "list_published_sites",
     "list_sites_of_space", "load_structure", "make_visitor_token", "match_redirect", "present_site",

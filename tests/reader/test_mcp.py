@@ -1,0 +1,306 @@
+"""The MCP server of a site: the official client against the reader, its visitors, and whatever else is posted."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import httpx2
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from joserfc import jwt
+from joserfc.jwk import OctKey
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from octavo.kit.clock import now
+from octavo.reader import mcp, reader_edge
+from octavo.sites import get_site, store
+from octavo.sites.audiences.visitor_auth import signing_key
+from octavo.sites.previewing import make_preview
+from world import World
+
+JSON = "application/json"
+LONG = "word " * 15_000
+
+
+class Site:
+    """A published site of one space: Start, Long, Hidden, and Few for visitors who pay."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.path = world.home.path("/orgs/{organizationId}/sites")
+        space = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Guide"})[
+            "id"
+        ]
+        changes = f"/spaces/{space}/change-requests"
+        change = world.post("admin", changes, {"subject": "Fill"})["id"]
+
+        def page(title: str, text: str, **more: Any) -> dict[str, Any]:
+            document = {"markdown": f"# {title}\n\n{text}\n"}
+            return {"operation": "insert_page", "title": title, "document": document, **more}
+
+        pages = [
+            page("Start", "Welcome to granite."),
+            page("Long", LONG, description="Many words"),
+            page("Hidden", "Behind basalt.", hidden=True),
+            page("Few", "Only marble.", condition="visitor.claims.paying"),
+        ]
+        world.post("admin", f"{changes}/{change}/content", {"changes": pages})
+        world.post("admin", f"{changes}/{change}/merge")
+        self.id = world.post("admin", self.path, {"title": "Stones", "spaces": [space]})["id"]
+        self.path += f"/{self.id}"
+        self.url = world.post("admin", f"{self.path}/publish")["urls"]["published"]
+        self.base = urlsplit(self.url).path
+        self.app = reader_edge(world.context)
+
+    def change(self, **body: Any) -> None:
+        answer = self.world.call("admin", "PATCH", self.path, json=body)
+        assert answer.status_code == 200, answer.text
+
+    def token(self, **claims: Any) -> str:
+        with self.world.context.db.read() as tx:
+            key = signing_key(self.world.context.signer, get_site(tx, self.id))
+        return jwt.encode({"alg": "HS256"}, {"exp": now() // 1000 + 600, **claims}, OctKey.import_key(key))
+
+    def ask(self, method: str = "POST", path: str = "~mcp", **options: Any) -> httpx.Response:
+        async def ask() -> httpx.Response:
+            transport = httpx.ASGITransport(app=self.app)  # type: ignore[arg-type]
+            async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
+                return await client.request(method, self.base + path, **options)
+
+        return asyncio.run(ask())
+
+    def call(self, method: str, params: Any = None, path: str = "~mcp", **headers: str) -> httpx.Response:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
+        return self.ask(path=path, json=message, headers=headers)
+
+    def use(
+        self, tool: str, path: str = "~mcp", headers: dict[str, str] | None = None, **arguments: Any
+    ) -> str:
+        params = {"name": tool, "arguments": arguments}
+        answer = self.call("tools/call", params, path, **(headers or {}))
+        assert answer.status_code == 200, answer.text
+        text: str = answer.json()["result"]["content"][0]["text"]
+        return text
+
+    def seen(self, path: str = "~mcp", **headers: str) -> str:
+        """Everything that a visitor is told."""
+        told = [self.use("list_pages", path, headers)]
+        told += [self.use("search", path, headers, query=word) for word in ("granite", "basalt", "marble")]
+        base = self.url + path.removesuffix("~mcp")
+        told += [self.use("read_page", path, headers, address=base + page) for page in ("", "few")]
+        return "\n".join(told)
+
+
+@pytest.fixture
+def site(world: World) -> Site:
+    return Site(world)
+
+
+def with_client(site: Site, path: str, work: Callable[[Client], Awaitable[None]], **options: Any) -> None:
+    async def run() -> None:
+        transport = httpx2.ASGITransport(app=site.app)  # type: ignore[arg-type]
+        async with httpx2.AsyncClient(transport=transport) as http:
+            server = streamable_http_client(f"http://sites.test{site.base}{path}", http_client=http)
+            async with Client(server, **options) as client:
+                await work(client)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("path", mcp.MCP_PATHS)
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_the_official_client(site: Site, path: str, mode: str) -> None:
+    async def work(client: Client) -> None:
+        listed = await client.list_tools()
+        assert [tool.name for tool in listed.tools] == ["search", "read_page", "list_pages"]
+        assert all(tool.input_schema["type"] == "object" for tool in listed.tools)
+        found = await client.call_tool("search", {"query": "granite"})
+        assert f"{site.url}" in found.content[0].text and "Start" in found.content[0].text  # type: ignore[union-attr]
+        read = await client.call_tool("read_page", {"address": site.url})
+        assert "Welcome to granite." in read.content[0].text  # type: ignore[union-attr]
+        wrong = await client.call_tool("read_page", {"address": site.url, "more": 1})
+        assert wrong.is_error and "more" in wrong.content[0].text  # type: ignore[union-attr]
+
+    with_client(site, path, work, mode=mode)
+
+
+def test_the_page_names_an_address_that_answers(site: Site) -> None:
+    said = site.ask("GET", "").text.partition('data-copy-text="')[2].partition('"')[0]
+    assert said.startswith(site.url)
+    assert site.call("ping", path=said.removeprefix(site.url)).json() == {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "result": {},
+    }
+    for path in mcp.MCP_PATHS:
+        refused = site.ask("GET", path)
+        assert refused.status_code == 405 and refused.headers["allow"] == "POST"
+    answer = site.world.call(
+        "admin", "PUT", f"{site.path}/customization", json={"pageActions": {"mcp": False}}
+    )
+    assert answer.status_code == 200, answer.text
+    for path in mcp.MCP_PATHS:
+        assert site.call("ping", path=path).status_code == 404
+    assert "data-copy-text" not in site.ask("GET", "").text
+
+
+def test_long_answers_are_cut_and_say_so(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = f"{site.url}long"
+    whole = site.ask("GET", "long.md").text
+    first = site.use("read_page", address=address)
+    assert "more characters: call again with start=50000.]" in first
+    rest = site.use("read_page", address=f"{address}.md#there", start=50_000)
+    assert first.partition("\n\n[")[0] + rest == whole
+    assert "nothing at start=100000" in site.use("read_page", address=address, start=100_000)
+    monkeypatch.setattr(mcp, "_PAGES", 1)
+    first = site.use("list_pages")
+    assert "Start" in first and "Long" not in first and "1 more pages: call again with start=1." in first
+    assert site.use("list_pages", start=1) == f"- Long ({address}): Many words"
+    assert "no more pages" in site.use("list_pages", start=2**53)
+
+
+def test_it_lists_no_hidden_page_and_reads_only_pages(site: Site) -> None:
+    assert "Hidden" not in site.use("list_pages") and "basalt" not in site.use("search", query="basalt")
+    assert "Behind basalt." in site.use("read_page", address=f"{site.url}hidden")
+    # A path does as well as an address.
+    assert "Welcome" in site.use("read_page", address=site.base)
+    for other in ("nothing", "few", "~search.json", "../..", "%2e%2e/x", "~files/x/y"):
+        assert "no page" in site.use("read_page", address=site.url + other)
+    for other in ("http://elsewhere.test/", "/", "http://[", "//", site.url.replace("://", "s://"), "\0"):
+        assert "no page" in site.use("read_page", address=other)
+
+
+# --- who asks -----------------------------------------------------------------------------------------
+
+
+def test_closed_sites_answer_nobody_else(site: Site) -> None:
+    site.change(visibility="share-link")
+    link = site.world.post("admin", f"{site.path}/share-links", {"name": "A"})
+    key = link["urls"]["published"].removeprefix(site.url).strip("/")
+    assert site.call("tools/list").status_code == 404
+    assert "granite" in site.seen(f"{key}/~mcp")
+    answer = site.call("ping", path=f"{key}/~mcp")
+    assert answer.headers["cache-control"] == "no-store" and answer.headers["x-robots-tag"] == "noindex"
+    site.world.call("admin", "PATCH", f"{site.path}/share-links/{link['id']}", json={"active": False})
+    assert site.call("ping", path=f"{key}/~mcp").status_code == 404
+    site.change(visibility="public")
+    site.world.post("admin", f"{site.path}/unpublish")
+    assert site.call("ping").status_code == 404
+    preview = make_preview(site.world.context.signer, site.id, {"claims": {}})
+    assert "granite" in site.seen(cookie=f"octavo-preview={preview}")
+
+
+def test_signed_visitors_send_their_token(site: Site) -> None:
+    site.change(visibility="visitor-auth")
+    assert site.call("tools/list").status_code == 404
+    login = {"backend": "custom", "fallbackURL": "https://login.example.org/"}
+    answer = site.world.call("admin", "PATCH", f"{site.path}/publishing/auth", json=login)
+    assert answer.status_code == 200, answer.text
+    bearer = {"authorization": f"Bearer {site.token()}"}
+    for bad in ({}, {"authorization": "Bearer x"}, {"authorization": f"Basic {site.token()}"}):
+        assert site.call("tools/list", **bad).status_code == 401
+    assert "granite" in site.seen(**bearer) and "Only marble" not in site.seen(**bearer)
+    assert "granite" in site.seen(cookie=f"octavo-visitor={site.token()}")
+
+
+def test_conditions_hold(site: Site) -> None:
+    claim = {"type": "boolean", "description": "Whether"}
+    schema = {"type": "object", "properties": {"paying": claim}, "additionalProperties": False}
+    answer = site.world.call("admin", "PUT", f"{site.path}/adaptive-schema", json={"jsonSchema": schema})
+    assert answer.status_code == 200, answer.text
+    with site.world.context.db.write() as tx:
+        row = get_site(tx, site.id)
+        store.update_site(tx, site.id, settings=msgspec.structs.replace(row.settings, adaptive=True))
+    assert "Only marble" not in site.seen()
+    assert "Only marble" not in site.seen(authorization=f"Bearer {site.token(paying=False)}")
+    paid = site.seen(authorization=f"Bearer {site.token(paying=True)}")
+    assert "Only marble." in paid and "[few]" not in paid and f"Few ({site.url}few)" in paid
+
+
+# --- whatever is posted -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        (b"", 400, -32700),
+        (b"{", 400, -32700),
+        (b"\xff", 400, -32700),
+        (b"[" * 60_000, 400, -32700),
+        (b"[]", 400, -32600),
+        (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', 400, -32600),
+        (b"1", 400, -32600),
+        (b'{"id":1,"method":"ping"}', 400, -32600),
+        (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', 400, -32600),
+        (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', 400, -32600),
+        (b'{"jsonrpc":"2.0","id":1,"method":[]}', 400, -32600),
+        (b'{"jsonrpc":"2.0","id":1}', 400, -32600),
+        (b'{"jsonrpc":"2.0","id":"a","method":"resources/list"}', 200, -32601),
+        (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', 200, -32602),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}', 200, -32602),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":{}}}', 200, -32602),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}', 200, -32602),
+    ],
+)
+def test_bad_messages(site: Site, body: bytes, status: int, code: int) -> None:
+    answer = site.ask(content=body, headers={"content-type": JSON})
+    assert answer.status_code == status and answer.json()["error"]["code"] == code, answer.text
+
+
+def test_what_needs_no_answer(site: Site) -> None:
+    for message in ({"method": "notifications/initialized"}, {"id": 1, "result": {}}, {"id": 1, "error": {}}):
+        answer = site.ask(json={"jsonrpc": "2.0", **message})
+        assert answer.status_code == 202 and answer.content == b""
+
+
+def test_versions_of_the_protocol(site: Site) -> None:
+    for asked, agreed in (("2025-06-18", "2025-06-18"), ("2024-11-05", "2025-11-25"), (7, "2025-11-25")):
+        got = site.call("initialize", {"protocolVersion": asked}).json()["result"]
+        assert got["protocolVersion"] == agreed and got["serverInfo"]["title"] == "Stones"
+    assert site.call("ping", **{"mcp-protocol-version": "2025-06-18"}).status_code == 200
+    refused = site.call("ping", **{"mcp-protocol-version": "1"})
+    assert refused.status_code == 400 and "2025-11-25" in refused.text
+
+
+def test_pages_of_others_and_huge_bodies_are_refused(site: Site) -> None:
+    assert site.call("ping", origin="http://evil.test").status_code == 403
+    assert site.call("ping", origin="http://sites.test").status_code == 200
+    assert site.ask(content=b"{}", headers={"content-type": "text/plain"}).status_code == 403
+    huge = b" " * (mcp.MAX_MESSAGE + 1)
+    assert site.ask(content=huge, headers={"content-type": JSON}).status_code == 413
+
+
+def test_requests_of_one_address_are_counted(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = msgspec.structs.replace(site.world.context.settings, reader_rate_limit=2)
+    monkeypatch.setattr(site.world.context, "settings", few)
+    site.app = reader_edge(site.world.context)
+    assert 429 in [site.call("ping").status_code for _ in range(5)]
+
+
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+ARGUMENTS = st.fixed_dictionaries(
+    {}, optional={"query": st.text() | ANY, "address": st.text() | ANY, "start": st.integers() | ANY}
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(tool=st.sampled_from(["search", "read_page", "list_pages"]), arguments=ARGUMENTS | ANY)
+def test_any_arguments_are_answered(site: Site, tool: str, arguments: Any) -> None:
+    body = json.dumps(
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+    )
+    answer = site.ask(content=body, headers={"content-type": JSON})
+    assert answer.status_code in (200, 400), answer.text
+    assert "result" in answer.json() or answer.json()["error"]["code"] == -32700
