@@ -32,7 +32,7 @@ from ..errors import BadRequest
 from ..kit.context import Context
 from ..kit.pagination import MAX_LIMIT
 from ..orgs import get_organization
-from ..reader import Coming, enter_site, list_spaces, reader_edge
+from ..reader import Coming, enter_site, list_spaces, reader_edge, space_redirects
 from ..sites import SiteRow, get_site, list_former_paths, list_redirects, published_url
 
 MANIFEST = ".octavo-export.json"
@@ -191,6 +191,11 @@ def _known_addresses(context: Context, site: SiteRow, addresses: _Addresses) -> 
                 addresses.pages.add(f"{base}{tree.url_path(page)}".rstrip("/"))
                 wanted[quote(f"{base}{tree.url_path(page)}")] = None
                 wanted[quote(f"{base}{tree.path(page)}.md")] = None
+            for source in space_redirects(tx, space):
+                if source.endswith(_BELOW):
+                    left_out.append(f"{base}{source}")
+                else:
+                    wanted[quote(f"{base}{source}")] = None
         for path, site_space_id in list_former_paths(tx, site.id):
             if site_space_id in spaces:
                 tree = spaces[site_space_id].view.tree
@@ -225,18 +230,21 @@ class _Crawl:
         self._context, self._addresses, self._place, self._progress = context, addresses, place, progress
         self._known: set[str] = set()
         self._waiting: list[str] = []
+        self._given = 0
+        """So many of these were given, all others are named by pages."""
         self.pages = 0
         self.broken: list[str] = []
 
     async def run(self, wanted: Iterable[str]) -> None:
         self._want(wanted)
+        self._given = len(self._waiting)
         edge = reader_edge(self._context)
         try:
             transport = httpx.ASGITransport(app=edge)  # type: ignore[arg-type]
             async with httpx.AsyncClient(transport=transport, base_url=self._addresses.origin) as client:
                 for done, below in enumerate(self._waiting):  # it grows while it is gone through
                     answer = await client.get(self._addresses.ask(below))
-                    await asyncio.to_thread(self._take, below, answer)
+                    await asyncio.to_thread(self._take, below, answer, done >= self._given)
                     self._progress(done + 1, len(self._waiting))
         finally:
             edge.close()
@@ -249,7 +257,7 @@ class _Crawl:
                 self._known.add(name)
                 self._waiting.append(below)
 
-    def _take(self, below: str, answer: httpx.Response) -> None:
+    def _take(self, below: str, answer: httpx.Response, linked: bool) -> None:
         addresses = self._addresses
         if below.rpartition("/")[2] == "~":
             # Nothing is ever at this path: what is said there is said wherever nothing is.
@@ -260,7 +268,9 @@ class _Crawl:
         if answer.status_code in (301, 302, 307, 308):
             self._place.put(name, self._redirect(answer.headers["location"]))
         elif answer.status_code == 404:
-            self.broken.append(unquote(below))
+            # A redirect may lead to what a stranger does not see.
+            if linked:
+                self.broken.append(unquote(below))
         elif answer.status_code != 200:
             raise BadRequest(f"{unquote(below)}: the site answers {answer.status_code}; nothing was changed")
         elif addresses.is_page(below):
