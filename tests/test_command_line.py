@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -39,6 +40,7 @@ READING = [
     ("token", "revoke", "--email", "a@example.com", "--all"),
     ("session", "list", "--email", "a@example.com"),
     ("export", "0000", "out"),
+    ("publish", "0000", "out"),
     ("backup", "out.zip"),
     ("verify",),
     ("check",),
@@ -60,6 +62,7 @@ WRONG = [
     ({}, ("export", "--organization", "nobody", "/proc/forbidden")),
     ({}, ("import", "/nowhere", "--org", "nobody")),
     ({}, ("import", ".")),
+    ({}, ("publish", "nothing", "out")),
     ({}, ("verify", "/nowhere.zip")),
     ({}, ("operations", "nothing")),
     ({}, ("check", "--config", "/nowhere.toml")),
@@ -115,6 +118,24 @@ def test_links_are_those_of_the_running_server(sqlite_world: World, tmp_path: Pa
         space = json.loads(done.stdout)["space"]
         again = octavo("import", str(source), "--space", space, "--quiet", "--data", str(data))
         assert json.loads(again.stdout)["space"] == space
+
+
+def test_publishing_to_a_folder(sqlite_world: World, tmp_path: Path) -> None:
+    data, out = sqlite_world.install(tmp_path / "data"), tmp_path / "www"
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "README.md").write_text("# Home\n")
+    org = sqlite_world.home["organizationId"]
+    source = ("import", str(tmp_path / "pages"), "--org", org, "--publish", "--quiet")
+    space = json.loads(octavo(*source, "--data", str(data)).stdout)["space"]
+    with sqlite3.connect(data / "octavo.db") as database:
+        query = "SELECT site_id FROM site_spaces WHERE space_id = ?"
+        site = database.execute(query, (space,)).fetchone()[0]
+    done = octavo("publish", site, str(out), "--json", "--quiet", "--data", str(data))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["pages"] == 1
+    assert "Home" in (out / "index.html").read_text()
+    # A web server, which is another user, reads it.
+    assert all(path.stat().st_mode & 0o004 for path in out.rglob("*") if not path.name.startswith("."))
 
 
 @pytest.mark.slow

@@ -271,6 +271,25 @@ def _export(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _publish(options: argparse.Namespace) -> int:
+    import msgspec
+
+    from .admin.static_export import export_site
+
+    with _context(options) as context, _progress(f"Exporting to {options.folder}", options.quiet) as progress:
+        done = export_site(context, options.site, options.folder, base=options.base, progress=progress)
+    said = (
+        f"{done.pages} pages in {options.folder}: {done.written} files written, {done.unchanged} unchanged, "
+        f"{done.removed} removed. Search, ratings and trying operations need a server and are left out."
+    )
+    print(json.dumps(msgspec.to_builtins(done), ensure_ascii=False) if options.json else said)
+    for source in done.left_out:
+        print(f"octavo: the redirect from {source} is left out: files cannot answer it", file=sys.stderr)
+    for address in done.broken:
+        print(f"octavo: a page links to {address}, where nothing is", file=sys.stderr)
+    return DONE
+
+
 # --- backups ------------------------------------------------------------------------------------------
 
 
@@ -582,6 +601,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--revision", help="id of an older revision")
     made.add_argument("--organization", metavar="ORG", help="id of the organization to write as a whole")
+
+    made = command("publish", _publish, "Write a public site as files that any web server can serve.")
+    made.add_argument("site", metavar="SITE", help="id of the site")
+    made.add_argument(
+        "folder", type=Path, metavar="DIR", help="folder to write to; made when it is not there"
+    )
+    made.add_argument(
+        "--base", default="/", help="where it will be served: a URL, or a path (default: %(default)s)"
+    )
+    made.add_argument("--quiet", action="store_true", help="no progress bar")
 
     made = command("backup", _backup, "Write the whole installation into one file, while it goes on.")
     made.add_argument(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from urllib.parse import unquote
 
 from msgspec import Struct, field
 
@@ -79,6 +80,15 @@ def read_config(text: str, path: str = CONFIG_PATH) -> Config:
     elif redirects is not None:
         complain("bad_value", "`redirects` must be a map", "redirects")
     return config
+
+
+def match_redirect(config: Config, path: str) -> str | None:
+    """What the redirect of a site path says: the one from that very path, else, as ``old/*``, from everything below the
+    longest part of it. Upper and lower case are the same."""
+    redirects = {unquote(source).lower(): target for source, target in reversed(config.redirects.items())}
+    parts = path.strip("/").lower().split("/")
+    names = ["/".join(parts), *("/".join(parts[:n]) + "/*" for n in range(len(parts) - 1, 0, -1))]
+    return next((redirects[name] for name in names if name in redirects), None)
 
 
 def read_variables(

@@ -3,9 +3,18 @@
 from .api_reference import reference_routes
 from .app import reader_edge
 from .audiences import CLAIMS_COOKIE, TOKEN_COOKIE, Admission, Coming, SendOn
-from .resolving import MadeOf, SiteVisit, SpaceVisit, enter_site, enter_space, find_redirect
+from .resolving import (
+    MadeOf,
+    SiteVisit,
+    SpaceVisit,
+    enter_site,
+    enter_space,
+    find_redirect,
+    list_spaces,
+    space_redirects,
+)
 
 __all__ = [
     "Admission", "CLAIMS_COOKIE", "Coming", "MadeOf", "SendOn", "SiteVisit", "SpaceVisit", "TOKEN_COOKIE",
-    "enter_site", "enter_space", "find_redirect", "reader_edge", "reference_routes",
+    "enter_site", "enter_space", "find_redirect", "list_spaces", "reader_edge", "reference_routes", "space_redirects",
 ]  # fmt: skip

@@ -9,11 +9,16 @@ its default section, and a section with its default variant. What a visitor does
 
 from __future__ import annotations
 
-from urllib.parse import quote
+from functools import lru_cache
+from urllib.parse import quote, unquote, urlsplit
 
 from msgspec import Struct
 
-from ..content import main_state
+from ..content import find_item_by_path, get_body, main_state
+from ..core.document.urls import safe_url
+from ..core.space_config import CONFIG_PATH, Config, read_config
+from ..core.space_config import match_redirect as match_space_redirect
+from ..core.summary import entry_path
 from ..errors import NotFound
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -167,9 +172,11 @@ def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
     return visit_space(tx, visit, start, rest)
 
 
-def find_redirect(tx: Transaction, visit: SiteVisit) -> str | None:
-    """Where a visitor who found nothing is sent: to where a section or variant went that was here, or by a redirect of
-    the site. Only ever to what they see."""
+def find_redirect(
+    tx: Transaction, visit: SiteVisit, space: SpaceVisit | None = None, sites_url: str = ""
+) -> str | None:
+    """Where a visitor who found nothing is sent: to where a section or variant went that was here, by a redirect of the
+    space they are at, or by one of the site. Only ever to what they see. ``sites_url``: the public address of sites."""
     outline = visit.outline
     path = visit.rest.strip("/").lower()
     parts = path.split("/")
@@ -179,6 +186,9 @@ def find_redirect(tx: Transaction, visit: SiteVisit) -> str | None:
         if shown is not None:
             below = visit.rest.strip("/")[len(former[0]) :].lstrip("/")
             return f"{visit.base}{quote(outline.base(shown) + below)}"
+    target_of_space = _redirect_of_space(tx, space, sites_url) if space is not None else None
+    if target_of_space is not None:
+        return target_of_space
     row = match_redirect(tx, visit.site.id, quote(path))
     if row is None:
         return None
@@ -200,6 +210,57 @@ def find_redirect(tx: Transaction, visit: SiteVisit) -> str | None:
         if page is not None
         else quote(space.base, safe="/")
     )
+
+
+@lru_cache(maxsize=64)
+def _read_config(text: str) -> Config:
+    return read_config(text)
+
+
+def _config_of(tx: Transaction, space: SpaceVisit) -> Config:
+    item = find_item_by_path(tx, space.view.state, CONFIG_PATH)
+    known = item is not None and item.kind == "source"
+    return _read_config(get_body(tx, item.content) if known and item.content else "")  # type: ignore[union-attr]
+
+
+def space_redirects(tx: Transaction, space: SpaceVisit) -> list[str]:
+    """The paths below a space that its ``.gitbook.yaml`` redirects, decoded; ``old/*`` is everything below one."""
+    return [unquote(source) for source in _config_of(tx, space).redirects]
+
+
+def _redirect_of_space(tx: Transaction, space: SpaceVisit, sites_url: str) -> str | None:
+    """Where the ``.gitbook.yaml`` of a space sends a visitor: a page of it that they see, or another host. So a redirect
+    never leads to another one."""
+    config = _config_of(tx, space)
+    target = match_space_redirect(config, space.rest)
+    if target is None:
+        return None
+    if target.lower().startswith(("http://", "https://")):
+        return _elsewhere(target, space.visit.site.hostname, sites_url)
+    path, _, anchor = target.partition("#")
+    inside = entry_path(path.lstrip("/"))
+    if inside is None:
+        return None
+    tree = space.view.tree
+    found = space.view.page_of_file(f"{config.root}{inside}".strip("/"))
+    page = tree.page(found) if found is not None else tree.find(unquote(inside).removesuffix(".md"))
+    shown = tree.first_document(page) if page is not None else None
+    if shown is None:
+        return None
+    address = f"{space.base}{quote(tree.url_path(shown))}"
+    return f"{address}#{quote(anchor, safe='%')}" if anchor else address
+
+
+def _elsewhere(url: str, *own: str | None) -> str | None:
+    """An address of another host than these hosts and addresses of ours, at which redirects may lead back."""
+    safe = safe_url(url)
+    try:
+        host = urlsplit(safe or "").hostname
+    except ValueError:
+        return None
+    hosts = {urlsplit(one).hostname if "://" in one else one for one in own if one}
+    # Characters that a header cannot have are escaped.
+    return quote(safe, safe="/:?#[]@!$&'()*+,;=%~") if safe and host and host not in hosts else None
 
 
 class Visitor:

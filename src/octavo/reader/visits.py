@@ -228,7 +228,7 @@ def _redirect(location: str, cookies: tuple[str, ...] = ()) -> Answer:
 
 def not_found(view: View, space: SpaceVisit) -> Answer:
     """Nothing is here: the visitor is sent on where a redirect says so, else told."""
-    target = find_redirect(view.tx, space.visit)
+    target = find_redirect(view.tx, space.visit, space, view.context.settings.sites_url)
     if target is not None:
         return _redirect(target)
     frame = _Frame(view, space)

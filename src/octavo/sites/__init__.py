@@ -12,6 +12,7 @@ from .customization.editing import find_customization, get_customization
 from .customization.wire import ContentLink, ContentRef, Customization, HeaderItem
 from .previewing import PREVIEW, read_preview
 from .profile_wire import IntegrationScript
+from .redirects.store import list_redirects
 from .redirects.store import match as match_redirect
 from .scripts import provide_scripts
 from .sight import Sight, sight_of
@@ -34,6 +35,7 @@ from .structure.store import (
     SiteSpaceRow,
     Structure,
     find_former_path,
+    list_former_paths,
     load_structure,
 )
 from .visitor_tokens import make_visitor_token
@@ -44,7 +46,7 @@ __all__ = [
     "MAX_TOKEN", "Outline", "PREVIEW", "SectionRow", "Sight", "Site", "SiteRow", "SiteSpaceRow",
     "Structure", "admit_claims", "create_site", "entering", "find_customization", "find_former_path", "get_customization",
     "find_link_by_key", "find_site_by_basename", "find_site_by_former_name", "find_site_by_hostname",
-    "find_site_of_space", "find_version", "get_site", "get_visitor_schema", "list_published_sites",
+    "find_site_of_space", "find_version", "get_site", "get_visitor_schema", "list_former_paths", "list_published_sites", "list_redirects",
     "list_sites_of_space", "load_structure", "make_visitor_token", "match_redirect", "present_site",
     "provide_scripts", "published_url", "read_preview", "read_visitor_token", "set_published", "sight_of",
     "signing_key", "tables",

@@ -308,6 +308,14 @@ def remove_former_paths(tx: Transaction, site_id: str, paths: list[str]) -> None
     )
 
 
+def list_former_paths(tx: Transaction, site_id: str) -> list[tuple[str, str]]:
+    """Every path at which a site space once was, and the id of that."""
+    rows = tx.all(
+        "SELECT path, site_space_id FROM site_former_paths WHERE site_id = :site ORDER BY path", site=site_id
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
 def find_former_path(tx: Transaction, site_id: str, paths: list[str]) -> tuple[str, str] | None:
     """The longest of these paths at which a site space once stood, and its id."""
     row = tx.one(
