@@ -105,8 +105,8 @@ class Context(Struct, frozen=True, kw_only=True):
 
     ``link(ref)`` and ``file(ref)`` resolve a ContentRef; ``icon(name)`` is an inline SVG from our own sets;
     ``openapi(type, data)`` the HTML of an API block; ``try_it(data)`` the address behind which an operation can be
-    tried; ``integration(data)`` the address of what an integration has its block show; ``highlight(code, syntax)`` the coloured tokens of a listing;
-    ``search(query)`` and ``ask(query)`` the pages behind buttons (None: no such page). ``new_tab`` opens other hosts in
+    tried; ``integration(data)`` the address of what an integration has its block show; ``highlight(code, syntax)`` the
+    coloured tokens of a listing; ``search(query)`` and ``ask(query)`` the pages behind buttons (None: no such page). ``new_tab`` opens other hosts in
     a new tab; without ``anchors`` headings carry no link to themselves.
     """
 
