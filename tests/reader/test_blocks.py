@@ -161,6 +161,8 @@ BAD = [
     "JaVa\nScript:alert(1)",
     "data:text/html,<script>",
     "//x",
+    "https://[",
+    "https://",
     " vbscript:x",
     {"url": 1},
     7,
@@ -217,6 +219,21 @@ def test_addresses_lead_nowhere_but_to_the_web(url):
         assert not re.search(r"(?i)(href|src)=\"\s*(java|vb|data)", drawn)
 
 
+def test_hints_and_frames_of_elements():
+    words = [{"type": "text", "children": "zqwords"}]
+    for one in (
+        {"type": "input", "label": "l", "element": {"type": "text", "children": "x"}, "hint": words},
+        {"type": "card", "hint": words[0]},
+        {"type": "codeblock", "content": "x", "header": words},
+        {"type": "codeblock", "content": "x", "footer": words},
+    ):
+        assert "zqwords" in draw(one)
+    deep: object = "x"
+    for _ in range(500):
+        deep = [deep]
+    assert "checked" not in draw({"type": "radio", "state": "a", "value": deep}, a=deep)
+
+
 def test_addresses_of_parts():
     parts = {"host": "x.test", "pathname": "/a b", "query": {}}
     assert 'href="https://x.test/a%20b"' in draw(
@@ -265,10 +282,18 @@ def test_as_deep_and_as_large_as_a_block_may_be(monkeypatch):
     for _ in range(DEEPEST - 2):
         element = {"type": "vstack", "children": [element]}
     assert "zqdeep" in draw(element)
+    unchecked = {
+        "type": "complete",
+        "element": {"type": "block", "children": [{"type": "link"}]},
+        "state": {},
+    }
     with pytest.raises(CannotBeDrawn):
-        draw_output({"type": "complete", "returnValue": {}}, Labels())
+        draw_output(unchecked, Labels())
     with pytest.raises(CannotBeDrawn):
-        draw_output({"element": {"type": "modal", "children": []}, "state": {}, "props": {}}, Labels())
+        draw_output(
+            {"type": "element", "element": {"type": "modal", "children": []}, "state": {}, "props": {}},
+            Labels(),
+        )
     monkeypatch.setattr(blocks, "_LARGEST", 100)
     with pytest.raises(CannotBeDrawn):
         draw({"type": "text", "children": "x" * 200})

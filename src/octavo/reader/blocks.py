@@ -24,6 +24,7 @@ from ..kit.cache import ByteCache
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
+from ..kit.fetch import FetchError
 from ..kit.highlighting import Highlighter
 from ..kit.icons import icon
 from .drawing import draw_block
@@ -96,7 +97,7 @@ def _ask(context: Context, block: Prepared) -> KeptBlock:
             context, block.subject, block.space_id, data["block"], data["props"], block.theme
         )
         html = draw_output(rendered.output, block.labels, block.new_tab)
-    except (BadRequest, NotFound, Failed, CannotBeDrawn):
+    except (BadRequest, NotFound, Failed, FetchError, CannotBeDrawn):
         return KeptBlock(now() + _FAILED * 1000, None, "The integration could not show this block.")
     seconds = _USUAL if rendered.seconds is None else max(_SHORTEST, min(rendered.seconds, _LONGEST))
     return KeptBlock(now() + seconds * 1000, html.encode())
@@ -111,8 +112,9 @@ class CannotBeDrawn(Exception):
 
 def draw_output(output: dict[str, Any], labels: Labels, new_tab: bool = False) -> str:
     """The HTML of a checked output (``integrations.contentkit``). Raises CannotBeDrawn."""
-    root = output.get("element")
-    if not isinstance(root, dict) or root["type"] != "block":
+    # Of one that is complete nothing was checked.
+    root = output["element"] if output.get("type") == "element" else None
+    if root is None or root["type"] != "block":
         raise CannotBeDrawn("the element is no block")
     reader = _Reader(output["state"], labels, new_tab)
     html = draw_block(reader.element(root), labels)
@@ -134,7 +136,13 @@ class _Reader:
     def element(self, given: dict[str, Any]) -> ElementView:
         kind = given["type"]
         if kind in ("markdown", "codeblock"):
-            return ElementView(kind="html", html=self._document(given))
+            document = ElementView(kind="html", html=self._document(given))
+            above, below = self._parts(given, "header"), self._parts(given, "footer", "buttons")
+            return (
+                ElementView(kind="column", children=(*above, document, *below))
+                if above or below
+                else document
+            )
         if kind in _CONTROLS:
             return self._control(given)
         if kind == "input":
@@ -142,7 +150,7 @@ class _Reader:
                 kind="field",
                 title=self._text(given.get("label")),
                 hint=self._text(given.get("hint")),
-                children=self._children(given.get("element")),
+                children=(*self._parts(given, "element"), *self._below(given.get("hint"))),
             )
         if kind == "image":
             return ElementView(kind="image", src=_address(given.get("source")))
@@ -157,7 +165,7 @@ class _Reader:
             return ElementView(
                 kind="link",
                 href=_address(given.get("target")),
-                children=self._children(given.get("children")),
+                children=self._parts(given, "children"),
             )
         if kind == "button":
             text = self._text(given.get("label")) or self._text(given.get("tooltip"))
@@ -168,9 +176,16 @@ class _Reader:
                 title=self._text(given.get("title")),
                 hint=self._text(given.get("hint")),
                 href=_opened(given.get("onPress")),
-                children=(*self._children(given.get("children")), *self._children(given.get("buttons"))),
+                children=(*self._below(given.get("hint")), *self._parts(given, "children", "buttons")),
             )
-        return ElementView(kind=_KINDS.get(kind, "column"), children=self._children(given.get("children")))
+        return ElementView(kind=_KINDS.get(kind, "column"), children=self._parts(given, "children"))
+
+    def _parts(self, given: dict[str, Any], *names: str) -> tuple[ElementView | str, ...]:
+        return tuple(one for name in names for one in self._children(given.get(name)))
+
+    def _below(self, hint: Any) -> tuple[ElementView | str, ...]:
+        """A hint that is made of elements; one of words has its own place."""
+        return () if isinstance(hint, str) else self._children(hint)
 
     def _children(self, given: Any) -> tuple[ElementView | str, ...]:
         listed = given if isinstance(given, list) else [given]
@@ -201,7 +216,8 @@ class _Reader:
         if given["type"] in ("textinput", "select"):
             return ElementView(kind="input", text=self._text(value))
         chosen = given.get("value")
-        checked = value is True or (chosen is not None and value in (chosen, [chosen]))
+        # Nothing but texts and numbers is compared: what is nested could be so deeply.
+        checked = value is True or (isinstance(chosen, str | int | float) and value in (chosen, [chosen]))
         return ElementView(kind="tick", checked=checked)
 
     def _document(self, given: dict[str, Any]) -> Markup:
@@ -254,4 +270,6 @@ def _opened(action: Any) -> str | None:
 
 def _web(url: Any) -> str | None:
     safe = safe_url(url)
-    return safe if safe is not None and safe.lower().startswith(("https://", "http://")) else None
+    if safe is None or not safe.lower().startswith(("https://", "http://")):
+        return None
+    return safe if urlsplit(safe).hostname else None
