@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import msgspec
 from msgspec import UNSET
@@ -11,6 +11,7 @@ from msgspec import UNSET
 from ..access import Can, enter_site, organization_access, space_access
 from ..core.lz_string import decompress
 from ..errors import BadRequest, NotFound
+from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Call, Reply
 from . import store
@@ -33,6 +34,13 @@ _LONGEST = 1024 * 1024
 _MAX_AGE = re.compile(r"\bmax-age=(\d{1,9})\b")
 
 
+class Rendered(NamedTuple):
+    """A checked output. ``seconds``: for how long the script lets it be kept, None where it does not say."""
+
+    output: dict[str, Any]
+    seconds: int | None
+
+
 def render(call: Call, integration: IntegrationAccess, given: RenderRequest) -> Reply:
     """Raises BadRequest, Failed, Forbidden, NotFound."""
     with call.db.read() as tx:
@@ -47,9 +55,18 @@ def render(call: Call, integration: IntegrationAccess, given: RenderRequest) -> 
             fields[name] = value
     if integration.actor.user_id:
         fields["auth"] = {"userId": integration.actor.user_id}
-    answer = ask(call.context, subject, "ui_render", fields)
+    rendered = ask_to_render(call.context, subject, fields)
+    keep = f"private, max-age={rendered.seconds}" if rendered.seconds is not None else "no-store"
+    headers = {"content-type": "application/json", "cache-control": keep}
+    return Reply(msgspec.json.encode(rendered.output), headers=headers)
+
+
+def ask_to_render(context: Context, subject: Subject, fields: dict[str, Any]) -> Rendered:
+    """What the script of an integration has a component show. ``fields``: those of the event. Raises BadRequest,
+    Failed, NotFound, Unavailable."""
+    answer = ask(context, subject, "ui_render", fields)
     if answer.status == 404:
-        raise NotFound(f"componentId: this integration has no component {given.component_id!r}.")
+        raise NotFound(f"componentId: this integration has no component {fields['componentId']!r}.")
     if 400 <= answer.status < 500:
         raise BadRequest(f"The integration refused: {_message(answer.body)}")
     if answer.status != 200:
@@ -58,15 +75,8 @@ def render(call: Call, integration: IntegrationAccess, given: RenderRequest) -> 
         output = read_output(answer.body)
     except BadOutput as error:
         raise Failed(f"This integration gave something that cannot be drawn: {error}") from None
-    cache = dict(answer.headers).get("cache-control", "")
-    found = _MAX_AGE.search(cache)
-    return Reply(
-        msgspec.json.encode(output),
-        headers={
-            "content-type": "application/json",
-            "cache-control": f"private, max-age={found[1]}" if found else "no-store",
-        },
-    )
+    found = _MAX_AGE.search(dict(answer.headers).get("cache-control", ""))
+    return Rendered(output, int(found[1]) if found else None)
 
 
 def _message(body: bytes) -> str:

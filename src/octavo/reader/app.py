@@ -53,6 +53,8 @@ _MARK = (
 
 def _cost(visited: Visited) -> int | None:
     answer = visited.answer
+    if not isinstance(answer, Answer):
+        return None
     # Refusals and redirects are as many as there are spellings; a page has one address.
     return len(answer.body) + _ENTRY if answer.again and answer.status == 200 else None
 
@@ -78,6 +80,7 @@ class Sites:
         site = self._hosts.find(name)
         kept = self._answers.find((site, path)) if site is not None else None
         if kept is not None:
+            assert isinstance(kept.answer, Answer), "nothing else is kept"
             request.name = "readPage"
             return kept.answer
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._make, request, name, path)
@@ -97,7 +100,8 @@ class Sites:
                 request.name = "readPage"
                 return kept.made_of is not None and kept.made_of.is_still_so(tx, name, path)
 
-            return self._answers.get((site, path), lambda: answer_visit(view, name, path), is_good).answer
+            answer = self._answers.get((site, path), lambda: answer_visit(view, name, path), is_good).answer
+        return answer if isinstance(answer, Answer) else answer()
 
     async def post(self, request: Request) -> Answer:
         """What pages post, a rating or a request to be sent, and messages of assistants."""

@@ -17,14 +17,14 @@ from msgspec import Struct
 
 from ..core.document.urls import FRAME_HOSTS
 from .fonts import font_files, read_font
-from .views import Crumb, MessageView, NavItem, PageView, SearchAnswer, SiteView
+from .views import Crumb, ElementView, Labels, MessageView, NavItem, PageView, SearchAnswer, SiteView
 
 # The only inline script that runs: it has to run before the first paint, or the wrong theme would flash.
 _THEME_SCRIPT = Markup(
     'try{var t=localStorage.getItem("octavo-theme"),d=document.documentElement;'
     'if(t=="light"||t=="dark")d.dataset.theme=t;else if(t)delete d.dataset.theme}catch(e){}'
 )
-_ASSETS = ("octavo.css", "octavo.js", "try.css", "try.js")
+_ASSETS = ("octavo.css", "octavo.js", "try.css", "try.js", "blocks.css", "blocks.js")
 # Pages of the site that a reader is about to open are fetched before; what begins with a tilde is no page.
 _SPECULATION = Markup(
     '{"prefetch":[{"where":{"and":[{"href_matches":"/*"},{"not":{"href_matches":"/*~*"}},'
@@ -166,6 +166,11 @@ def _facts(site: SiteView, page: PageView) -> dict[str, Any] | None:
     trail.append({"@type": "ListItem", "position": len(trail) + 1, "name": page.title, "item": here})
     breadcrumbs = {"@type": "BreadcrumbList", "itemListElement": trail}
     return {"@context": "https://schema.org", "@graph": [article, breadcrumbs]}
+
+
+def draw_block(element: ElementView, labels: Labels) -> str:
+    """What a block of an integration shows, as a part of a page."""
+    return _templates().get_template("block.html").render(root=element, labels=labels)
 
 
 def draw_search(site: SiteView, answer: SearchAnswer, nav: tuple[NavItem, ...] = ()) -> str:

@@ -15,6 +15,7 @@ from ..content import Drawn, Item, ItemKind, State, asker_at, computed_state, dr
 from ..core.document.html import Asset, Target
 from ..core.expressions import Shown
 from ..core.pages import Page
+from ..integrations import find_block_owner
 from ..kit.db import Transaction
 from ..references import Files, Owner, OwnerKind, ViewFiles
 from .resolving import SpaceVisit, Visitor
@@ -36,6 +37,7 @@ class Facts:
         file: Callable[[dict[str, Any]], Asset | None],
     ) -> None:
         self._tx = tx
+        self._visit = visit
         self._view = visit.view
         self._visitor = visitor
         self._link, self._asset = link, file
@@ -94,6 +96,12 @@ class Facts:
         """What a computed page is made of now."""
         page = self._view.tree.page(page_id)
         return computed_state(self._tx, self._view.state.space_id, page) if page is not None else b""
+
+    def has_block(self, integration: str, block: str) -> bool:
+        """Whether an integration that is active in the space shows such blocks."""
+        visit = self._visit
+        organization_id, space_id = visit.visit.organization_id, visit.view.state.space_id
+        return find_block_owner(self._tx, organization_id, space_id, integration, block) is not None
 
     def below(self, page_id: str) -> tuple[str, ...]:
         """The pages below a page that lists show."""

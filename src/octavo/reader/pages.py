@@ -23,6 +23,7 @@ from ..kit.icons import icon
 from ..openapi import OPERATIONS, Description, Operation, find_operation
 from ..references import Documents, Resolver, ViewFiles, page_owner
 from ..spaces import get_space
+from .blocks import KeptBlock, block_key
 from .facts import Facts, Noted, Notes
 from .locales import date_words
 from .looks import Look
@@ -57,6 +58,8 @@ class Text(Struct, frozen=True):
     """Whether it shows something that may change without a revision."""
     origins: tuple[str, ...] | None
     """Hosts of operations that can be tried from the text; None where it shows none."""
+    blocks: bool
+    """Whether integrations show blocks in it."""
 
 
 class Kept:
@@ -66,7 +69,8 @@ class Kept:
     def __init__(self, size: int) -> None:
         self.pages: ByteCache[tuple[SiteView, PageView, Answer]] = ByteCache(size // 2)
         self.texts: ByteCache[tuple[Text, ...]] = ByteCache(size // 4)
-        self.navigations: ByteCache[tuple[NavItem, ...]] = ByteCache(size // 4)
+        self.navigations: ByteCache[tuple[NavItem, ...]] = ByteCache(size // 8)
+        self.blocks: ByteCache[KeptBlock] = ByteCache(size // 8)
 
 
 class PageBuilder:
@@ -173,12 +177,26 @@ class PageBuilder:
         asker = asker_at(self._tx, self._view.state.space_id, None)
         return find_operation(self._tx, asker, blocks, spec, key)
 
+    def _block_address(self, page: Page, noted: Noted) -> Callable[[dict[str, Any]], str | None]:
+        def address(data: dict[str, Any]) -> str | None:
+            if not noted.ask("has_block", data["integration"], data["block"]):
+                return None
+            return f"{self._visit.base}~block?{urlencode({'page': page.id, 'block': block_key(data)})}"
+
+        return address
+
+    def find_block(self, page: Page, key: str) -> dict[str, Any] | None:
+        """The block of an integration that the page shows to its visitor, by what its address says."""
+        blocks = Documents(self._tx, self._view, self._resolver).to_find(page, ("integration",))
+        return next((block.data for block in blocks if block_key(block.data) == key), None)
+
     def _context(self, page: Page, noted: Noted, origins: list[str]) -> Context:
         """``origins`` takes the hosts of operations that can be tried, and "" for each of these."""
         search = f"{self._visit.visit.base}~search"
         playground = self._look.customization.api_playground.enabled
         return Context(
             try_it=self._try_it(page, origins) if playground else lambda data: None,
+            integration=self._block_address(page, noted),
             link=noted.link,
             file=noted.file,
             icon=icon,
@@ -221,9 +239,10 @@ class PageBuilder:
             noted.ask("computed_state", page.id)
         if documents.drawn:
             noted.ask("drawn_states", tuple(sorted(documents.drawn, key=lambda each: (each.type, each.ref))))
-        varies = bool(page.computed or documents.drawn)
+        blocks = [answer for (name, *_), answer in noted.notes if name == "has_block"]
+        varies = bool(page.computed or documents.drawn or blocks)
         hosts = tuple(host for host in dict.fromkeys(origins) if host)[:_ORIGINS]
-        return Text(noted.notes, html, varies, hosts if origins else None)
+        return Text(noted.notes, html, varies, hosts if origins else None, any(blocks))
 
     # --- the view -----------------------------------------------------------------------------------------
 
@@ -345,6 +364,7 @@ class PageBuilder:
             ),
             tries=text.origins is not None,
             connect=text.origins or (),
+            blocks=text.blocks,
             markdown=f"{self._visit.base}{quote(self._tree.path(page))}.md",
             markdown_actions=custom.page_actions.markdown,
             printed=custom.pdf.enabled,

@@ -63,6 +63,7 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
     footer: str = "Footer"
     privacy: str = "Privacy policy"
     powered: str = "Powered by {name}"
+    inert: str = "Not available on published pages"
 
 
 class Link(Struct, frozen=True, kw_only=True):
@@ -212,7 +213,8 @@ class PageView(Struct, frozen=True, kw_only=True):
     and ``feed`` are addresses of other forms of the page, None to leave them out; ``markdown_actions`` offers the
     first one to people as well. ``assistants`` open the page elsewhere, ``mcp`` is the address of the site's MCP
     server, ``printed`` offers to print the page. ``tries``: operations of an API can be tried from the page, whose
-    script may speak to the hosts in ``connect``."""
+    script may speak to the hosts in ``connect``. ``blocks``: integrations show blocks on the page, which a script
+    asks for."""
 
     title: str
     body: Markup
@@ -242,7 +244,38 @@ class PageView(Struct, frozen=True, kw_only=True):
     feedback: Feedback | None = None
     tries: bool = False
     connect: tuple[str, ...] = ()
+    blocks: bool = False
     no_index: bool = False
+
+
+class ElementView(Struct, frozen=True, kw_only=True):
+    """An element of what a block of an integration shows. ``html`` is drawn by us; an ``href`` or ``src`` has passed
+    ``safe_url``. Controls show their ``text`` or are ``checked``, and do nothing."""
+
+    kind: Literal[
+        "column",
+        "row",
+        "box",
+        "card",
+        "text",
+        "hint",
+        "link",
+        "button",
+        "image",
+        "rule",
+        "html",
+        "field",
+        "input",
+        "tick",
+    ]
+    text: str = ""
+    title: str = ""
+    hint: str = ""
+    href: str | None = None
+    src: str | None = None
+    html: Markup | None = None
+    checked: bool = False
+    children: tuple[ElementView | str, ...] = ()
 
 
 class Part(Struct, frozen=True):

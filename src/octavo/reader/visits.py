@@ -30,6 +30,7 @@ from ..openapi import Description, Operation, Wanted, make_form, prepare, send
 from ..search import MAX_SEARCH
 from ..sites import get_customization
 from .audiences import TOKEN_COOKIE, Coming, SendOn, read_coming
+from .blocks import answer_block, prepare_block
 from .drawing import content_security_policy, draw_not_found, draw_page, draw_search
 from .looks import Look
 from .mcp import MCP_PATHS, Reading, answer_message
@@ -108,18 +109,16 @@ def route(
 class Visited(NamedTuple):
     """An answer and, where a visit was made, what it was made of."""
 
-    answer: Answer
+    answer: Answer | Later
     made_of: MadeOf | None = None
 
 
 def answer_visit(view: View, host: str, path: str) -> Visited:
     """The answer to a decoded path. Raises NotFound where no site is, Unauthorized for a visitor's bad token."""
     try:
-        answer, made_of = _visit(view, host, path, _coming(view))
+        return Visited(*_visit(view, host, path, _coming(view)))
     except SendOn as sent:
         return Visited(_redirect(sent.location, sent.cookies))
-    assert isinstance(answer, Answer), "only what is posted is worked out later"
-    return Visited(answer, made_of)
 
 
 def answer_post(view: View, host: str, path: str) -> Answer | Later:
@@ -387,6 +386,25 @@ def post_message(view: View, visit: SiteVisit) -> Answer:
         raise Forbidden("Messages are posted as application/json, and not from pages of other sites.")
     reading = Reading(view.tx, visit, view.origin(visit), lambda space: _Frame(view, space).builder)
     return answer_message(reading, view.body, view.request.header(b"mcp-protocol-version"))
+
+
+@route("readBlock", "~block", kept=False)
+def read_block(view: View, visit: SpaceVisit) -> Later:
+    """What an integration has a block show, as HTML that scripts put into its page."""
+    query = parse_qs(view.request.query_string.decode("latin-1"))
+    page_id, key = (query.get(name, [""])[0] for name in ("page", "block"))
+    page = visit.view.tree.page(page_id)
+    frame = _Frame(view, visit)
+    found = frame.builder.find_block(page, key) if page is not None else None
+    prepared = prepare_block(view.tx, visit, found, frame.look) if found is not None else None
+    if prepared is None:
+        raise NotFound("This page shows no such block.")
+    headers = {
+        "cache-control": "no-store",
+        "content-security-policy": content_security_policy(""),
+        "x-robots-tag": "noindex",
+    }
+    return lambda: Answer(200, answer_block(view.context, view.kept.blocks, prepared), HTML, headers)
 
 
 @route("readPage", "{path*}", kept=True)

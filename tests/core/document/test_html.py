@@ -511,7 +511,7 @@ def test_good_addresses_stay(good):
 @pytest.mark.parametrize(
     "bad",
     [v for v in VECTORS if scheme_a_browser_sees(v) not in SCHEMES]
-    + ["java\x00script:x", "a\x01b", "x\ny", "\x7f", "a:b", "1:2", "%6aavascript:x", "x" * 9000, None, 5, ["http://a"]],
+    + ["https://[", "//[x", "java\x00script:x", "a\x01b", "x\ny", "\x7f", "a:b", "1:2", "%6aavascript:x", "x" * 9000, None, 5, ["http://a"]],
     ids=repr,
 )  # fmt: skip
 def test_bad_addresses_go(bad):

@@ -105,8 +105,8 @@ class Context(Struct, frozen=True, kw_only=True):
 
     ``link(ref)`` and ``file(ref)`` resolve a ContentRef; ``icon(name)`` is an inline SVG from our own sets;
     ``openapi(type, data)`` the HTML of an API block; ``try_it(data)`` the address behind which an operation can be
-    tried; ``highlight(code, syntax)`` the coloured tokens of a listing;
-    ``search(query)`` and ``ask(query)`` the pages behind buttons (None: no such page). ``new_tab`` opens other hosts in
+    tried; ``integration(data)`` the address of what an integration has its block show; ``highlight(code, syntax)`` the
+    coloured tokens of a listing; ``search(query)`` and ``ask(query)`` the pages behind buttons (None: no such page). ``new_tab`` opens other hosts in
     a new tab; without ``anchors`` headings carry no link to themselves.
     """
 
@@ -115,6 +115,7 @@ class Context(Struct, frozen=True, kw_only=True):
     icon: Callable[[str], Markup | None] = lambda name: None
     openapi: Callable[[str, Data], Markup | None] = lambda type, data: None
     try_it: Callable[[Data], str | None] = lambda data: None
+    integration: Callable[[Data], str | None] = lambda data: None
     highlight: Callable[[str, str], list[Token] | None] = highlight
     search: Callable[[str], str | None] = lambda query: None
     ask: Callable[[str], str | None] = lambda query: None
@@ -809,6 +810,18 @@ class _Renderer:
         return _wrap("p", [*sign, " ", *_wrap("code", [path or ""])], class_="endpoint")
 
     def integration(self, block: Block) -> Pieces:
+        """What can be shown without the integration, to which scripts add what the integration shows."""
+        shown = self._without_integration(block)
+        address = self.context.integration(block.data)
+        if address is None:
+            return shown
+        if not shown:
+            name = text_of(block.data, "integration") or ""
+            link = _wrap("a", [self.labels.play.replace("{provider}", name)], href=address, rel="nofollow")
+            shown = _wrap("p", link)
+        return _wrap("div", shown, class_="integration", data_block=address)
+
+    def _without_integration(self, block: Block) -> Pieces:
         url = safe_url(block.data.get("url"))
         props = object_of(block.data, "props")
         if url is None:

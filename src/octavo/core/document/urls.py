@@ -17,7 +17,8 @@ def safe_url(url: object) -> str | None:
     """``url`` as it may be in an ``href`` or ``src``: http, https, mailto, tel, relative or ``#``.
 
     Everything else is ``None``. Whatever precedes the first colon of the first path segment counts as a scheme,
-    so ``java\\nscript:``, ``JaVaScRiPt:`` and schemes nobody has thought of yet are refused alike.
+    so ``java\\nscript:``, ``JaVaScRiPt:`` and schemes nobody has thought of yet are refused alike. So is what cannot
+    be taken apart: whoever is given a URL may do that.
 
     >>> safe_url(" https://example.com/a?b=c "), safe_url("../a:b"), safe_url("javascript:alert(1)")
     ('https://example.com/a?b=c', '../a:b', None)
@@ -29,6 +30,11 @@ def safe_url(url: object) -> str | None:
         return None
     scheme = _SCHEME.match(url)
     if scheme and scheme.group()[:-1].lower() not in SCHEMES:
+        return None
+    try:
+        urlsplit(url)
+    except ValueError:
+        # Brackets that never close, and hosts that other characters would become.
         return None
     return url
 

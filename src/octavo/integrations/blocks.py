@@ -1,0 +1,53 @@
+"""Blocks of integrations on published pages: whose a block is, and what its script has it show.
+
+Scripts are told the block as it is on the page, and the space; nothing of whoever reads. So what they answer is the
+same for everybody and may be kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from ..kit.context import Context
+from ..kit.db import Transaction
+from . import store
+from .invoking import Subject
+from .rendering import Rendered, ask_to_render
+
+
+def find_block_owner(
+    tx: Transaction, organization_id: str, space_id: str, name: str, block_id: str
+) -> Subject | None:
+    """The integration ``name``, where it is active in a space and has such a block."""
+    integration = store.find_integration(tx, name)
+    blocks = integration.manifest.blocks if integration is not None else None
+    if integration is None or not blocks or all(block.id != block_id for block in blocks):
+        return None
+    installation = store.find_installation_in(tx, integration.id, organization_id)
+    if installation is None or installation.status != "active":
+        return None
+    place = store.find_place(tx, installation.id, "space", space_id)
+    if installation.space_selection != "all" and (place is None or place.status != "active"):
+        return None
+    return Subject(integration, installation, place)
+
+
+def version_of(subject: Subject) -> tuple[str, int, int]:
+    """The same as long as the integration and how it is configured there are the same."""
+    integration, installation, place = subject
+    assert installation is not None, "blocks are of installed integrations"
+    changed = max(integration.updated_at, installation.updated_at, place.updated_at if place else 0)
+    return installation.id, integration.version, changed
+
+
+def render_block(
+    context: Context,
+    subject: Subject,
+    space_id: str,
+    block_id: str,
+    props: dict[str, Any],
+    theme: Literal["light", "dark"],
+) -> Rendered:
+    """What a block shows on a page that is only read. Raises BadRequest, Failed, NotFound, Unavailable."""
+    shown = {"type": "document", "theme": theme, "spaceId": space_id, "editable": False}
+    return ask_to_render(context, subject, {"componentId": block_id, "props": props, "context": shown})

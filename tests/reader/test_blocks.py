@@ -1,0 +1,299 @@
+"""Blocks of integrations on published pages: asked for by a script of ours, drawn by us, of what scripts answer."""
+
+from __future__ import annotations
+
+import html
+import re
+from html.parser import HTMLParser
+from urllib.parse import urlsplit
+
+import pytest
+
+from octavo.integrations.contentkit import DEEPEST
+from octavo.reader import blocks
+from octavo.reader.blocks import CannotBeDrawn, draw_output
+from octavo.reader.views import Labels
+from visiting import Visitor
+
+SCRIPT = """
+export default { async fetch(request) {
+  const event = JSON.parse((await request.formData()).get("event"));
+  if (event.type !== "ui_render") return new Response("OK");
+  %s
+} };"""
+ECHO = """
+  const element = { type: "block", children: [{ type: "text", children: JSON.stringify(event) }] };
+  return Response.json({ type: "element", element, state: {}, props: event.props });"""
+BLOCKS = [{"id": "card", "title": "Card"}]
+
+
+class Pages:
+    """A site with a page that has a block, the integration behind it, and a visitor."""
+
+    def __init__(self, world, body=ECHO):
+        self.world = world
+        self.publish(body)
+        made = world.post(
+            "admin",
+            "/integrations/shapes/installations",
+            {"organization": world.home["organizationId"]},
+        )
+        self.installation = f"/integrations/shapes/installations/{made['id']}"
+        self.space = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Book"})[
+            "id"
+        ]
+        text = '# Page\n\nBefore.\n\n{% @shapes/card n="zqprop" %}\n'
+        self.write(
+            [{"operation": "insert_page", "slug": "page", "title": "Page", "document": {"markdown": text}}]
+        )
+        sites = world.home.path("/orgs/{organizationId}/sites")
+        self.site = f"{sites}/{world.post('admin', sites, {'title': 'Book'})['id']}"
+        world.post("admin", f"{self.site}/site-spaces", {"spaceId": self.space})
+        self.base = urlsplit(world.post("admin", f"{self.site}/publish")["urls"]["published"]).path
+        self.visitor = Visitor(world.context)
+
+    def publish(self, body):
+        manifest = {
+            "title": "Shapes", "description": "Draws", "organization": self.world.home["organizationId"],
+            "runtime": "v2", "script": SCRIPT % body, "scopes": [], "blocks": BLOCKS,
+        }  # fmt: skip
+        self.world.post("admin", "/integrations/shapes", manifest)
+
+    def write(self, changes):
+        change = f"/spaces/{self.space}/change-requests"
+        change += f"/{self.world.post('admin', change, {'subject': 'x'})['id']}"
+        answer = self.world.call("admin", "POST", f"{change}/content", json={"changes": changes})
+        assert answer.is_success, answer.text
+        self.world.post("admin", f"{change}/merge")
+
+    def address(self):
+        page = self.visitor.get(self.base)
+        assert page.status_code == 200, page.text
+        found = re.search(r'data-block="([^"]+)"', page.text)
+        return html.unescape(found[1]) if found else None
+
+    def events(self):
+        found = self.world.get("admin", "/integrations/shapes/events")["items"]
+        return [event for event in found if "render" in str(event)]
+
+
+def test_a_page_waits_for_no_script_and_its_block_is_asked_for(world):
+    pages = Pages(world)
+    page = pages.visitor.get(pages.base)
+    assert "blocks.js" in page.text and not pages.events()
+    address = pages.address()
+    # Without a script of ours, a link leads there.
+    assert f'<a href="{html.escape(address)}" rel="nofollow">' in page.text
+    answer = pages.visitor.get(address, cookie="octavo-visitor=zqcookie")
+    assert answer.status_code == 200, answer.text
+    told = html.unescape(answer.text)
+    assert '"componentId":"card"' in told and '"n":"zqprop"' in told and '"editable":false' in told
+    assert "zqcookie" not in told and "auth" not in told and "visitor" not in told
+    assert answer.headers["cache-control"] == "no-store" and answer.headers["x-robots-tag"] == "noindex"
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    markdown = pages.visitor.get(f"{pages.base}page.md").text
+    assert "@shapes/card" in markdown and "data-block" not in markdown
+
+
+def test_what_was_drawn_is_kept_until_the_integration_changes(world, clock):
+    pages = Pages(world)
+    address = pages.address()
+    first = pages.visitor.get(address).text
+    assert pages.visitor.get(address).text == first and len(pages.events()) == 1
+    clock.advance(1000)
+    pages.publish(ECHO.replace("JSON.stringify(event)", "'zqnext'"))
+    assert "zqnext" in pages.visitor.get(address).text
+    clock.advance(1000)
+    pages.publish("return Response.json({ error: 'no' }, { status: 500 });")
+    assert pages.visitor.get(address).status_code == 502
+    asked = len(pages.events())
+    assert pages.visitor.get(address).status_code == 502 and len(pages.events()) == asked
+
+
+def test_where_no_integration_is_the_page_stays_as_it_was_written(world):
+    pages = Pages(world)
+    address = pages.address()
+    world.call("admin", "DELETE", pages.installation)
+    assert pages.address() is None and pages.visitor.get(address).status_code == 404
+    page = pages.visitor.get(pages.base)
+    assert page.status_code == 200 and "blocks.js" not in page.text
+
+
+def test_only_blocks_that_the_visitor_is_shown_are_asked_for(world):
+    pages = Pages(world)
+    address = pages.address()
+    assert pages.visitor.get(address.replace("block=", "block=0")).status_code == 404
+    assert pages.visitor.get(address.replace("page=", "page=0")).status_code == 404
+    for query in ("", "?page=", "?block=%00&page=%00"):
+        assert pages.visitor.get(f"{pages.base}~block{query}").status_code == 404
+    page = world.get("admin", f"/spaces/{pages.space}/content/pages")["pages"][0]
+    hidden = (
+        '# Page\n\n{% if visitor.claims.unsigned.beta %}\n\n{% @shapes/card n="zqprop" %}\n\n{% endif %}\n'
+    )
+    pages.write([{"operation": "update_page", "page": page["id"], "document": {"markdown": hidden}}])
+    assert pages.address() is None and pages.visitor.get(address).status_code == 404
+    world.post("admin", f"{pages.site}/unpublish")
+    assert pages.visitor.get(address).status_code == 404
+    assert not pages.events()
+
+
+DEEP = """
+  const open = '{"type":"block","children":[', n = 300000;
+  const text = '{"type":"element","state":{},"props":{},"element":' + open.repeat(n) + ']}'.repeat(n) + '}';
+  return new Response(text);"""
+
+
+@pytest.mark.parametrize(
+    "body", [DEEP, "for (;;) {}", "return new Response('<script>1</script>');", "return 7;"]
+)
+def test_what_cannot_be_drawn_leaves_the_page_as_it_is(sqlite_world, body):
+    pages = Pages(sqlite_world, body)
+    answer = pages.visitor.get(pages.address())
+    assert answer.status_code == 502 and "<script" not in answer.text
+    assert pages.visitor.get(pages.base).status_code == 200
+
+
+# --- drawing --------------------------------------------------------------------------------------------
+
+EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>"
+BAD = [
+    "javascript:alert(1)",
+    "JaVa\nScript:alert(1)",
+    "data:text/html,<script>",
+    "//x",
+    "https://[",
+    "https://",
+    " vbscript:x",
+    {"url": 1},
+    7,
+    None,
+]
+
+
+def draw(*children, **state):
+    root = {"type": "block", "children": list(children)}
+    return draw_output({"type": "element", "element": root, "state": state, "props": {}}, Labels())
+
+
+def tags_of(text):
+    found = []
+    parser = HTMLParser()
+    parser.handle_starttag = lambda tag, attributes: found.append((tag, [name for name, _ in attributes]))
+    parser.feed(text)
+    return found
+
+
+def test_markup_in_every_text_stays_text():
+    texts = {
+        name: EVIL
+        for name in ("title", "label", "hint", "tooltip", "content", "syntax", "placeholder", "initialValue")
+    }
+    kinds = (
+        "text", "hint", "card", "button", "codeblock", "markdown", "input", "textinput", "select", "link", "box", "hstack",
+        "stepper", "step", "webframe", "image", "switch", "checkbox", "radio", "divider",
+    )  # fmt: skip
+    for kind in kinds:
+        one = {"type": kind, **texts, "children": [EVIL, {"type": "text", "children": EVIL}], "state": EVIL, "value": EVIL,
+               "source": {"url": f"https://x.test/{EVIL}"}, "target": {"url": f"https://x.test/{EVIL}"}, "element": {"type": "text", "children": EVIL},
+               "onPress": {"action": "@ui.url.open", "url": f"https://x.test/{EVIL}"}}  # fmt: skip
+        drawn = draw(one, **{EVIL: EVIL})
+        assert all(
+            tag != "script" and not any(name.startswith("on") for name in names)
+            for tag, names in tags_of(drawn)
+        ), kind
+        assert sum(tag == "img" for tag, _ in tags_of(drawn)) <= (kind in ("image", "markdown")), kind
+
+
+@pytest.mark.parametrize("url", BAD, ids=str)
+def test_addresses_lead_nowhere_but_to_the_web(url):
+    for one in (
+        {"type": "link", "target": {"url": url}, "children": ["words"]},
+        {"type": "image", "source": {"url": url}, "aspectRatio": 1},
+        {"type": "webframe", "source": {"url": url}},
+        {"type": "button", "label": "words", "onPress": {"action": "@ui.url.open", "url": url}},
+        {"type": "card", "title": "words", "onPress": {"action": "@ui.url.open", "url": url}},
+        {"type": "markdown", "content": f"[words]({url})" if isinstance(url, str) else ""},
+    ):
+        drawn = draw(one)
+        assert not re.search(r'(?i)(href|src)="\s*(?!https?://)', drawn) or "markdown" in one["type"], drawn
+        assert not re.search(r"(?i)(href|src)=\"\s*(java|vb|data)", drawn)
+
+
+def test_hints_and_frames_of_elements():
+    words = [{"type": "text", "children": "zqwords"}]
+    for one in (
+        {"type": "input", "label": "l", "element": {"type": "text", "children": "x"}, "hint": words},
+        {"type": "card", "hint": words[0]},
+        {"type": "codeblock", "content": "x", "header": words},
+        {"type": "codeblock", "content": "x", "footer": words},
+    ):
+        assert "zqwords" in draw(one)
+    deep: object = "x"
+    for _ in range(500):
+        deep = [deep]
+    assert "checked" not in draw({"type": "radio", "state": "a", "value": deep}, a=deep)
+
+
+def test_addresses_of_parts():
+    parts = {"host": "x.test", "pathname": "/a b", "query": {}}
+    assert 'href="https://x.test/a%20b"' in draw(
+        {"type": "link", "target": {"url": parts}, "children": ["w"]}
+    )
+    for host in ("x.test/@y", "a@b", "x\\y", "x y"):
+        link = {"type": "link", "target": {"url": {"host": host, "pathname": "/"}}, "children": ["w"]}
+        assert "href" not in draw(link)
+
+
+def test_what_is_shown():
+    drawn = draw(
+        {"type": "hstack", "children": [{"type": "text", "children": ["One ", {"type": "link", "target": {"url": "https://x.test/"}, "children": ["two"]}]}]},
+        {"type": "markdown", "content": "# Head\n\nSome **bold** text, [there](#head)."},
+        {"type": "codeblock", "content": {"$state": "code"}, "syntax": "python"},
+        {"type": "image", "source": {"url": "https://x.test/a.png"}, "aspectRatio": 1},
+        {"type": "divider"},
+        {"type": "card", "title": "Title", "hint": "Hint", "children": [{"type": "text", "children": "Inside"}]},
+        {"type": "button", "label": "Go", "onPress": {"action": "@ui.url.open", "url": "https://x.test/go"}},
+        {"type": "button", "label": "Vote", "onPress": {"action": "vote"}},
+        {"type": "input", "label": "Name", "element": {"type": "textinput", "state": "name"}},
+        {"type": "switch", "state": "on"},
+        code="pass", name="Ann", on=True,
+    )  # fmt: skip
+    for shown in (
+        "<strong>bold</strong>",
+        "https://x.test/a.png",
+        "<hr>",
+        "Title",
+        "Hint",
+        "Inside",
+        'value="Ann"',
+        " checked disabled",
+    ):
+        assert shown in drawn, shown
+    assert 'href="https://x.test/go"' in drawn and "pass" in drawn
+    assert re.search(r'<button[^>]* disabled title="Not available[^>]*>Vote', drawn)
+    # Ids are the page's own.
+    assert ' id="head"' not in drawn
+    named = re.search(r' id="([\w-]+head)"', drawn)
+    assert named and f'href="#{named[1]}"' in drawn
+
+
+def test_as_deep_and_as_large_as_a_block_may_be(monkeypatch):
+    element = {"type": "text", "children": "zqdeep"}
+    for _ in range(DEEPEST - 2):
+        element = {"type": "vstack", "children": [element]}
+    assert "zqdeep" in draw(element)
+    unchecked = {
+        "type": "complete",
+        "element": {"type": "block", "children": [{"type": "link"}]},
+        "state": {},
+    }
+    with pytest.raises(CannotBeDrawn):
+        draw_output(unchecked, Labels())
+    with pytest.raises(CannotBeDrawn):
+        draw_output(
+            {"type": "element", "element": {"type": "modal", "children": []}, "state": {}, "props": {}},
+            Labels(),
+        )
+    monkeypatch.setattr(blocks, "_LARGEST", 100)
+    with pytest.raises(CannotBeDrawn):
+        draw({"type": "text", "children": "x" * 200})
