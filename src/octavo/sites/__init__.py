@@ -23,6 +23,7 @@ from .store import (
     find_site_of_space,
     find_version,
     get_site,
+    list_public_sites,
     list_published_sites,
     list_sites_of_space,
     set_published,
@@ -44,8 +45,8 @@ __all__ = [
     "MAX_TOKEN", "Outline", "PREVIEW", "SectionRow", "Sight", "Site", "SiteRow", "SiteSpaceRow",
     "Structure", "admit_claims", "create_site", "entering", "find_customization", "find_former_path",
     "find_link_by_key", "find_site_by_basename", "find_site_by_former_name", "find_site_by_hostname",
-    "find_site_of_space", "find_version", "get_site", "get_visitor_schema", "list_published_sites",
-    "list_sites_of_space", "load_structure", "make_visitor_token", "match_redirect", "present_site",
+    "find_site_of_space", "find_version", "get_site", "get_visitor_schema", "list_public_sites",
+    "list_published_sites", "list_sites_of_space", "load_structure", "make_visitor_token", "match_redirect", "present_site",
     "provide_scripts", "published_url", "read_preview", "read_visitor_token", "set_published", "sight_of",
     "signing_key", "tables",
 ]  # fmt: skip
