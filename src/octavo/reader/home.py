@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, quote
 import msgspec
 from msgspec import Struct
 
-from ..kit.asgi import Answer, Request, etag_of
+from ..kit.asgi import Answer, Request, accepts_page, etag_of
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.pagination import present_slice
@@ -37,7 +37,7 @@ def answer_home(context: Context, tx: Transaction, request: Request) -> Answer:
 
     shown = present_slice(found, present)
     headers = {"cache-control": "no-cache", "vary": "accept"}
-    if b"text/html" not in request.headers.get(b"accept", b""):
+    if not accepts_page(request.headers):
         data = msgspec.json.encode(shown)
         return Answer(200, data, "application/json", headers, etag_of(data))
     frame = own_frame("Octavo", "/", "/")
