@@ -23,10 +23,10 @@ from msgspec import Struct
 
 from .access import LastUse, authenticate
 from .admin.first_start import FirstStart, first_start
-from .errors import BadRequest, Unauthorized, Unavailable
+from .errors import BadRequest, OctavoError, Unauthorized, Unavailable
 from .installation import close_context, find_unready, load_packages, open_context
 from .kit import logs
-from .kit.asgi import Action, Answer, Edge, Request, Route, etag_of, fixed, text_error
+from .kit.asgi import Action, Answer, Edge, Request, Route, accepts_page, etag_of, fixed, text_error
 from .kit.compression import Compressor
 from .kit.context import Context
 from .kit.description import describe
@@ -39,7 +39,7 @@ from .kit.serving import Bounds, Connections, Listener, allow_open_files, bind, 
 from .kit.supervision import supervise
 from .kit.worker import Worker
 from .meanings import load_examples, load_meanings
-from .portal import CONTENT_SECURITY_POLICY, draw_home, read_file
+from .portal import CONTENT_SECURITY_POLICY, draw_home, draw_refusal, read_file
 from .portal import FILES as PORTAL_FILES
 from .reader import reader_edge, reference_routes
 from .settings import Settings, keep_addresses, split_address
@@ -85,11 +85,16 @@ def _home(settings: Settings) -> Route:
     page, data = draw_home(settings.sites_url), msgspec.json.encode(told)
 
     def answer(request: Request) -> Answer:
-        if b"text/html" in request.headers.get(b"accept", b""):
+        if accepts_page(request.headers):
             return Answer(200, page, "text/html; charset=utf-8", headers, etag_of(page))
         return Answer(200, data, "application/json", headers, etag_of(data))
 
     return Route("/", {"GET": Action("home", answer)})
+
+
+def _refusal_page(error: OctavoError) -> Answer:
+    headers = {"cache-control": "no-store", **_page_headers(CONTENT_SECURITY_POLICY), **error.headers}
+    return Answer(error.status, draw_refusal(error.message), "text/html; charset=utf-8", headers)
 
 
 def _metrics_route(metrics: Metrics, token: str = "") -> Route:
@@ -164,7 +169,7 @@ def api_app(context: Context, last_use: LastUse | None = None, metrics: Metrics 
     if context.settings.metrics_token:
         others.append(_metrics_route(counted, context.settings.metrics_token))
     return api_edge(
-        Dispatcher(context, identify, pool, writers),
+        Dispatcher(context, identify, pool, writers, _refusal_page),
         TABLE.values(),
         others,
         pool=pool,

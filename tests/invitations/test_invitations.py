@@ -211,3 +211,36 @@ def test_links_that_cannot_be(people, status, body):
 def test_addresses_that_are_none(people, emails):
     answer = people.world.call("admin", "POST", f"{people.path}/invites", json={"emails": emails})
     assert answer.status_code == 400
+
+
+# --- what an invitation says ---------------------------------------------------------------------------
+
+
+def test_whoever_has_an_invitation_reads_who_invites_into_what(people):
+    world = people.world
+
+    def read(secret):
+        return world.call("nobody", "POST", "/invitations/read", json={"secret": secret})
+
+    secret = people.secret(people.invite("new@example.org", role="read"))
+    told = read(secret).json()
+    title = world.get("admin", people.path)["title"]
+    inviter = world.get("admin", "/user")["displayName"]
+    assert told == {
+        "organization": {"id": people.org, "title": title},
+        "invitedBy": inviter,
+        "email": "new@example.org",
+    }
+    assert read(people.link(role="read")).json() == {
+        "organization": {"id": people.org, "title": title},
+        "invitedBy": inviter,
+    }
+    space = world.home["spaceId"]
+    told = read(people.link(level="read", space=space)).json()
+    assert told["content"] == world.get("admin", f"/spaces/{space}")["title"] and "email" not in told
+
+    link = people.link(role="read")
+    assert world.call("admin", "DELETE", f"{people.path}/link-invites/{link}").status_code < 300
+    assert read(link).status_code == 404
+    # Nothing says which of them it was.
+    assert read(link).json() == read("made up").json()

@@ -37,6 +37,7 @@ def test_an_invitation_is_taken_and_its_account_signs_in_and_out(browser, served
     trouble = []
     page.on("pageerror", lambda error: trouble.append(str(error)))
     page.goto(link)
+    page.get_by_text("invites you to Octavo. Make an account to join").wait_for()
     page.get_by_label("Your name").fill("Ada <b>Lovelace</b>")
     page.get_by_label("A password").fill(PASSWORD)
     page.get_by_role("button", name="Make my account and join").click()
@@ -74,6 +75,7 @@ def test_somebody_who_is_signed_in_joins_with_their_account(browser, served):
     page = context.new_page()
     page.goto(link)
     page.get_by_role("link", name="I have an account: sign in").click()
+    page.get_by_text("To join Second, by the invitation of").wait_for()
     page.get_by_label("E-mail address").fill("bob@example.com")
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")

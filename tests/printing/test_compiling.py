@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from pypdf import PdfReader
 
 from octavo.core.document import Reference, read, rewrite, split_page
 from octavo.core.page_tree import PageTree
@@ -243,3 +244,23 @@ def test_corpora_are_printed_without_loss(corpora: Path, tmp_path: Path, name: s
     result = compile_order(order, tmp_path)
     assert (result.plain, result.broken) == ([], [])
     assert (tmp_path / "print.pdf").read_bytes().startswith(b"%PDF-")
+
+
+def test_prints_of_several_pages_have_contents_with_page_numbers_and_bookmarks(tmp_path: Path) -> None:
+    texts = {"first": "# First\n\n## Inside\n\nText.\n", "second": "# Second\n\nText.\n"}
+    assert compile_order(order_of(tmp_path, texts), tmp_path).plain == []
+    made = PdfReader(tmp_path / "print.pdf")
+
+    def titles(entries: list[Any]) -> list[str]:
+        flat = [titles(entry) if isinstance(entry, list) else [str(entry.title)] for entry in entries]
+        return [title for part in flat for title in part]
+
+    marks = titles(made.outline)
+    assert [mark for mark in marks if mark in ("First", "Inside", "Second")] == ["First", "Inside", "Second"]
+    contents = made.pages[1].extract_text()
+    pages = {
+        title: next(n for n, page in enumerate(made.pages, 1) if n > 2 and title in page.extract_text())
+        for title in ("First", "Second")
+    }
+    for title, number in pages.items():
+        assert re.search(rf"{title}[\s.]*{number}\b", contents), contents

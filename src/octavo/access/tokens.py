@@ -231,11 +231,31 @@ def require_same_origin(call: Call) -> None:
     """
     if call.operation.method == "GET":
         return
-    parts = urlsplit(call.settings.url)
-    origin = call.headers.get(b"origin", b"").decode("latin-1").lower()
+    origin = call.headers.get(b"origin", b"").decode("latin-1")
     if origin:
-        same = origin == f"{parts.scheme}://{parts.netloc}".lower()
+        same = is_same_origin(origin, call.settings.url)
     else:
         same = call.headers.get(b"sec-fetch-site") == b"same-origin"
     if not same:
-        raise Forbidden("Origin: a request with a session cookie is taken from our own pages only.")
+        raise Forbidden(
+            f"Origin: a request with a session cookie is taken from our own pages at {call.settings.url} only."
+        )
+
+
+def is_same_origin(origin: str, url: str) -> bool:
+    """Whether an ``Origin`` header names the server at a URL. On the own machine its names mean the same server."""
+    return _origin(origin) == _origin(url) is not None
+
+
+_OWN_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None] | None:
+    """Scheme, host and port, the names of the own machine taken for one; None for what is no address."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    usual = {"http": 80, "https": 443}.get(parts.scheme)
+    return parts.scheme, "localhost" if host in _OWN_MACHINE else host, port or usual

@@ -188,6 +188,7 @@ def sign_out(call: Call, caller: SignedIn) -> Reply:
     status=303,
     errors=(502, 503),
     extension=True,
+    browsed=True,
 )
 def start_oidc(call: Call, query: oidc.StartQuery) -> Reply:
     """Sends a browser to the installation's OpenID Connect provider."""
@@ -210,6 +211,7 @@ def start_oidc(call: Call, query: oidc.StartQuery) -> Reply:
     status=303,
     errors=(401, 502, 503),
     extension=True,
+    browsed=True,
 )
 def finish_oidc(call: Call, query: oidc.CallbackQuery) -> Reply:
     """Where the provider sends the browser back to: begins a session and goes on to the app."""

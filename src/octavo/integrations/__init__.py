@@ -15,6 +15,7 @@ on_transfer(lambda tx, space_id, organization_id: forget_space(tx, space_id))
 provide_scripts(list_scripts)
 
 __all__ = [
-    "Failed", "Subject", "find_block_owner", "find_visitor_sign_in", "forget_space", "get_integration_by_id",
-    "list_scripts", "public_routes", "render_block", "sign_in_address", "tables", "version_of",
+    "Failed", "Subject", "find_block_owner", "find_visitor_sign_in", "forget_space",
+    "get_integration_by_id", "list_scripts", "public_routes", "render_block", "sign_in_address", "tables",
+    "version_of",
 ]  # fmt: skip

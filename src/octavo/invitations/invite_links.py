@@ -128,15 +128,13 @@ def delete(tx: Transaction, call: Call, org: OrgAccess, link_id: str) -> bool:
 
 def join(tx: Transaction, call: Call, organization_id: str, link_id: str, user_id: str) -> bool:
     """Gives the caller what the link holds, never less than they have; False when there is no such link for them."""
-    link = store.find_link(tx, call.context.sealer, organization_id, link_id)
-    if link is None or not get_organization(tx, organization_id).settings.invite_links:
+    link = find_good(tx, call, organization_id, link_id)
+    if link is None:
         return False
     membership = find_membership(tx, organization_id, user_id)
     if membership is not None and membership.disabled:
         return False  # somebody disabled them: a link does not let them back in
     target = (link.target_type, link.target_id)
-    if not _could_give(tx, link):
-        return False
     wanted = link.role if link.target_type == "organization" else None
     role = membership.role if membership else None
     if membership is None or not at_least(role, wanted):
@@ -152,6 +150,14 @@ def join(tx: Transaction, call: Call, organization_id: str, link_id: str, user_i
         if has is None or not at_least(has, link.role):
             grant_by_link(tx, call, *target, organization_id, user_id, link.role)  # type: ignore[arg-type]
     return True
+
+
+def find_good(tx: Transaction, call: Call, organization_id: str, link_id: str) -> LinkRow | None:
+    """The link while people can join by it."""
+    link = store.find_link(tx, call.context.sealer, organization_id, link_id)
+    if link is None or not get_organization(tx, organization_id).settings.invite_links:
+        return None
+    return link if _could_give(tx, link) else None
 
 
 def _could_give(tx: Transaction, link: LinkRow) -> bool:

@@ -10,7 +10,7 @@ from ..identity import SignedInResult, begin_session, list_active_providers, pre
 from ..kit.operation import PUBLIC, Area, Call, Deletion, Reply
 from ..kit.pagination import Listing, PageQuery, Slice, present_slice
 from ..orgs import get_organization
-from . import invite_links, inviting, store
+from . import invite_links, inviting, reading, store
 from .wire import (
     AcceptInvitation,
     CreateInvite,
@@ -20,6 +20,8 @@ from .wire import (
     InviteUsers,
     Joined,
     OwnInvitation,
+    ReadInvitation,
+    ShownInvitation,
     UpdateInvite,
     present_invitation,
     present_own_invitation,
@@ -131,6 +133,22 @@ def decline_invitation(call: Call, caller: SignedIn, invitation_id: str) -> bool
     """Refuses an invitation of the caller's proved address."""
     with call.db.write() as tx:
         return inviting.decline(tx, call, invitation_id, caller.user_id)
+
+
+@operation(
+    "readInvitation",
+    "POST",
+    "/invitations/read",
+    needs=PUBLIC,
+    returns=ShownInvitation,
+    extension=True,
+    body_limit=16_384,
+)
+def read_invitation(call: Call, body: ReadInvitation) -> Reply:
+    """Who invites into what, for whoever has the secret of an invitation or the id of an invite link."""
+    with call.db.read() as tx:
+        shown = reading.read(tx, call, body.secret)
+    return Reply(shown, headers={"cache-control": "no-store"})
 
 
 @operation(

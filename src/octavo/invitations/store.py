@@ -222,6 +222,13 @@ def insert_link(
     return LinkRow(secret, organization_id, *target, role, created_by)
 
 
+def find_organization_of_link(tx: Transaction, secret: str) -> str | None:
+    found: str | None = tx.value(
+        "SELECT organization_id FROM invite_links WHERE id = :id", id=hash_token(secret)
+    )
+    return found
+
+
 def find_link(tx: Transaction, sealer: Sealer, organization_id: str, secret: str) -> LinkRow | None:
     row = tx.one(
         f"SELECT {_LINK} FROM invite_links WHERE organization_id = :org AND id = :id",

@@ -72,6 +72,22 @@ class Joined(Struct):
     """Nothing more to say."""
 
 
+class ReadInvitation(Struct):
+    """``secret``: of an invitation, or the id of an invite link."""
+
+    secret: Annotated[str, Meta(max_length=200)]
+
+
+class ShownInvitation(Struct, rename="camel"):
+    """``email``: the address that an invitation is for; a link is for whoever has it. ``content``: the title of the
+    space or collection that a link leads to."""
+
+    organization: InvitingOrganization
+    invited_by: str
+    email: str | UnsetType = UNSET
+    content: str | UnsetType = UNSET
+
+
 class AcceptInvitation(Struct, rename="camel"):
     secret: Annotated[str, Meta(max_length=200)]
     display_name: DisplayName

@@ -84,6 +84,11 @@ def etag_of(body: bytes) -> str:
 _ENCODER = msgspec.json.Encoder()
 
 
+def accepts_page(headers: Mapping[bytes, bytes]) -> bool:
+    """Whether somebody asks who would rather read a page than JSON: a browser, not a program."""
+    return b"text/html" in headers.get(b"accept", b"")
+
+
 def json_error(error: OctavoError) -> Answer:
     """The error in the one envelope of the API."""
     headers = dict(error.headers)

@@ -25,7 +25,7 @@ from ..errors import (
     Unauthorized,
 )
 from ..settings import parse_networks
-from .asgi import Action, Answer, Edge, RateLimiter, Request, Route, etag_of, json_error
+from .asgi import Action, Answer, Edge, RateLimiter, Request, Route, accepts_page, etag_of, json_error
 from .compression import Compressor
 from .context import Context
 from .db import REQUEST_SECONDS, RetryTransaction, statements_within
@@ -95,8 +95,9 @@ class Dispatcher:
         authenticate: Callable[[Call], str | None],
         pool: ThreadPoolExecutor,
         writers: ThreadPoolExecutor,
+        draw_refusal: Callable[[OctavoError], Answer],
     ) -> None:
-        """Operations that only read run in ``pool``, others in ``writers``: who waits for a lock keeps no reader
+        """``draw_refusal`` makes the page of what was refused, for operations that browsers are sent to. Operations that only read run in ``pool``, others in ``writers``: who waits for a lock keeps no reader
         waiting."""
         self.context = context
         # A row is also refused where what was entered went away, or a name was taken, before the write began: the next
@@ -105,6 +106,7 @@ class Dispatcher:
         self._authenticate = authenticate
         self._limiter = RateLimiter(context.settings.rate_limit)
         self._pool = pool
+        self._draw_refusal = draw_refusal
         self._writers = writers
 
     # --- the way of one request -----------------------------------------------------------------------
@@ -167,6 +169,8 @@ class Dispatcher:
                     time.sleep(random.uniform(0.005, 0.05) * (attempt + 1))  # noqa: S311
         except OctavoError as error:
             error.headers = {**call.response_headers, **error.headers}
+            if call.operation.browsed and accepts_page(call.headers):
+                return self._draw_refusal(error)
             raise
         raise AssertionError("unreachable")
 

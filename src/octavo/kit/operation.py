@@ -94,6 +94,8 @@ class Operation:
     """What else callers may ask the answer to be."""
     refuses_unread: bool = False
     """Whether keys of a body that nobody reads are refused; else a header of the answer names them."""
+    browsed: bool = False
+    """Whether browsers are sent to it: what is refused is then a page for those that accept one."""
 
     @property
     def takes_json(self) -> bool:
@@ -218,6 +220,7 @@ class Area(Struct, frozen=True):
         deprecated: bool = False,
         media_type: str | None = None,
         other_media: tuple[str, ...] = (),
+        browsed: bool = False,
     ) -> Callable[[_H], _H]:
         """Declares the decorated function as an operation.
 
@@ -225,7 +228,8 @@ class Area(Struct, frozen=True):
         success (default 200, 204 without an answer). ``body_limit``: bytes the body may have. ``quick``: reads
         a few rows by their keys, however much there is, so that it may be answered on the event loop.
         ``extension``: Octavo's own, not in the public API. ``media_type``: of the answer, where it is not that of the
-        area. ``other_media``: what else callers may ask for. Raises DeclarationError when something does not fit
+        area. ``other_media``: what else callers may ask for. ``browsed``: browsers are sent here, and get what is refused
+        as a page. Raises DeclarationError when something does not fit
         together.
         """
 
@@ -289,6 +293,7 @@ class Area(Struct, frozen=True):
                 media_type=media_type or self.media_type,
                 other_media=other_media,
                 refuses_unread=extension and not self.lenient,
+                browsed=browsed,
             )
             return handler
 

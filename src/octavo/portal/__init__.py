@@ -39,6 +39,11 @@ def draw_home(sites_url: str) -> bytes:
     return read_file("home.html").replace(b"SITES", html.escape(sites_url).encode())
 
 
+def draw_refusal(message: str) -> bytes:
+    """The page for people whom another site sent to sign in, which did not work; ``message`` says why."""
+    return read_file("refused.html").replace(b"MESSAGE", html.escape(message).encode())
+
+
 __all__ = [
-    "draw_home", "read_file",
+    "draw_home", "draw_refusal", "read_file",
 ]  # fmt: skip

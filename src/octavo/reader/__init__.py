@@ -16,5 +16,6 @@ from .resolving import (
 
 __all__ = [
     "Admission", "CLAIMS_COOKIE", "Coming", "MadeOf", "SendOn", "SiteVisit", "SpaceVisit", "TOKEN_COOKIE",
-    "enter_site", "enter_space", "find_redirect", "list_spaces", "reader_edge", "reference_routes", "space_redirects",
+    "enter_site", "enter_space", "find_redirect", "list_spaces", "reader_edge", "reference_routes",
+    "space_redirects",
 ]  # fmt: skip

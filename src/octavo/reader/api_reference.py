@@ -22,9 +22,8 @@ from ..kit.highlighting import Highlighter
 from ..openapi import MANY, Description, Drawer, can_try, make_form
 from .app import ASSET_ROUTE
 from .drawing import content_security_policy, draw_page
-from .looks import read_look
-from .sites import ASSETS_PATH
-from .views import Crumb, Layout, Link, NavItem, PageView, SiteView
+from .sites import own_frame
+from .views import Crumb, Layout, Link, NavItem, PageView
 
 PATH = "/docs"
 _SCHEMAS = "schemas"
@@ -95,18 +94,7 @@ class _Pages:
         return Answer(200, msgspec.json.encode(form), "application/json", {"cache-control": "no-cache"})
 
     def _make(self, name: str) -> Answer:
-        look = read_look(None, None, (), ASSETS_PATH)
-        site = SiteView(
-            title=self._description.title,
-            home=self._home,
-            base=f"{PATH}/",
-            assets=ASSETS_PATH,
-            theme_css=look.theme_css,
-            look=look.classes,
-            font_file=look.font_file,
-            links=self._links,
-            no_index=True,
-        )
+        site = own_frame(self._description.title, self._home, f"{PATH}/", links=self._links)
         origins: dict[str, None] = {}
 
         def try_it(data: dict[str, Any]) -> str:

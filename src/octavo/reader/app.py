@@ -26,6 +26,7 @@ from ..printing import PRINT_PATH, open_print
 from ..settings import parse_networks
 from ..sites import find_site_by_hostname
 from .drawing import asset
+from .home import answer_home
 from .mcp import MAX_MESSAGE, MCP_PATHS
 from .pages import FEEDBACK_PATH, Kept
 from .ratings import FORM_LIMIT, take_rating
@@ -94,6 +95,9 @@ class Sites:
 
             # Other names than those of sites mean the same, so that they do not fill the cache.
             site = self._hosts.get(name, look)
+            if not site and path == "/":
+                request.name = "readHome"
+                return answer_home(self._context, tx, request)
             view = View(self._context, tx, request, self._kept)
 
             def is_good(kept: Visited) -> bool:

@@ -184,6 +184,11 @@ def draw_not_found(site: SiteView, message: MessageView | None = None) -> str:
     return _templates().get_template("not_found.html").render(site=site, message=shown)
 
 
+def draw_home(site: SiteView, sites: Sequence[tuple[str, str]], more: str | None) -> str:
+    """A list of sites by title and address; ``more`` is where it goes on."""
+    return _templates().get_template("home.html").render(site=site, sites=sites, more=more)
+
+
 def draw_error(site: SiteView | None, message: MessageView) -> str:
     """An error, also where it is not known which site was asked for."""
     shown = site or SiteView(title="", home="/", base="/", assets="/~assets", theme_toggle=False)

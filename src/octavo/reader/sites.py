@@ -46,6 +46,22 @@ def look_of(tx: Transaction, space: SpaceVisit) -> Look:
     return read_look(customization, language, fonts, ASSETS_PATH)
 
 
+def own_frame(title: str, home: str, base: str, *, links: tuple[Link, ...] = ()) -> SiteView:
+    """The frame of a page that is of no site, in the default look."""
+    look = read_look(None, None, (), ASSETS_PATH)
+    return SiteView(
+        title=title,
+        home=home,
+        base=base,
+        assets=ASSETS_PATH,
+        theme_css=look.theme_css,
+        look=look.classes,
+        font_file=look.font_file,
+        links=links,
+        no_index=True,
+    )
+
+
 def site_view(
     tx: Transaction, space: SpaceVisit, look: Look, builder: PageBuilder, page: Page | None = None
 ) -> SiteView:

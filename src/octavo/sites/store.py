@@ -96,6 +96,19 @@ def list_published_sites(tx: Transaction, organization_id: str) -> list[SiteRow]
     return [_site(row) for row in rows]
 
 
+def list_public_sites(tx: Transaction, limit: int, page: str | None) -> Slice[SiteRow]:
+    """Every site of the installation that is published for everybody and in search engines, newest first."""
+    after = decode_token(page, str)
+    public = "t.published = 1 AND t.visibility = 'public'"
+    rows = tx.all(
+        f"SELECT {_SITE} FROM sites t WHERE {public} AND t.id < :after ORDER BY t.id DESC LIMIT :limit",
+        after=after[0] if after else "~",
+        limit=limit + 1,
+    )
+    count = tx.value(f"SELECT count(*) FROM sites t WHERE {public}")
+    return slice_rows([_site(row) for row in rows], limit, count, lambda site: (site.id,))
+
+
 def find_site_by_basename(tx: Transaction, organization_id: str, basename: str) -> SiteRow | None:
     row = tx.one(
         f"SELECT {_SITE} FROM sites t WHERE t.organization_id = :org AND t.basename = :basename",

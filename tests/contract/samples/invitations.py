@@ -46,6 +46,10 @@ SAMPLES = {
     "listInvitations": Sample(before=_invitation),
     "deleteInvitation": Sample(before=_invitation),
     "joinOrganizationWithInvite": Sample(before=_link),
+    "readInvitation": Sample(
+        before=_secret,
+        body={"secret": _SECRET},
+    ),
     "acceptInvitation": Sample(
         before=_secret,
         body={"secret": _SECRET, "displayName": "Somebody New", "password": "correct horse battery"},

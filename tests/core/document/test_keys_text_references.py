@@ -149,3 +149,9 @@ def test_rewriting_changes_only_the_blocks_that_refer() -> None:
     document = read("Setext\n---\n\nsee [b](x.md)\n\n* untouched\n")
     rewrite(document, lambda r: {"kind": "url", "url": "y.md"} if r.ref["url"] == "x.md" else None)
     assert write(document) == "Setext\n---\n\nsee [b](y.md)\n\n* untouched\n"
+
+
+def test_titles_of_columns_are_text_of_tables_and_not_of_cards() -> None:
+    rows = "<thead><tr><th>Heading</th></tr></thead><tbody><tr><td>inside</td></tr></tbody></table>"
+    assert to_text(read(f"<table>{rows}\n")).split() == ["Heading", "inside"]
+    assert to_text(read(f'<table data-view="cards">{rows}\n')).split() == ["inside"]

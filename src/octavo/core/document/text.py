@@ -113,6 +113,8 @@ def _line(node: Block, *, mentions: bool = True) -> str:
         text = said(node, mentions=mentions)
         return text if node.type == "code-line" else " ".join(text.split())
     if node.type == "table":
+        if node.data.get("view", {}).get("type") == "cards":
+            return ""  # cards show what is in the columns, not what those are called
         return " ".join(
             column["title"] for column in node.data.get("definition", {}).values() if column["title"]
         )

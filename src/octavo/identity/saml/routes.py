@@ -185,6 +185,7 @@ class FinishQuery(Struct):
     needs=PUBLIC,
     status=303,
     extension=True,
+    browsed=True,
 )
 def start_saml(call: Call, saml_provider_id: str, query: StartQuery) -> Reply:
     """Sends a browser to the identity provider; `next` is the path to come back to."""
@@ -225,6 +226,7 @@ def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:
     status=303,
     errors=(401, 403),
     extension=True,
+    browsed=True,
     body_limit=MAX_BYTES * 2,
 )
 def receive_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
@@ -250,6 +252,7 @@ def receive_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
     status=303,
     errors=(401, 403),
     extension=True,
+    browsed=True,
 )
 def finish_saml(call: Call, saml_provider_id: str, query: FinishQuery) -> Reply:
     """Begins a session in the browser that began the sign-in, and goes on to the app; or to the page that asks."""

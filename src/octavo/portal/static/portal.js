@@ -71,8 +71,20 @@ async function whoIsIn() {
 // Only back to a page of this origin.
 const isOwn = (path) => path !== null && new URL(path, location.origin).origin === location.origin;
 
+const readInvitation = (secret) => call("POST", "/invitations/read", { secret });
+
+// Which installation this is and, for who follows an invitation, whose.
+async function introduce() {
+  find("about").textContent = `To the API and the documentation at ${location.host}.`;
+  const wanted = isOwn(back) ? new URL(back, location.origin) : null;
+  if (wanted?.pathname !== "/invitation" || !wanted.searchParams.has("secret")) return;
+  const shown = await readInvitation(wanted.searchParams.get("secret"));
+  find("about").textContent = `To join ${shown.organization.title}, by the invitation of ${shown.invitedBy}.`;
+}
+
 function signIn() {
   let challenge = null;
+  introduce().catch(() => { /* the page that it leads to says what is wrong with the invitation */ });
   if (link) history.replaceState(null, "", "/sign-in");
   show("link", Boolean(link));
   show("password", !link);
@@ -183,6 +195,16 @@ function invitation() {
     await call("POST", `/orgs/${encodeURIComponent(organization)}/invites/${encodeURIComponent(secret)}`);
     joined("You are a member now.");
   });
+  const closed = (error) => {
+    for (const id of ["account", "ways", "about"]) show(id, false);
+    say(error.message, true);
+  };
+  readInvitation(secret).then((shown) => {
+    const into = shown.content ? `${shown.content} of ${shown.organization.title}` : shown.organization.title;
+    const how = shown.email ? "Make an account to join, or join with the one you have." : "Join with your account.";
+    find("about").textContent = `${shown.invitedBy} invites you to ${into}. ${how}`;
+    show("account", Boolean(shown.email));
+  }).catch(closed);
   whoIsIn().then((user) => {
     if (!user) return;
     find("join").textContent = `Join as ${user.displayName}`;

@@ -1,0 +1,47 @@
+"""The root of the address of sites: which sites everybody may see, as a page for people and as JSON for programs."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, quote
+
+import msgspec
+from msgspec import Struct
+
+from ..kit.asgi import Answer, Request, accepts_page, etag_of
+from ..kit.context import Context
+from ..kit.db import Transaction
+from ..kit.pagination import present_slice
+from ..orgs import get_organization
+from ..sites import SiteRow, list_public_sites, published_url
+from .drawing import content_security_policy, draw_home
+from .sites import own_frame
+
+_MOST = 100
+"""Sites of one page of the list."""
+
+
+class PublicSite(Struct):
+    title: str
+    url: str
+
+
+def answer_home(context: Context, tx: Transaction, request: Request) -> Answer:
+    """The published, public sites of all organizations, newest first. Raises BadRequest for a bad ``page``."""
+    query = parse_qs(request.query_string.decode("latin-1"))
+    found = list_public_sites(tx, _MOST, query.get("page", [None])[0])
+    origin = context.settings.sites_url
+
+    def present(site: SiteRow) -> PublicSite:
+        organization = get_organization(tx, site.organization_id)
+        return PublicSite(site.title, published_url(origin, organization, site))
+
+    shown = present_slice(found, present)
+    headers = {"cache-control": "no-cache", "vary": "accept"}
+    if not accepts_page(request.headers):
+        data = msgspec.json.encode(shown)
+        return Answer(200, data, "application/json", headers, etag_of(data))
+    frame = own_frame("Octavo", "/", "/")
+    more = f"/?page={quote(found.next_token)}" if found.next_token else None
+    page = draw_home(frame, [(site.title, site.url) for site in shown.items], more).encode()
+    headers["content-security-policy"] = content_security_policy(frame.theme_css)
+    return Answer(200, page, "text/html; charset=utf-8", headers, etag_of(page))

@@ -1,0 +1,68 @@
+"""What people see whom a sign-in elsewhere sends back without success."""
+
+from __future__ import annotations
+
+import pytest
+from lxml import etree
+
+from octavo.access.tokens import is_same_origin
+from octavo.installation import load_packages
+from octavo.kit.operation import TABLE
+from world import PASSWORD
+
+BROWSED = {
+    "startOpenIdSignIn": "/oidc/start",
+    "finishOpenIdSignIn": "/oidc/callback?state=<script>&code=made-up",
+    "startSamlSignIn": "/saml/nowhere/start",
+    "finishSamlSignIn": "/saml/nowhere/finish?answer=made-up",
+    "receiveSamlResponse": "/saml/nowhere/acs",
+}
+
+
+def test_all_that_browsers_are_sent_to_is_here():
+    load_packages()
+    assert {operation.id for operation in TABLE.values() if operation.browsed} == set(BROWSED)
+    # What sends browsers on is what they are sent to.
+    assert {operation.id for operation in TABLE.values() if operation.status == 303} <= set(BROWSED)
+
+
+@pytest.mark.parametrize("name", BROWSED)
+def test_single_sign_on_ends_on_a_page(world, name):
+    method, path = TABLE[name].method, BROWSED[name]
+    options = {"data": {"SAMLResponse": "made up"}} if method == "POST" else {}
+    page = world.call("nobody", method, path, headers={"accept": "text/html,*/*;q=0.8"}, **options)
+    assert 400 <= page.status_code < 600
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    drawn = etree.HTML(page.text)
+    assert not drawn.xpath("//script") and drawn.xpath("//a/@href") == ["/sign-in"]
+    told = world.call("nobody", method, path, **options)
+    assert told.status_code == page.status_code
+    assert drawn.xpath("//main/p")[0].text == told.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("origin", "same"),
+    [
+        ("http://127.0.0.1:8000", True),
+        ("http://localhost:8000", True),
+        ("http://[::1]:8000", True),
+        ("http://localhost:8001", False),
+        ("https://localhost:8000", False),
+        ("http://localhost.example.com:8000", False),
+        ("http://localhost:bad", False),
+        ("null", False),
+    ],
+)
+def test_pages_of_our_own_are_at_every_name_of_the_own_machine(origin, same):
+    assert is_same_origin(origin, "http://127.0.0.1:8000") is same
+    assert not is_same_origin(origin, "http://docs.example.com:8000")
+
+
+def test_a_page_elsewhere_is_told_the_address_to_use(world):
+    body = {"email": "reader@example.org", "password": PASSWORD, "cookie": True}
+    address = world.context.settings.url
+    for origin, status in ((address, 200), (address.upper(), 200), ("http://localhost", 403)):
+        answer = world.call("nobody", "POST", "/sign-in", json=body, headers={"origin": origin})
+        assert answer.status_code == status, answer.text
+    assert address in answer.json()["error"]["message"]
