@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from octavo.installation import load_packages
-from octavo.kit.description import component_name, describe
+from octavo.kit.description import component_name, describe, operation_title
 from octavo.kit.operation import TABLE
 from octavo.meanings import load_examples, load_meanings
 from world import URL, World
@@ -69,6 +69,19 @@ def test_components_are_named_for_what_they_are(description: dict[str, Any]) -> 
 )
 def test_how_names_are_made(given: str, name: str) -> None:
     assert component_name(given) == name
+
+
+@pytest.mark.parametrize(
+    ("id", "title"),
+    [
+        ("listSpaces", "List spaces"),
+        ("getOpenAPISpecById", "Get OpenAPI spec by id"),
+        ("createSAMLProvider", "Create SAML provider"),
+        ("startOpenIdSignIn", "Start OpenID sign in"),
+    ],
+)
+def test_how_operations_are_called(id: str, title: str) -> None:
+    assert operation_title(id) == title
 
 
 def test_references_lead_somewhere(description: dict[str, Any]) -> None:
@@ -149,7 +162,7 @@ def test_everything_is_described_in_sentences(description: dict[str, Any]) -> No
             said += [
                 (f"{entry['operationId']}.{p['name']}", p.get("description", "")) for p in entry["parameters"]
             ]
-            said += [(entry["operationId"], entry["summary"])]
+            said += [(entry["operationId"], entry["description"].partition("\n\n")[0])]
     for name, schema in description["components"]["schemas"].items():
         said += [
             (f"{place}.{key}", value.get("description", ""))

@@ -72,6 +72,19 @@ def _options(returns: Any) -> list[Any]:
     return list(typing.get_args(returns)) if isinstance(returns, types.UnionType) else [returns]
 
 
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_AS_WRITTEN = {"api": "API", "ai": "AI", "dns": "DNS", "mcp": "MCP", "mfa": "MFA", "pdf": "PDF", "saml": "SAML", "scim": "SCIM", "url": "URL",
+               "openapi": "OpenAPI", "openid": "OpenID", "ui": "UI", "id": "id", "sso": "SSO"}  # fmt: skip
+
+
+def operation_title(operation_id: str) -> str:
+    """An operation's id as people read it: ``getOpenAPISpecById`` is "Get OpenAPI spec by id"."""
+    joined = operation_id.replace("OpenAPI", "Openapi").replace("OpenId", "Openid")
+    words = [_AS_WRITTEN.get(word.lower(), word.lower()) for word in _WORD.findall(joined)]
+    title = " ".join(words)
+    return title[0].upper() + title[1:]
+
+
 def _parameters(operation: Operation, meanings: Meanings) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
@@ -259,18 +272,15 @@ def describe(
             responses["304"] = {"description": _TEXTS[304]}
         for code in sorted(codes):
             responses[str(code)] = {"description": _TEXTS[code], "content": error}
-        first, _, rest = operation.documentation.partition("\n\n")
-        summary = " ".join(first.split())
         entry: dict[str, Any] = {
             "operationId": operation.id,
             "tags": [operation.area],
-            "summary": summary,
+            "summary": operation_title(operation.id),
+            "description": operation.documentation.strip(),
             "parameters": _parameters(operation, meanings),
             "responses": responses,
             "security": [] if operation.needs is PUBLIC else [{"token": []}],
         }
-        if rest.strip():
-            entry["description"] = rest.strip()
         if operation.body is not None:
             content = (
                 {"*/*": {}}
