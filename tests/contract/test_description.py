@@ -84,6 +84,14 @@ def test_how_operations_are_called(id: str, title: str) -> None:
     assert operation_title(id) == title
 
 
+def test_no_parameter_is_null(description: dict[str, Any]) -> None:
+    for item in description["paths"].values():
+        for entry in item.values():
+            for parameter in entry["parameters"]:
+                assert "null" not in str(parameter["schema"]), f"{entry['operationId']}.{parameter['name']}"
+                assert parameter["schema"].get("default", "") is not None
+
+
 def test_references_lead_somewhere(description: dict[str, Any]) -> None:
     names = description["components"]["schemas"]
     found = [part["$ref"] for _, part in _walk(description) if isinstance(part.get("$ref"), str)]

@@ -100,13 +100,24 @@ def _parameters(operation: Operation, meanings: Meanings) -> list[dict[str, Any]
                     "name": name,
                     "in": "query",
                     "required": name in fields.get("required", ()),
-                    "schema": value,
+                    "schema": _without_null(value),
                 }
             )
     for parameter in found:
         if text := meanings.of_parameter(operation.id, parameter["name"]):
             parameter["description"] = text
     return found
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """A parameter that nobody gives is absent: there is no null in an address."""
+    options = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
+    if len(options) == len(schema.get("anyOf", ())):
+        return schema
+    rest = {name: value for name, value in schema.items() if name not in ("anyOf", "default")}
+    if schema.get("default") is not None:
+        rest["default"] = schema["default"]
+    return {**(options[0] if len(options) == 1 else {"anyOf": options}), **rest}
 
 
 def _explain(schema: Any, place: str, meanings: Meanings) -> None:
