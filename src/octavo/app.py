@@ -41,7 +41,7 @@ from .kit.worker import Worker
 from .meanings import load_examples, load_meanings
 from .portal import CONTENT_SECURITY_POLICY, draw_home, draw_refusal, read_file
 from .portal import FILES as PORTAL_FILES
-from .reader import reader_edge, reference_routes
+from .reader import icon_route, reader_edge, reference_routes
 from .settings import Settings, keep_addresses, split_address
 from .uploads import upload_route
 
@@ -151,6 +151,7 @@ def api_app(context: Context, last_use: LastUse | None = None, metrics: Metrics 
             for path in ("/openapi.json", "/v1/openapi.json")
         ),
         _home(context.settings),
+        icon_route(),
         *reference_routes(description, "/docs", "/openapi.json"),
         fixed("/healthz", "healthz", lambda: b"ok\n", _PLAIN),
         _ready(context),

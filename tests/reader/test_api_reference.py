@@ -21,6 +21,8 @@ def test_every_operation_is_in_the_reference(sqlite_world: World) -> None:
         assert f'id="{operation.id.lower()}"' in page, operation.id
         assert f"{URL}/v1{operation.path}" in page, operation.id
     assert "Bearer" in pages["/docs/openapi"]
+    # What browsers ask for by themselves is there.
+    assert world.call("nobody", "GET", f"{URL}/favicon.ico").status_code == 200
     script = re.search(r'src="(/~assets/octavo.js[^"]*)"', first.text)
     assert script is not None and world.call("nobody", "GET", URL + script[1]).status_code == 200
 

@@ -1,7 +1,7 @@
 """What visitors see: published sites."""
 
 from .api_reference import reference_routes
-from .app import reader_edge
+from .app import icon_route, reader_edge
 from .audiences import CLAIMS_COOKIE, TOKEN_COOKIE, Admission, Coming, SendOn
 from .resolving import (
     MadeOf,
@@ -16,6 +16,6 @@ from .resolving import (
 
 __all__ = [
     "Admission", "CLAIMS_COOKIE", "Coming", "MadeOf", "SendOn", "SiteVisit", "SpaceVisit", "TOKEN_COOKIE",
-    "enter_site", "enter_space", "find_redirect", "list_spaces", "reader_edge", "reference_routes",
-    "space_redirects",
+    "enter_site", "enter_space", "find_redirect", "icon_route", "list_spaces", "reader_edge",
+    "reference_routes", "space_redirects",
 ]  # fmt: skip

@@ -204,6 +204,12 @@ def _path(request: Request) -> str:
     return f"{path}/" if request.ends_with_slash and request.segments else path
 
 
+def icon_route() -> Route:
+    """The icon of pages that have none of their own."""
+    headers = {"cache-control": "public, max-age=86400"}
+    return fixed("/favicon.ico", "readIcon", lambda: _MARK, "image/svg+xml", headers)
+
+
 def reader_edge(context: Context, metrics: Metrics | None = None) -> Edge:
     """Published sites as an ASGI application."""
     settings = context.settings
@@ -215,13 +221,7 @@ def reader_edge(context: Context, metrics: Metrics | None = None) -> Edge:
             Route("/~host", {"GET": Action("findHost", sites.find_host)}),
             Route("/~files/{token}/{name}", {"GET": Action("readFile", sites.read_file)}),
             Route(f"{PRINT_PATH}{{token}}/{{name}}", {"GET": Action("readPrint", sites.read_print)}),
-            fixed(
-                "/favicon.ico",
-                "readIcon",
-                lambda: _MARK,
-                "image/svg+xml",
-                {"cache-control": "public, max-age=86400"},
-            ),
+            icon_route(),
             fixed("/healthz", "healthz", lambda: b"ok\n", TEXT, {"cache-control": "no-store"}),
             *public_routes(context),
             Route(
