@@ -372,6 +372,8 @@ def test_the_locale_is_that_of_customization_else_of_the_space(site, world):
 
 def test_templates_have_no_words_of_their_own():
     for path in (Path(drawing.__file__).parent / "templates").glob("*.html"):
+        if path.name == "home.html":
+            continue  # It is of no site, and so of no language.
         text = re.sub(r"\{% block shape %\}.*", "", path.read_text())
         text = re.sub(r"\{[{%#].*?[%}#]\}", "", text, flags=re.S)
         text = re.sub(r"<[^>]*>", " ", text)

@@ -35,20 +35,20 @@ def make_site(world):
 
 def test_the_root_lists_what_is_published_for_everybody(world, make_site):
     visitor = Visitor(world.context)
-    before = {item["title"] for item in visitor.get("/").json()["items"]}
+    before = {item["title"] for item in visitor.get("/", host="localhost").json()["items"]}
     make_site("Open <b>to</b> all")
     make_site("Own name", hostname="docs.example.com")
     for visibility in ("unlisted", "share-link", "visitor-auth"):
         make_site(f"Of few {visibility}", visibility=visibility)
     make_site("Not yet", published=False)
-    told = visitor.get("/").json()
+    told = visitor.get("/", host="localhost").json()
     found = {item["title"]: item["url"] for item in told["items"]}
     assert set(found) - before == {"Open <b>to</b> all", "Own name"}
     assert told["count"] == len(told["items"])
     assert found["Own name"] == "http://docs.example.com/"
     assert found["Open <b>to</b> all"].startswith(world.context.settings.sites_url)
 
-    page = visitor.get("/", accept="text/html,*/*;q=0.8")
+    page = visitor.get("/", host="localhost", accept="text/html,*/*;q=0.8")
     assert page.headers["content-type"].startswith("text/html")
     assert "accept" in page.headers["vary"].lower()
     links = etree.HTML(page.text).xpath("//ul[@class='results']//a")
@@ -67,12 +67,12 @@ def test_the_list_goes_on_until_its_end(world, make_site):
     visitor = Visitor(world.context)
     for number in range(101):
         make_site(f"Site {number}")
-    first = visitor.get("/").json()
-    second = visitor.get("/", {"page": first["next"]["page"]}).json()
+    first = visitor.get("/", host="localhost").json()
+    second = visitor.get("/", {"page": first["next"]["page"]}, host="localhost").json()
     titles = [item["title"] for item in first["items"] + second["items"]]
     assert len(first["items"]) == 100 and len(titles) == first["count"] and "next" not in second
     assert {f"Site {number}" for number in range(101)} <= set(titles)
-    page = visitor.get("/", accept="text/html")
+    page = visitor.get("/", host="localhost", accept="text/html")
     (more,) = etree.HTML(page.text).xpath("//a[@rel='next']/@href")
-    assert "Site 0" in visitor.get(more, accept="text/html").text
-    assert visitor.get("/", {"page": "made up"}).status_code == 400
+    assert "Site 0" in visitor.get(more, host="localhost", accept="text/html").text
+    assert visitor.get("/", {"page": "made up"}, host="localhost").status_code == 400

@@ -32,8 +32,9 @@ READ = {
     "readSiteFile", "readPage", "postMessage",
 }  # fmt: skip
 """The routes of sites that are asked here; a new one has to be asked as well."""
-ASKED_ELSEWHERE = {"readTryForm", "tryOperation"}
-"""What is made of the operations that a page shows: ``openapi/test_trying.py`` asks for those of withheld pages."""
+ASKED_ELSEWHERE = {"readTryForm", "tryOperation", "readBlock"}
+"""What is made of what a page shows: ``openapi/test_trying.py`` and ``reader/test_blocks.py`` ask for that of withheld
+pages."""
 
 
 class Case:

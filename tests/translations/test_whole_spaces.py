@@ -82,6 +82,7 @@ def differences(tx: Transaction, source: str, copy: str) -> list[str]:
     return found + list(pages)
 
 
+@pytest.mark.slow
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(documents, min_size=5, max_size=15))
 def test_all_but_the_texts_of_generated_pages_stays(

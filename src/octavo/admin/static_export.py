@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -41,6 +42,7 @@ _KEPT = ("~assets", "~files", "~fonts")
 """What begins with a tilde and is a file; everything else that does so needs a server."""
 _NOT_PAGES = (".md", ".txt", ".xml")
 _SITE_FILES = ("robots.txt", "llms.txt", "llms-full.txt")
+_FACTS = "application/ld+json"
 _LINKS = ("href", "src", "poster", "data-copy-from")
 _CSS_URL = re.compile(r'url\("([^"]+)"\)')
 _LOCATION = re.compile(r"<loc>([^<]*)</loc>")
@@ -319,6 +321,9 @@ class _Crawl:
                 )
             if element.tag == "meta" and element.get("property") in ("og:url", "og:image"):
                 element.set("content", self._new(element.get("content")))
+            if element.get("type") == _FACTS:
+                facts = self._facts(json.loads(element.text or "null"))
+                element.text = json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c")
         if policy:
             # Web servers of files send no headers of ours. This directive means nothing in a page.
             meta = html.Element("meta")
@@ -327,6 +332,17 @@ class _Crawl:
             document.head.insert(1, meta)
         written: bytes = html.tostring(document, encoding="utf-8", doctype="<!doctype html>")
         return written + b"\n"
+
+    def _facts(self, value: Any) -> Any:
+        """What search engines are told, with the addresses of the export."""
+        if isinstance(value, dict):
+            return {name: self._facts(item) for name, item in value.items()}
+        if isinstance(value, list):
+            return [self._facts(item) for item in value]
+        is_live = isinstance(value, str) and value.startswith(
+            f"{self._addresses.origin}{self._addresses.base}"
+        )
+        return self._new(value) if is_live else value
 
     def _take_out(self, document: Any) -> None:
         """Takes out what only a server answers, and addresses that the export does not know."""
@@ -341,7 +357,11 @@ class _Crawl:
                 new = f"{addresses.new_origin}{addresses.new_base}"
                 element.set("href", element.get("href").replace(quote(live), quote(new)))
                 named = False
-            canonical = element.get("rel") == "canonical" or element.get("property") == "og:url"
+            canonical = (
+                element.get("rel") in ("canonical", "alternate")
+                or element.get("property") == "og:url"
+                or element.get("type") == _FACTS
+            )
             if (
                 element.tag == "form"
                 or (element.tag == "dialog" and "finder" in element.get("class", ""))

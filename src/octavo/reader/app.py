@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 from ..content import FILE_PURPOSE
 from ..errors import NotFound, Unavailable
@@ -95,7 +95,7 @@ class Sites:
 
             # Other names than those of sites mean the same, so that they do not fill the cache.
             site = self._hosts.get(name, look)
-            if not site and path == "/":
+            if not site and path == "/" and self._is_own(name):
                 request.name = "readHome"
                 return answer_home(self._context, tx, request)
             view = View(self._context, tx, request, self._kept)
@@ -106,6 +106,11 @@ class Sites:
 
             answer = self._answers.get((site, path), lambda: answer_visit(view, name, path), is_good).answer
         return answer if isinstance(answer, Answer) else answer()
+
+    def _is_own(self, name: str) -> bool:
+        """Whether a host is the server itself; any other name with a domain may be a site's that is gone."""
+        own = urlsplit(self._context.settings.sites_url).hostname
+        return name == own or "." not in name or name.replace(".", "").isdigit()
 
     async def post(self, request: Request) -> Answer:
         """What pages post, a rating or a request to be sent, and messages of assistants."""

@@ -12,9 +12,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from markdown_it.token import Token
+
 from . import markup
 from .inline import emoji_code, inlines, plain
-from .markdown import parse_inline
+from .markdown import parse_blocks, parse_inline
 from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, walk
 from .reader import API_NAMES, default_label, read_blocks
 from .schema import BLOCKS
@@ -117,8 +119,8 @@ class _Notes:
                     self.moved.add(node.fragments[0].fragment)
         self.moved -= self.taken
         for gap in document.gaps:
-            for match in _NOTE.finditer(gap):
-                self.known.setdefault(match[1], match[2])
+            for note in _definitions(gap):
+                self.known.setdefault(note.info, note.content)
         self.taken.update(self.known.keys() - self.moved)
 
     def label(self, fragment: Fragment) -> str:
@@ -126,8 +128,7 @@ class _Notes:
         body = write_blocks(fragment.nodes, self)
         name = re.sub(r"[\]\s\[^\\<>`*_&\"]", "", fragment.fragment) or "1"
         if name in self.taken and name in self.known:
-            there = re.sub(r"\n(?: {1,4}|\t)", "\n", self.known[name])
-            if write_blocks(read_blocks(there), _Notes()) == body:
+            if write_blocks(read_blocks(self.known[name]), _Notes()) == body:
                 return name
         number = 1
         while name in self.taken or self.fresh.get(name, body) != body:
@@ -139,7 +140,14 @@ class _Notes:
         """The gap without the definitions that moved."""
         if not self.moved or "[^" not in gap:
             return gap
-        return _NOTE.sub(lambda match: "" if match[1] in self.moved else match[0], gap)
+        lines = _LINES.findall(gap)
+        for note in reversed(_definitions(gap)):
+            if note.info in self.moved and note.map is not None:
+                start, end = note.map
+                while end < len(lines) and not lines[end].strip():
+                    end += 1
+                del lines[start:end]
+        return "".join(lines)
 
     def text(self) -> str:
         """The definitions to put at the end of the page."""
@@ -149,7 +157,15 @@ class _Notes:
 
 
 _LABEL = re.compile(r"\[\^([^\]\s]+)\]|(?<=#user-content-fn-)([^\"')\s]+)")
-_NOTE = re.compile(r"(?m)^[ \t]*\[\^([^\]\s]+)\]:[ \t]*([^\n]*(?:\n(?![ \t]*\[)[^\n]*)*)")
+_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+
+
+def _definitions(gap: str) -> list[Token]:
+    """The footnotes that are defined between two blocks, as they are read."""
+    if "[^" not in gap:
+        return []
+    text = gap.replace("\r\n", "\n").replace("\r", "\n")
+    return [token for token in parse_blocks(text, {}) if token.type == "footnote"]
 
 
 def write_blocks(nodes: Sequence[Any], notes: _Notes | None = None) -> str:
