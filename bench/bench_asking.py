@@ -20,6 +20,7 @@ from typing import NamedTuple
 from octavo.access import find_user_by_email
 from octavo.admin.first_start import token_for
 from octavo.admin.import_export import bring
+from octavo.ask.material import OfMembers
 from octavo.ask.retrieving import retrieve
 from octavo.content import list_pages, main_state, read_source
 from octavo.core.document import sections
@@ -128,10 +129,11 @@ def main() -> None:
         right: Counter[str] = Counter()
         of: Counter[str] = Counter()
         misses = []
+        material = OfMembers(context, spaces)
         begun = time.process_time()
         with context.db.read() as tx:
             for question in asked:
-                found = retrieve(tx, spaces, question.text)[:FIRST]
+                found = retrieve(tx, material, question.text)[:FIRST]
                 of[question.kind] += 1
                 if any((each.page_id, each.anchor) == (question.page, question.anchor) for each in found):
                     right[question.kind] += 1

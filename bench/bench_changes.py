@@ -8,6 +8,7 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 from bench_content import make_source
@@ -15,7 +16,7 @@ from bench_content import make_source
 from octavo.access import Actor, Can, insert_user, space_access
 from octavo.admin.import_export import bring
 from octavo.changes import ChangeAccess, create, edit_change, merge
-from octavo.changes.wire import DocumentInput, UpdatePage
+from octavo.changes.content_wire import DocumentInput, UpdatePage
 from octavo.installation import close_context, load_packages, open_context
 from octavo.kit.context import Context
 from octavo.orgs import create_organization
@@ -78,8 +79,8 @@ def main() -> None:
                     bench.edit(rival, [pages[-1 - round]], "Rival")
                     bench.merge(rival)
                 for what, work in (
-                    ("edit", lambda c=change, p=pages, r=round: bench.edit(c, [p[r]], "Edited")),
-                    ("merge", lambda c=change: bench.merge(c)),
+                    ("edit", partial(bench.edit, change, [pages[round]], "Edited")),
+                    ("merge", partial(bench.merge, change)),
                 ):
                     before = time.process_time()
                     work()

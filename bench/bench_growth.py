@@ -147,6 +147,9 @@ def views(context: Context, folder: Path, pages: int) -> dict[str, list[float]]:
         org = create_organization(tx, user, "Views").id
     found: dict[str, list[float]] = {}
 
+    def edited(site: Site, page: int) -> Callable[[int], None]:
+        return lambda n: site.edit(page, f"Text {n}.")
+
     def write_elsewhere(n: int) -> None:
         with context.db.write() as tx:
             create_organization(tx, user, f"Other {n}")
@@ -159,10 +162,8 @@ def views(context: Context, folder: Path, pages: int) -> dict[str, list[float]]:
         for what, before in {
             "a view": lambda n: None,
             "a view after a commit elsewhere": write_elsewhere,
-            "a view after another page was edited": lambda n, site=site, last=last: site.edit(
-                last - 1, f"Text {n}."
-            ),
-            "a page that was edited": lambda n, site=site, last=last: site.edit(last, f"Text {n}."),
+            "a view after another page was edited": edited(site, last - 1),
+            "a page that was edited": edited(site, last),
         }.items():
             found.setdefault(what, []).append(site.took(before, page))
     return found

@@ -101,6 +101,7 @@ def measure_pages(context: Any, org: str, slug: str, data: bytes, grouping: str,
     (source / "README.md").write_text("# Home\n")
     (source / "SUMMARY.md").write_text(ENTRY.format(slug=slug, grouping=grouping))
     brought = bring(context, str(source), organization_id=org, title=slug, publish=True)
+    assert brought.site_url
     base = urlsplit(brought.site_url).path
     reader = reader_edge(context)
     sitemap = asyncio.run(ask(reader, f"{base}sitemap.xml", "", "")).decode()

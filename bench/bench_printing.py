@@ -12,6 +12,7 @@ import shutil
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ def order_of(folder: Path, sources: list[tuple[str, str]], images: dict[str, Sto
         title = read_head(source).title or path
         level = min(path.count("/") + 1, 5)
         document = read(split_page(source)[2])
-        write_document(folder, n, rewrite(document, lambda reference, path=path: resolved(reference, path)))
+        write_document(folder, n, rewrite(document, partial(resolved, path=path)))
         chapters.append(Chapter(id=f"page{n}", kind="document", level=level, title=title))
         places.append(Place(id=f"page{n}", title=title))
     return Order(title="Bench", chapters=chapters, places=places, files=list(images.values()))

