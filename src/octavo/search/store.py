@@ -471,20 +471,19 @@ def match(
             **parameters,
         )
     else:
+        # Section by section: with its guess of how many match, the planner would rather read the tables whole.
         rows = tx.all(
             f"""{given},
                 hits AS MATERIALIZED (
                   SELECT section_id AS id FROM search_index
-                  WHERE words @@ CAST(:query AS tsquery) AND section_id > :after),
-                kept AS MATERIALIZED (
-                  SELECT s.id, s.space_id, s.page_id, s.anchor, s.heading, s.conditions
-                  FROM hits h JOIN search_sections s ON s.id = h.id WHERE 1 = 1 {spaces}
-                  ORDER BY s.id LIMIT :limit)
-                SELECT s.id, s.space_id, s.page_id, s.anchor, s.heading, p.titles,
-                  ts_rank_cd('{{0.1, 0.2, 0.5, 1.0}}', i.words, CAST(:query AS tsquery), 1), s.conditions
-                FROM kept s JOIN search_index i ON i.section_id = s.id
-                  JOIN search_pages p ON p.space_id = s.space_id AND p.page_id = s.page_id
-                ORDER BY s.id""",
+                  WHERE words @@ CAST(:query AS tsquery) AND section_id > :after)
+                SELECT found.* FROM (SELECT id FROM hits ORDER BY id) AS h CROSS JOIN LATERAL (
+                  SELECT s.id, s.space_id, s.page_id, s.anchor, s.heading, p.titles,
+                    ts_rank_cd('{{0.1, 0.2, 0.5, 1.0}}', i.words, CAST(:query AS tsquery), 1), s.conditions
+                  FROM search_sections s JOIN search_index i ON i.section_id = s.id
+                    JOIN search_pages p ON p.space_id = s.space_id AND p.page_id = s.page_id
+                  WHERE s.id = h.id {spaces} OFFSET 0) AS found
+                ORDER BY h.id LIMIT :limit""",
             **parameters,
         )
     return [_found(row) for row in rows if row[1] in scope.space_ids]
