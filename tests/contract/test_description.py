@@ -160,7 +160,7 @@ def _properties(schema: Any, place: str) -> Iterator[tuple[str, str, Any]]:
 
 
 def _is_sentence(text: str) -> bool:
-    return bool(re.match(r"[A-Z]", text)) and bool(re.search(r"[.]$", text.strip()))
+    return bool(re.fullmatch(r"[A-Z].*[.]", text.strip(), re.S))
 
 
 def test_everything_is_described_in_sentences(description: dict[str, Any]) -> None:
@@ -176,6 +176,7 @@ def test_everything_is_described_in_sentences(description: dict[str, Any]) -> No
             (f"{place}.{key}", value.get("description", ""))
             for place, key, value in _properties(schema, name)
         ]
+        said.append((name, schema.get("description", "")))
     bad = [place for place, text in said if not _is_sentence(text)]
     assert not bad
 
@@ -194,3 +195,4 @@ def test_no_meaning_is_left_over(description: dict[str, Any]) -> None:
             names = [(f"{entry['operationId']}.{p['name']}", p["name"]) for p in entry["parameters"]]
             used |= {whole if whole in meanings.parameters else name for whole, name in names}
     assert set(meanings.parameters) <= used, "in src/octavo/meanings.toml"
+    assert set(meanings.schemas) <= set(description["components"]["schemas"]), "in src/octavo/meanings.toml"

@@ -168,6 +168,29 @@ def test_a_reference_says_where_it_stands(world, linked):
     assert item["relation"] == "reference"
 
 
+@pytest.mark.parametrize("limit", [1, 2, 1000])
+def test_every_place_of_a_target_is_listed(world, linked, limit):
+    links = "\n\n".join(f"{number} [start](guides/start.md)" for number in range(205))
+    home = linked.write("Home", f"{links}\n\n[away](https://example.org/elsewhere)")
+    items, query, counts = [], {"limit": limit}, set()
+    while query:
+        found = world.get("admin", f"{linked.path}/content/page/{home}/links", params=query)
+        items += found["items"]
+        counts.add((found["count"], found["stats"]["total"]))
+        query = {"limit": limit, "page": found["next"]["page"]} if "next" in found else None
+    assert counts == {(4, 206)} and len(items) == 4
+    nodes = {}
+    for item in items:
+        target = item["targetReference"].get("page", {}).get("title") or item["targetReference"]["url"]
+        nodes.setdefault(target, []).extend(
+            place["internalLocation"]["node"] for place in item["locationReferences"]
+        )
+    assert {target: len(set(keys)) for target, keys in nodes.items()} == {
+        "Start": 205,
+        "https://example.org/elsewhere": 1,
+    }
+
+
 # --- what becomes of them -------------------------------------------------------------------------------
 
 

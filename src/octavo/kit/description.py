@@ -29,6 +29,7 @@ _TEXTS = {
     409: "The request would change nothing, or conflicts with a change that was made at the same time.",
     412: "This is not possible in the present state.",
     413: "The body is larger than this operation accepts.",
+    414: "The query is longer than the server accepts.",
     429: "There were too many requests. `Retry-After` says when to try again.",
     500: "Something went wrong on the server. The message holds a reference for whoever runs it.",
     502: "Another server that this depends on did not answer as expected.",
@@ -38,10 +39,12 @@ _ALWAYS = (429, 500)
 
 
 class Meanings(Struct, frozen=True):
-    """What properties and parameters mean, by name; ``Type.name`` and ``operationId.name`` go before it."""
+    """What properties and parameters mean, by name; ``Type.name`` and ``operationId.name`` go before it. And what
+    schemas are, by name; the docstring of a type is for whoever reads the code."""
 
     properties: Mapping[str, str] = {}
     parameters: Mapping[str, str] = {}
+    schemas: Mapping[str, str] = {}
 
     def of_property(self, place: str, name: str) -> str | None:
         return self.properties.get(f"{place}.{name}") or self.properties.get(name)
@@ -259,6 +262,7 @@ def describe(
     }
     for name, component in components.items():
         _explain(component, name, meanings)
+        component["description"] = meanings.schemas.get(name) or component.get("description", "")
     error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     _discriminate(components, components)
     _discriminate(schemas, components)
@@ -270,6 +274,8 @@ def describe(
             codes |= {401, 403}
         if operation.body is not None:
             codes.add(413)
+        if operation.query is not None:
+            codes.add(414)
         responses: dict[str, Any] = {str(operation.status): {"description": _TEXTS[operation.status]}}
         if operation.returns is Deletion:
             responses["204"] = {"description": _TEXTS[204]}

@@ -37,7 +37,7 @@ class Next(Struct):
 
 
 class Listing(Struct, Generic[T]):
-    """The list envelope: ``next`` is left out on the last page; ``count`` is the true total."""
+    """One page of a list. `next` is left out on the last page, and `count` is the total of all pages."""
 
     items: list[T]
     count: int

@@ -6,11 +6,12 @@ Nothing is told of a space that the caller does not see: a reference to it is br
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
 from ..access import SpaceAccess, seen_collections, seen_spaces
 from ..kit.db import Transaction
@@ -18,7 +19,7 @@ from ..kit.pagination import PageQuery, Slice, decode_token, slice_rows
 from .index import COLUMNS, Delta, Place, Row
 
 MOST_LOCATIONS = 100
-"""Places shown of one target; its backlinks are all there, page by page."""
+"""Places in one item of a list; a target that more refer to goes on in the next item."""
 
 _IS_HIDDEN = """(r.target_space IS NOT NULL AND r.target_space <> :space
                 AND r.target_space NOT IN (SELECT id FROM {seen}))"""
@@ -50,6 +51,7 @@ _NEIGHBOURS = f"""WITH RECURSIVE {_different("named", "target_space", "space_id 
     {_different("naming", "space_id", "target_space = :space")}
   SELECT id FROM named UNION SELECT id FROM collected UNION SELECT id FROM naming
   UNION SELECT id FROM {{new}} AS n"""
+_COUNTS = ("found", "broken", "by_change", "items")
 
 
 class Overlay(Struct, frozen=True):
@@ -85,8 +87,9 @@ class Spot(Struct, frozen=True, array_like=True):
 
 
 class Usage(Struct, frozen=True):
-    """One thing that is referred to, with the first places where. ``target`` None: nothing but what is ``written``
-    (JSON) is known of it, or to be told."""
+    """One thing that is referred to, with places where: at most `MOST_LOCATIONS`, the others are in the usages of the
+    same ``key`` that follow. ``target`` None: nothing but what is ``written`` (JSON) is known of it, or to be
+    told."""
 
     key: str
     status: str
@@ -96,7 +99,7 @@ class Usage(Struct, frozen=True):
     target: str | None
     anchor: str | None
     written: str
-    spots: tuple[Spot, ...] = ()
+    spots: tuple[Spot, ...]
 
 
 class Usages(Struct, frozen=True):
@@ -166,7 +169,8 @@ class LinkIndex:
     def usages(
         self, query: PageQuery, status: str | None, context: str | None, owner: str | None = None
     ) -> Usages:
-        """What the space, or one page of it (``owner``), refers to, thing by thing. ``context``: only what is broken,
+        """What the space, or one page of it (``owner``), refers to, thing by thing; a thing with more than
+        `MOST_LOCATIONS` places is several items one after the other. ``context``: only what is broken,
         ``change-request`` by the change request or ``space`` before it."""
         where = "" if owner is None else "AND r.owner_id = :owner"
         seen = f"""WITH seen AS (SELECT r.*, {self._shown} AS shown, {self._shown_key} AS shown_key
@@ -179,43 +183,37 @@ class LinkIndex:
             wanted += " AND shown = :status"
             parameters["status"] = status
         counts = self._tx.one(
-            f"""{seen} SELECT count(*), count(CASE WHEN shown = 'broken' THEN 1 END),
-                  count(CASE WHEN shown = 'broken' AND since = '1' THEN 1 END),
-                  count(DISTINCT CASE WHEN {wanted} THEN shown_key END) FROM seen""",
+            f"""{seen}, targets AS (
+                  SELECT count(*) AS found, count(CASE WHEN shown = 'broken' THEN 1 END) AS broken,
+                    count(CASE WHEN shown = 'broken' AND since = '1' THEN 1 END) AS by_change,
+                    (count(CASE WHEN {wanted} THEN 1 END) + :most - 1) / :most AS items
+                  FROM seen GROUP BY shown_key)
+                SELECT {", ".join(f"CAST(coalesce(sum({name}), 0) AS bigint)" for name in _COUNTS)} FROM targets""",
+            most=MOST_LOCATIONS,
             **parameters,
         )
         assert counts is not None
         total, broken, by_change, count = counts
-        after = decode_token(query.page, str)
         rows = self._tx.all(
-            f"""{seen} SELECT shown_key, min(shown), min(relation), min(kind), min(target_space), min(target),
-                  min(anchor), min(written) FROM seen WHERE {wanted} AND shown_key > :after
-                GROUP BY shown_key ORDER BY shown_key LIMIT :limit""",
-            after=after[0] if after else "",
-            limit=query.limit + 1,
+            f"""{seen}, places AS (
+                  SELECT seen.*, (row_number() OVER (PARTITION BY shown_key ORDER BY owner_id, place) - 1) / :most
+                    AS part
+                  FROM seen WHERE {wanted} AND (shown_key > :k OR shown_key = :k
+                    AND (owner_id > :o OR owner_id = :o AND place > :p)))
+                SELECT shown_key, part, shown, relation, kind, target_space, target, anchor, written,
+                  space_id, owner_id, place, owner_kind, node
+                FROM (SELECT places.*, dense_rank() OVER (ORDER BY shown_key, part) AS item FROM places) AS items
+                WHERE item <= :items ORDER BY item, owner_id, place""",
+            **dict(zip("kop", decode_token(query.page, str, str, int) or ("", "", -1), strict=True)),
+            most=MOST_LOCATIONS,
+            items=query.limit + 1,
             **parameters,
         )
-        found = slice_rows([Usage(*row) for row in rows], query.limit, count, lambda usage: (usage.key,))
-        spots: dict[str, list[Spot]] = {}
-        for key, *spot in self._tx.all(
-            f"""{seen} SELECT shown_key, space_id, owner_id, place, owner_kind, node FROM (
-                  SELECT seen.*, row_number() OVER (PARTITION BY shown_key ORDER BY owner_id, place) AS number
-                  FROM seen WHERE {wanted} AND shown_key IN :keys) AS numbered
-                WHERE number <= :most ORDER BY owner_id, place""",
-            keys=[usage.key for usage in found.rows],
-            most=MOST_LOCATIONS,
-            **parameters,
-        ):
-            spots.setdefault(key, []).append(Spot(*spot))
-        shown = [
-            replace(
-                usage,
-                spots=tuple(spots.get(usage.key, ())),
-                target=None if usage.key.startswith("hidden ") else usage.target,
-            )
-            for usage in found.rows
-        ]
-        return Usages(replace(found, rows=shown), total, broken, by_change)
+        items = [_usage(list(places)) for _, places in groupby(rows, lambda row: (row[0], row[1]))]
+        found = slice_rows(
+            items, query.limit, count, lambda usage: (usage.key, usage.spots[-1].owner, usage.spots[-1].place)
+        )
+        return Usages(found, total, broken, by_change)
 
     def backlinks(self, target: str, kind: str, query: PageQuery) -> Slice[Spot]:
         """Where others refer to a page or file, in all spaces that the caller sees."""
@@ -239,6 +237,14 @@ class LinkIndex:
             count,
             lambda spot: (spot.space, spot.owner, spot.place),
         )
+
+
+def _usage(places: Sequence[tuple[Any, ...]]) -> Usage:
+    """Of the rows of one target, in their order."""
+    key, _, status, relation, kind, space, target, anchor, written, *_ = places[0]
+    known = None if key.startswith("hidden ") else target
+    spots = tuple(Spot(*row[9:]) for row in places)
+    return Usage(key, status, relation, kind, space, known, anchor, written, spots)
 
 
 def _text(value: Any) -> str | None:

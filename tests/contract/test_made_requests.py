@@ -1,0 +1,117 @@
+"""Requests that are made from the description, good ones and bad ones: all answers are what the description says."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from schemathesis import GenerationMode
+from schemathesis.config import GenerationConfig, ProjectConfig, ProjectsConfig, SchemathesisConfig
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from octavo.installation import load_packages
+from octavo.kit.description import describe
+from octavo.kit.operation import TABLE, Operation, RawBody
+from octavo.meanings import load_examples, load_meanings
+from world import URL, World
+
+from .samples import credentials, sample_of
+
+load_packages()
+
+pytestmark = pytest.mark.slow
+
+REQUESTS = 10
+"""Of each kind for an operation."""
+
+CHECKS = [
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+
+
+@pytest.fixture(scope="module")
+def schema() -> Any:
+    """The description as a source of requests. Tokens are not part of them, and neither are parameters that an
+    operation does not have: they are ignored."""
+    project = ProjectConfig(
+        generation=GenerationConfig(with_security_parameters=False, allow_extra_parameters=False)
+    )
+    description = describe(
+        TABLE.values(),
+        title="Octavo API",
+        version="0",
+        server=f"{URL}/v1",
+        meanings=load_meanings(),
+        examples=load_examples(),
+    )
+    config = SchemathesisConfig(projects=ProjectsConfig(default=project))
+    return schemathesis.openapi.from_dict(description, config=config)
+
+
+def _request(case: Any, headers: dict[str, str]) -> dict[str, Any]:
+    """What httpx sends for a case."""
+    made = case.as_transport_kwargs(base_url=f"{URL}/v1")
+    prepared = httpx.Request(made["method"], made["url"], params=made.get("params"))
+    sent: dict[str, Any] = {name: made[name] for name in ("json", "files") if made.get(name) is not None}
+    if made.get("data") is not None:
+        sent["content" if isinstance(made["data"], (str, bytes)) else "data"] = made["data"]
+    media = {"content-type": case.media_type} if case.media_type and "content" in sent else {}
+    return {**sent, "path": str(prepared.url), "headers": {**media, **headers}}
+
+
+CASES = [
+    pytest.param(operation, mode, id=f"{operation.id}-{mode.value}")
+    for operation in TABLE.values()
+    for mode in GenerationMode
+    if mode is GenerationMode.POSITIVE or operation.query is not None or operation.body not in (None, RawBody)
+]
+"""Nothing can be wrong with a request that holds nothing but ids."""
+
+
+@pytest.mark.parametrize(("operation", "mode"), CASES)
+def test_answers_are_as_described(
+    sqlite_world: World, schema: Any, operation: Operation, mode: GenerationMode
+) -> None:
+    world, sample = sqlite_world, sample_of(operation)
+    if sample.before is not None:
+        sample.before(world, world.home)
+    headers = {**credentials(world, "admin", operation), "accept-encoding": "identity"}
+    names = re.findall(r"\{(\w+)\}", operation.path)
+    ids = {name: world.home[sample.path.get(name, name)] for name in names}
+    described = schema[operation.path][operation.method]
+    checks = list(CHECKS)
+    if operation.media_type == "text/event-stream":
+        # OpenAPI 3.1 has no words for streams: the schema is that of the data of one event.
+        checks.remove(response_schema_conformance)
+    if mode is GenerationMode.NEGATIVE:
+        checks.append(negative_data_rejection)
+
+    @seed(1)
+    @settings(
+        max_examples=REQUESTS,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(described.as_strategy(mode, path_parameters=ids))
+    def answers(case: Any) -> None:
+        request = _request(case, headers)
+        answer = world.call("admin", operation.method, request.pop("path"), **request)
+        assert answer.status_code != 500, answer.text
+        case.validate_response(answer, checks=checks)
+
+    answers()
