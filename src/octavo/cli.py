@@ -200,7 +200,8 @@ def _import(options: argparse.Namespace) -> int:
     import msgspec
 
     from .admin.archives import import_organization, is_organization
-    from .admin.import_export import Brought, bring, bring_source, read_known
+    from .admin.docs_sites import bring_source
+    from .admin.import_export import Brought, bring, read_known
 
     if is_organization(options.source):
         # An exported organization may be what a new installation begins with.
@@ -210,10 +211,13 @@ def _import(options: argparse.Namespace) -> int:
         return DONE
     if options.org is None and options.space is None:
         raise Failure("--org: say which organization the new space belongs to, or with --space which space")
+    if options.space is not None and (options.site is not None or options.new_site):
+        raise Failure("--space: names a space, so --site and --new-site mean nothing")
     given = {"collection_id": options.collection, "title": options.title, "publish": options.publish}
     with _context(options) as context, _progress(f"Importing {options.source}", options.quiet) as progress:
         given |= {"known": read_known(options.map) if options.map else {}, "progress": progress}
         if options.space is None:
+            given |= {"site": options.site, "new_site": options.new_site}
             brought = bring_source(context, options.source, organization_id=options.org, **given)
         else:
             brought = bring(
@@ -228,6 +232,7 @@ def _import(options: argparse.Namespace) -> int:
         said = told(brought)
     else:
         said = {
+            "site": {"id": brought.site} | ({"url": brought.site_url} if brought.site_url else {}),
             "spaces": {key: told(one) for key, one in brought.spaces.items()},
             "known": brought.known,
             "problems": msgspec.to_builtins(brought.problems),
@@ -253,10 +258,12 @@ def _progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
 
 def _export(options: argparse.Namespace) -> int:
     from .admin.archives import export_organization
+    from .admin.docs_sites import export_site_files
     from .admin.import_export import export_space
+    from .admin.naming import find_named
 
-    if (options.space is None) == (options.organization is None):
-        raise Failure("name either a space or, with --organization, a whole organization")
+    if (options.name is None) == (options.organization is None):
+        raise Failure("name either a space or site or, with --organization, a whole organization")
     if options.organization is not None:
         import msgspec
 
@@ -266,7 +273,13 @@ def _export(options: argparse.Namespace) -> int:
         print(json.dumps(moved, ensure_ascii=False) if options.json else told)
         return DONE
     with _context(options) as context:
-        outcome = export_space(context, options.space, options.folder, revision_id=options.revision)
+        named = find_named(context, options.name, ["site", "space"])
+        if named.kind == "space":
+            outcome = export_space(context, named.id, options.folder, revision_id=options.revision)
+        elif options.revision is not None:
+            raise Failure(f"--revision: {named.title} is a site, and only spaces have revisions")
+        else:
+            outcome = export_site_files(context, named.id, options.folder)
     print(json.dumps(outcome) if options.json else f"{outcome['files']} files in {options.folder}")
     return DONE
 
@@ -274,10 +287,13 @@ def _export(options: argparse.Namespace) -> int:
 def _publish(options: argparse.Namespace) -> int:
     import msgspec
 
+    from .admin.naming import find_named
     from .admin.static_export import export_site
 
-    with _context(options) as context, _progress(f"Exporting to {options.folder}", options.quiet) as progress:
-        done = export_site(context, options.site, options.folder, base=options.base, progress=progress)
+    with _context(options) as context:
+        site = find_named(context, options.site, ["site"])
+        with _progress(f"Exporting to {options.folder}", options.quiet) as progress:
+            done = export_site(context, site.id, options.folder, base=options.base, progress=progress)
     said = (
         f"{done.pages} pages in {options.folder}: {done.written} files written, {done.unchanged} unchanged, "
         f"{done.removed} removed. Search, ratings and trying operations need a server and are left out."
@@ -577,7 +593,9 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("domain", metavar="DOMAIN", help="one of the organization's `emailDomains`")
     made.add_argument("--org", metavar="ORG", required=True, help="id of the organization")
 
-    made = command("import", _import, "Import a folder, a .zip or a git URL as a space, or an organization.")
+    made = command(
+        "import", _import, "Import a folder, a .zip or a git URL as a space or a site, or an organization."
+    )
     made.add_argument(
         "source", help="folder, .zip, git URL with #ref and //subfolder, or an exported organization"
     )
@@ -585,7 +603,11 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--space", help="id of an existing space to import into")
     made.add_argument("--collection", help="id of the collection the new space goes to")
     made.add_argument("--title", help="title of the new space")
-    made.add_argument("--publish", action="store_true", help="publish each space as a site")
+    made.add_argument("--publish", action="store_true", help="publish the space, or the site of docs.yaml")
+    made.add_argument("--site", help="the site that docs.yaml is for: its id, address or title")
+    made.add_argument(
+        "--new-site", action="store_true", help="make a new site of docs.yaml, whatever is there"
+    )
     made.add_argument(
         "--map",
         type=Path,
@@ -594,16 +616,18 @@ def _parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--quiet", action="store_true", help="no progress bar")
 
-    made = command("export", _export, "Write a space, or a whole organization, as files.")
-    made.add_argument("space", nargs="?", help="id of the space")
+    made = command("export", _export, "Write a space, a site or a whole organization as files.")
+    made.add_argument(
+        "name", nargs="?", metavar="SPACE|SITE", help="the space or site: its id, address or title"
+    )
     made.add_argument(
         "folder", type=Path, metavar="DIR", help="folder to write to; made when it is not there"
     )
-    made.add_argument("--revision", help="id of an older revision")
+    made.add_argument("--revision", help="id of an older revision of a space")
     made.add_argument("--organization", metavar="ORG", help="id of the organization to write as a whole")
 
     made = command("publish", _publish, "Write a public site as files that any web server can serve.")
-    made.add_argument("site", metavar="SITE", help="id of the site")
+    made.add_argument("site", metavar="SITE", help="the site: its id, address or title")
     made.add_argument(
         "folder", type=Path, metavar="DIR", help="folder to write to; made when it is not there"
     )

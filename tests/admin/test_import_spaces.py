@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from octavo.admin.import_export import Brought, BroughtSpaces, bring_source, read_known
+from octavo.admin.docs_sites import BroughtSite, bring_source
+from octavo.admin.import_export import Brought, read_known
 from octavo.content import get_body, list_pages, main_state
-from octavo.core.docs_config import read_docs
 from octavo.errors import BadRequest
 from octavo.spaces import get_space
 
@@ -78,10 +78,10 @@ def test_each_directory_is_a_space_and_links_between_them_lead_there(world, repo
     mapping = tmp_path / "map.yaml"
     mapping.write_text(f"MAPPED7: {world.home['spaceId']}\n")
     made = brought(world, repository, known=read_known(mapping))
-    assert isinstance(made, BroughtSpaces)
+    assert isinstance(made, BroughtSite)
     user, api = (made.spaces[key].outcome.space for key in ("user", "api"))
     assert list(made.spaces) == ["user", "api"]
-    assert [problem.code for problem in made.problems] == ["missing_directory"]
+    assert [problem.code for problem in made.problems] == ["missing_directory", "no_directory"]
     with world.context.db.read() as tx:
         assert [(get_space(tx, id).title, get_space(tx, id).language) for id in (user, api)] == [
             ("User guide", "de"), ("API", None)
@@ -150,21 +150,3 @@ def test_what_cannot_be_is_refused_and_makes_nothing(world, repository, tmp_path
         with pytest.raises(BadRequest, match="map.yaml"):
             read_known(tmp_path / "map.yaml")
     assert world.get("admin", count)["count"] == before
-
-
-def test_odd_structures_are_problems():
-    config = read_docs(
-        "site:\n  structure:\n    - 1\n    - {key: a, content: {directory: x}}\n    - {key: a, content: {directory: y}}\n"
-        "    - {key: b, content: {directory: ./x/}}\n    - {key: c, content: {directory: 7}}\n"
-    )
-    assert [(told.key, told.directory, told.title) for told in config.spaces] == [("a", "x/", "x")]
-    assert [(p.code, p.line) for p in config.problems] == [
-        ("bad_value", 3), ("listed_twice", 5), ("listed_twice", 6), ("bad_path", 7)
-    ]  # fmt: skip
-
-
-def test_published_spaces_are_sites_with_their_own_titles(world, repository):
-    made = brought(world, repository, publish=True)
-    assert len({one.site_url for one in made.spaces.values()}) == 2
-    sites = world.get("admin", world.home.path("/orgs/{organizationId}/sites"))["items"]
-    assert {"User guide", "API"} <= {site["title"] for site in sites}

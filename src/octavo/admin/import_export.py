@@ -12,9 +12,8 @@ from typing import Any
 from msgspec import Struct
 
 from ..content import State, main_state, revision_state
-from ..core.docs_config import DOCS_PATH, read_docs, read_map
+from ..core.docs_config import read_map
 from ..core.links import app_hosts
-from ..core.problems import Problem
 from ..core.yaml_text import YamlError
 from ..errors import BadRequest, NotFound
 from ..kit.context import Context
@@ -23,13 +22,13 @@ from ..kit.fetch import Fetcher, FetchError
 from ..kit.files import FileStore
 from ..orgs import get_organization
 from ..sites import create_site, find_site_of_space, get_site, published_url, set_published
-from ..spaces import LANGUAGES, get_space, insert_space, require_collection
+from ..spaces import get_space, insert_space, require_collection
 from ..transfer import (
+    Exported,
     ImportOutcome,
     Source,
     SourceError,
     export_files,
-    guess_ids,
     import_files,
     open_source,
     with_ids,
@@ -54,15 +53,6 @@ class Brought(Struct, frozen=True):
     site_url: str | None
 
 
-class BroughtSpaces(Struct, frozen=True):
-    """What a repository with ``docs.yaml`` became: each of its spaces by its key. ``problems`` are those of the file
-    itself; ``known`` says which ids in links were found to mean which spaces."""
-
-    spaces: dict[str, Brought]
-    known: dict[str, str]
-    problems: list[Problem]
-
-
 def bring(
     context: Context,
     where: str,
@@ -81,75 +71,12 @@ def bring(
 
     Raises BadRequest for a source that cannot be read, NotFound for a space or collection that is not there.
     """
-    organization_id = _organization_of(context, organization_id, space_id, collection_id)
-    _check_known(context, organization_id, known)
-    with _opened(context, where) as source:
+    organization_id = organization_of(context, organization_id, space_id, collection_id)
+    check_known(context, organization_id, known)
+    with opened(context, where) as source:
         if space_id is None:
-            space_id = _new_space(context, organization_id, collection_id, title or _name_of(source), author)
-        return _bring(context, source, space_id, known, title, publish, author, progress)
-
-
-def bring_source(
-    context: Context,
-    where: str,
-    *,
-    organization_id: str,
-    collection_id: str | None = None,
-    title: str | None = None,
-    publish: bool = False,
-    known: Mapping[str, str] = MappingProxyType({}),
-    progress: Progress = lambda done, total: None,
-) -> Brought | BroughtSpaces:
-    """Imports a source as new spaces: where it has a ``docs.yaml`` each directory that this names, else as one.
-    ``known`` may name an existing space for a key of ``docs.yaml``, which then gets the files.
-
-    Raises BadRequest for a source or a ``docs.yaml`` that cannot be read, and for a ``title`` where ``docs.yaml`` has
-    its own; NotFound for an organization or collection that is not there.
-    """
-    _organization_of(context, organization_id, None, collection_id)
-    _check_known(context, organization_id, known)
-    with _opened(context, where) as source:
-        if DOCS_PATH not in source.paths():
-            space_id = _new_space(context, organization_id, collection_id, title or _name_of(source))
-            return _bring(context, source, space_id, known, title, publish, None, progress)
-        if title is not None:
-            raise BadRequest(f"title: {DOCS_PATH} says the titles of its spaces")
-        try:
-            config = read_docs(source.read(DOCS_PATH).decode("utf-8"))
-        except (YamlError, UnicodeDecodeError) as error:
-            raise BadRequest(f"{DOCS_PATH}: {error}") from None
-        parts = {told.key: source.within(told.directory) for told in config.spaces}
-        for told in config.spaces:
-            if not parts[told.key].paths():
-                message = f"there is no folder {told.directory or './'}; {told.key} is left out"
-                config.problems.append(Problem(DOCS_PATH, 0, "missing_directory", message))
-                del parts[told.key]
-        if not parts:
-            raise BadRequest(f"{DOCS_PATH}: names no folder that is there")
-        spaces = {
-            told.key: known.get(told.key)
-            or _new_space(context, organization_id, collection_id, told.title, None, told.language)
-            for told in config.spaces
-            if told.key in parts
-        }
-        guessed = _guess(context, organization_id, parts, {**spaces, **known})
-        names = {**{id: spaces[key] for id, key in guessed.items()}, **spaces, **known}
-        brought = {
-            key: _bring(context, part, spaces[key], names, None, publish, None, progress)
-            for key, part in parts.items()
-        }
-    return BroughtSpaces(brought, {id: spaces[key] for id, key in guessed.items()}, config.problems)
-
-
-def _guess(
-    context: Context, organization_id: str, parts: Mapping[str, Source], named: Mapping[str, str]
-) -> dict[str, str]:
-    with context.db.read() as tx:
-        return guess_ids(
-            parts,
-            lambda id: id in named or _is_space_of(tx, id, organization_id),
-            app_hosts(context.settings.url),
-        )
+            space_id = make_space(context, organization_id, collection_id, title or name_of(source), author)
+        return bring_into(context, source, space_id, known, title, publish, author, progress)
 
 
 def read_known(file: Path) -> dict[str, str]:
@@ -161,7 +88,8 @@ def read_known(file: Path) -> dict[str, str]:
 
 
 @contextmanager
-def _opened(context: Context, where: str) -> Iterator[Source]:
+def opened(context: Context, where: str) -> Iterator[Source]:
+    """A source as people name it. Raises BadRequest for one that cannot be read."""
     fetcher = Fetcher(context.settings.allow_private_fetch)
 
     def allow(url: str) -> str:
@@ -177,7 +105,7 @@ def _opened(context: Context, where: str) -> Iterator[Source]:
         raise BadRequest(f"{where}: {error}") from None
 
 
-def _organization_of(
+def organization_of(
     context: Context, organization_id: str | None, space_id: str | None, collection_id: str | None
 ) -> str:
     with context.db.read() as tx:
@@ -193,23 +121,23 @@ def _organization_of(
     return organization_id
 
 
-def _is_space_of(tx: Transaction, space_id: str, organization_id: str) -> bool:
+def is_space_of(tx: Transaction, space_id: str, organization_id: str) -> bool:
     try:
         return get_space(tx, space_id).organization_id == organization_id
     except NotFound:
         return False
 
 
-def _check_known(context: Context, organization_id: str, known: Mapping[str, str]) -> None:
+def check_known(context: Context, organization_id: str, known: Mapping[str, str]) -> None:
     with context.db.read() as tx:
         for name, space_id in known.items():
-            if not _is_space_of(tx, space_id, organization_id):
+            if not is_space_of(tx, space_id, organization_id):
                 raise BadRequest(
                     f"map: {name} is mapped to {space_id!r}, which is no space of the organization"
                 )
 
 
-def _bring(
+def bring_into(
     context: Context,
     source: Source,
     space_id: str,
@@ -233,25 +161,24 @@ def _bring(
         return Brought(outcome, published_url(context.settings.sites_url, org, get_site(tx, site_id)))
 
 
-def _name_of(source: Source) -> str:
+def name_of(source: Source) -> str:
     return source.name.replace("-", " ").replace("_", " ").strip() or "Imported"
 
 
-def _new_space(
+def make_space(
     context: Context,
     organization_id: str,
     collection_id: str | None,
     title: str,
     author: str | None = None,
-    language: str | None = None,
 ) -> str:
+    """A new space, with as much of the title as one may have."""
     with context.db.write() as tx:
         return insert_space(
             tx,
             organization_id=organization_id,
             collection_id=collection_id,
             title=title[:_TITLE_MAX],
-            language=language if language in LANGUAGES else None,
             created_by=author,
         ).id
 
@@ -272,10 +199,17 @@ def export_space(
     }
 
 
-def write_state(tx: Transaction, store: FileStore, state: State, folder: Path) -> Iterator[Written]:
-    """Writes the files of a state below ``folder``, one at a time. Raises BadRequest for one that leads out."""
+def write_state(
+    tx: Transaction,
+    store: FileStore,
+    state: State,
+    folder: Path,
+    change: Callable[[Exported], Exported] = lambda exported: exported,
+) -> Iterator[Written]:
+    """Writes the files of a state below ``folder``, one at a time, each as ``change`` makes it. Raises BadRequest for one
+    that leads out."""
     root = folder.resolve()
-    for exported in export_files(tx, store, state):
+    for exported in map(change, export_files(tx, store, state)):
         path = (root / exported.path).resolve()
         if not path.is_relative_to(root):
             raise BadRequest(f"{exported.path}: leads out of {folder}")

@@ -1,84 +1,354 @@
-"""What ``docs.yaml`` says: which spaces a repository has, and in which folders."""
+"""What ``docs.yaml`` says: the structure of a site, and in which folders of the repository its spaces are."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, cast, get_args
 
 from msgspec import Struct, field
 
+from .expressions import ExpressionError, parse
+from .free_names import free_name
 from .problems import Problem
 from .summary import entry_path
-from .yaml_text import YamlError, read_yaml
+from .yaml_text import YamlError, YamlText, read_yaml, write_yaml
 
 DOCS_PATH = "docs.yaml"
 
+EntryType = Literal["section", "section-group", "space"]
 
-class DocsSpace(Struct, frozen=True):
-    """``key`` names the space for good; ``directory`` is where its files are, empty or ending in a slash."""
+_KEYS: dict[str, tuple[str, ...]] = {
+    "section": ("path", "description", "icon", "condition", "default", "draft", "children"),
+    "section-group": ("icon", "children"),
+    "space": ("path", "condition", "default", "content"),
+}
+"""What an entry of each type has beside its type, key and title."""
+_OF_SECTION = ("description", "icon", "draft")
+"""What a space has where it is a section of its own."""
+_SITE_KEYS = ("title", "structure")
+_LENGTHS = {"path": 100, "description": 256, "icon": 50, "condition": 1024}
+_TITLES = {"section": (2, 128), "section-group": (1, 100), "space": (0, 50)}
+_SITE_TITLE = (2, 128)
+_KEY_MAX = 100
 
+
+class DocsEntry(Struct, kw_only=True):
+    """An entry of ``site.structure``. ``key`` names it for good, among the spaces or among the sections and groups.
+    ``directory`` of a space is where its files are, empty or ending in a slash; None where it has none. ``default``:
+    the site begins with this section, or the section with this space. ``line`` counts from 1."""
+
+    type: EntryType
     key: str
     title: str
-    directory: str
+    path: str | None = None
+    description: str | None = None
+    icon: str | None = None
+    condition: str | None = None
+    default: bool = False
+    draft: bool = False
+    directory: str | None = None
     language: str | None = None
+    children: list[DocsEntry] = field(default_factory=list)
+    line: int = 0
 
 
 class DocsConfig(Struct, kw_only=True):
-    spaces: list[DocsSpace] = field(default_factory=list)
+    """``structure`` has sections, with spaces in them, and groups with sections and groups in them; where there is no
+    section, spaces, which are variants of one another."""
+
+    title: str | None = None
+    structure: list[DocsEntry] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
+    @property
+    def spaces(self) -> list[DocsEntry]:
+        """Every space of the structure, in reading order."""
+        return [entry for entry in walk_docs(self.structure) if entry.type == "space"]
 
-def read_docs(text: str) -> DocsConfig:
-    """Every entry of ``site.structure`` that has a directory, however deep it is, in its order. A directory that
-    two entries name is one space. Raises YamlError."""
-    config = DocsConfig()
-    found = read_yaml(text)
-    site = found.value.get("site") if isinstance(found.value, dict) else None
-    structure = site.get("structure") if isinstance(site, dict) else None
-    keys: set[str] = set()
-    directories: set[str] = set()
 
-    def complain(code: str, message: str, way: tuple[str | int, ...]) -> None:
-        config.problems.append(Problem(DOCS_PATH, found.line(*way), code, message))
+def walk_docs(entries: Sequence[DocsEntry]) -> Iterator[DocsEntry]:
+    """These entries and all below them, in reading order."""
+    for entry in entries:
+        yield entry
+        yield from walk_docs(entry.children)
 
-    def visit(entries: Any, way: tuple[str | int, ...]) -> None:
-        for at, entry in enumerate(entries if isinstance(entries, list) else ()):
-            if not isinstance(entry, dict):
-                complain("bad_value", "an entry of the structure must be a map", (*way, at))
+
+def read_docs(text: str, *, max_depth: int, languages: Sequence[str]) -> DocsConfig:
+    """The site that a ``docs.yaml`` describes; what it says and cannot be is left out and reported. ``max_depth``: how
+    deep groups may lie in each other. Raises YamlError."""
+    return _DocsReader(read_yaml(text), max_depth, languages).read()
+
+
+class _DocsReader:
+    def __init__(self, found: YamlText, max_depth: int, languages: Sequence[str]) -> None:
+        self._found = found
+        self._max_depth = max_depth
+        self._languages = languages
+        self._config = DocsConfig()
+        self._keys: set[tuple[bool, str]] = set()
+        """Those that entries have, each with whether it is a space's."""
+        self._said = {text for way, text in _texts(found.value) if way == "key"}
+
+    def _complain(self, code: str, message: str, *way: str | int) -> None:
+        self._config.problems.append(Problem(DOCS_PATH, self._found.line(*way), code, message))
+
+    def read(self) -> DocsConfig:
+        value = self._found.value
+        site = value.get("site") if isinstance(value, dict) else None
+        structure = site.get("structure") if isinstance(site, dict) else None
+        if not isinstance(site, dict) or not isinstance(structure, list):
+            self._complain("bad_value", "`site.structure` must be a list", "site")
+            return self._config
+        for name in site:
+            if name not in _SITE_KEYS:
+                self._complain("unknown_key", f"`{name}` means nothing here", "site", name)
+        title = site.get("title")
+        if isinstance(title, str) and _SITE_TITLE[0] <= len(title) <= _SITE_TITLE[1]:
+            self._config.title = title
+        elif title is not None:
+            self._complain("bad_value", "`title` of a site has 2 to 128 characters", "site", "title")
+        found = self._entries(structure, ("site", "structure"), 0)
+        entries = list(walk_docs(found))
+        if any(entry.type == "section" for entry in entries) or self._has_grouped_spaces(entries):
+            for group in [entry for entry in entries if entry.type == "section-group"]:
+                group.children = [self._as_section(entry) for entry in group.children]
+            found = [self._as_section(entry) for entry in found]
+        else:
+            self._check_variants(found)
+        self._config.structure = found
+        return self._config
+
+    def _entries(self, values: Any, way: tuple[str | int, ...], depth: int) -> list[DocsEntry]:
+        """The entries of a list that lies in ``depth`` groups, those that cannot lie where they are put next to it."""
+        found: list[DocsEntry] = []
+        if values is not None and not isinstance(values, list):
+            self._complain("bad_value", "`children` must be a list", *way)
+            return found
+        for at, value in enumerate(values or ()):
+            here = (*way, at)
+            if not isinstance(value, dict):
+                self._complain("bad_value", "an entry of the structure must be a map", *here)
                 continue
-            content = entry.get("content")
-            if isinstance(content, dict) and content.get("directory") is not None:
-                add(entry, content, (*way, at))
-            visit(entry.get("children"), (*way, at, "children"))
+            found += self._entry(value, here, depth)
+        return found
 
-    def add(entry: dict[str, Any], content: dict[str, Any], way: tuple[str | int, ...]) -> None:
-        written = content["directory"]
-        inside = entry_path(f"{written.lstrip('/')}/") if isinstance(written, str) else None
-        if inside is None:
-            complain("bad_path", "`directory` must be a path within the repository", (*way, "content"))
-            return
-        directory = inside.lstrip("/")
-        title, key = entry.get("title"), entry.get("key")
-        name = directory.strip("/").rpartition("/")[2] or "Docs"
-        key = key if isinstance(key, str) and key else name
-        if key in keys or directory in directories:
-            complain("listed_twice", f"{key} in {directory or './'} is named twice", way)
-            return
-        keys.add(key)
-        directories.add(directory)
-        language = content.get("language")
-        config.spaces.append(
-            DocsSpace(
-                key,
-                title if isinstance(title, str) and title.strip() else name,
-                directory,
-                language if isinstance(language, str) else None,
+    def _entry(self, value: dict[str, Any], way: tuple[str | int, ...], depth: int) -> list[DocsEntry]:
+        type = self._type(value, way)
+        if type == "section-group" and depth >= self._max_depth:
+            self._complain(
+                "too_deep", f"groups lie at most {self._max_depth} deep; this one is left out", *way
             )
+            return self._entries(value.get("children"), (*way, "children"), depth)
+        entry = self._plain(type, value, way)
+        if entry is None:
+            return []
+        if type == "space":
+            self._read_content(entry, value.get("content"), (*way, "content"))
+            return [entry]
+        inside = depth + 1 if type == "section-group" else depth
+        children = self._entries(value.get("children"), (*way, "children"), inside)
+        if type == "section-group":
+            entry.children = children
+            return [entry]
+        entry.children = [child for child in children if child.type == "space"]
+        self._check_variants(entry.children)
+        outside = [child for child in children if child.type != "space"]
+        for child in outside:
+            message = f"{child.key} cannot lie in a section; it is put behind {entry.key}"
+            self._config.problems.append(Problem(DOCS_PATH, child.line, "misplaced", message))
+        return [entry, *outside]
+
+    def _type(self, value: dict[str, Any], way: tuple[str | int, ...]) -> EntryType:
+        """What an entry is; where it does not say, what it has in it says so."""
+        given: Any = value.get("type")
+        if given in get_args(EntryType):
+            return cast("EntryType", given)
+        if given is not None:
+            self._complain("bad_value", "`type` must be section, section-group or space", *way, "type")
+        if "children" not in value:
+            return "space"
+        children = value["children"] if isinstance(value["children"], list) else []
+        below = [child for child in children if isinstance(child, dict)]
+        is_group = any(
+            "children" in child or child.get("type") in ("section", "section-group") for child in below
+        )
+        return "section-group" if is_group else "section"
+
+    def _plain(self, type: EntryType, value: dict[str, Any], way: tuple[str | int, ...]) -> DocsEntry | None:
+        """An entry without what is in it; None when its key is taken."""
+        key = value.get("key")
+        if key is not None and not (isinstance(key, str) and 0 < len(key) <= _KEY_MAX):
+            self._complain("bad_value", f"`key` has 1 to {_KEY_MAX} characters", *way, "key")
+        if not isinstance(key, str) or not 0 < len(key) <= _KEY_MAX:
+            key = self._free_key(type == "space", _name_of(value))
+        elif (type == "space", key) in self._keys:
+            self._complain("listed_twice", f"the key {key} is used twice; the second entry is left out", *way)
+            return None
+        self._keys.add((type == "space", key))
+        entry = DocsEntry(
+            type=type, key=key, title=self._title(type, value, key, way), line=self._found.line(*way)
+        )
+        known = (*_KEYS[type], *(_OF_SECTION if type == "space" else ()))
+        for name, given in value.items():
+            if name == "hidden" and given is True:
+                message = "`hidden` is not known here: readers see it (`draft: true` on a section keeps it from them)"
+                self._complain("unknown_key", message, *way, name)
+            elif name not in ("type", "key", "title", "hidden", *known):
+                self._complain("unknown_key", f"`{name}` means nothing on a {type}", *way, name)
+        for name in sorted({"default", "draft"}.intersection(known, value)):
+            if isinstance(value[name], bool):
+                setattr(entry, name, value[name])
+            elif value[name] is not None:
+                self._complain("bad_value", f"`{name}` must be true or false", *way, name)
+        for name in sorted(_LENGTHS.keys() & value.keys() & set(known)):
+            given, most = value[name], _LENGTHS[name]
+            if isinstance(given, str) and len(given) <= most:
+                setattr(entry, name, given or None)
+            elif given is not None:
+                self._complain("bad_value", f"`{name}` must be text of at most {most} characters", *way, name)
+        if "condition" in known and value.get("condition") and not _holds_expression(entry.condition):
+            # Whatever was meant to be kept from some is kept from everybody.
+            entry.condition = "false"
+            self._complain("bad_value", "`condition` is no expression; nobody sees this", *way, "condition")
+        return entry
+
+    def _free_key(self, is_space: bool, wanted: str) -> str:
+        """A key for what has none, which nothing else has or says that it has."""
+        return free_name(wanted, lambda key: (is_space, key) in self._keys or key in self._said)
+
+    @staticmethod
+    def _has_grouped_spaces(entries: Sequence[DocsEntry]) -> bool:
+        groups = [entry for entry in entries if entry.type == "section-group"]
+        return any(child.type == "space" for group in groups for child in group.children)
+
+    def _as_section(self, entry: DocsEntry) -> DocsEntry:
+        """The entry where sections are: a space alone is a section of its own."""
+        if entry.type != "space":
+            return entry
+        key = entry.key if (False, entry.key) not in self._keys else self._free_key(False, entry.key)
+        self._keys.add((False, key))
+        variant = DocsEntry(
+            type="space",
+            key=entry.key,
+            title=entry.title,
+            default=True,
+            directory=entry.directory,
+            language=entry.language,
+            line=entry.line,
+        )
+        return DocsEntry(
+            type="section",
+            key=key,
+            title=entry.title if len(entry.title) >= _TITLES["section"][0] else "Section",
+            path=entry.path,
+            description=entry.description,
+            icon=entry.icon,
+            condition=entry.condition,
+            default=entry.default,
+            draft=entry.draft,
+            children=[variant],
+            line=entry.line,
         )
 
-    if not isinstance(structure, list):
-        complain("bad_value", "`site.structure` must be a list", ("site",))
-    visit(structure, ("site", "structure"))
-    return config
+    def _title(self, type: EntryType, value: dict[str, Any], key: str, way: tuple[str | int, ...]) -> str:
+        given = value.get("title")
+        least, most = _TITLES[type]
+        if isinstance(given, str) and least <= len(given):
+            if len(given) > most:
+                self._complain(
+                    "bad_value", f"`title` has at most {most} characters; cut there", *way, "title"
+                )
+            return given[:most]
+        if given is not None:
+            self._complain(
+                "bad_value", f"`title` must be text of {least} to {most} characters", *way, "title"
+            )
+        name = (_name_of(value) if type == "space" else key)[:most]
+        return name if len(name) >= least else "Section"
+
+    def _read_content(self, entry: DocsEntry, content: Any, way: tuple[str | int, ...]) -> None:
+        if content is not None and not isinstance(content, dict):
+            self._complain("bad_value", "`content` must be a map", *way)
+        content = content if isinstance(content, dict) else {}
+        for name in content:
+            if name not in ("directory", "language"):
+                self._complain("unknown_key", f"`{name}` means nothing here", *way, name)
+        written, language = content.get("directory"), content.get("language")
+        if written is not None:
+            inside = entry_path(f"{written.lstrip('/')}/") if isinstance(written, str) else None
+            if inside is None:
+                self._complain("bad_path", "`directory` must be a path within the repository", *way)
+            else:
+                entry.directory = inside.lstrip("/")
+        if language in self._languages:
+            entry.language = language
+        elif language is not None:
+            self._complain("bad_value", f"{language!r} is no language that spaces have", *way, "language")
+
+    def _check_variants(self, entries: list[DocsEntry]) -> None:
+        """Of the spaces of a section, or of a site without sections, leaves out what is there already, and what only
+        sections have."""
+        directories: set[str] = set()
+        for entry in [entry for entry in entries if entry.type == "space"]:
+            for name in _OF_SECTION:
+                if getattr(entry, name):
+                    message = f"`{name}` means nothing on a space that is no section of its own"
+                    self._config.problems.append(Problem(DOCS_PATH, entry.line, "unknown_key", message))
+            entry.description, entry.icon, entry.draft = None, None, False
+            if entry.directory is not None and entry.directory in directories:
+                entries.remove(entry)
+                message = f"{entry.directory or './'} is there twice; {entry.key} is left out"
+                self._config.problems.append(Problem(DOCS_PATH, entry.line, "listed_twice", message))
+            elif entry.directory is not None:
+                directories.add(entry.directory)
+
+
+def _texts(value: Any, way: str = "") -> Iterator[tuple[str, str]]:
+    """Every text in a value, with the key that it is at."""
+    if isinstance(value, str):
+        yield way, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _texts(item, key)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item, way)
+
+
+def _name_of(value: dict[str, Any]) -> str:
+    """What an entry is called that has no key."""
+    content = value.get("content")
+    directory = content.get("directory") if isinstance(content, dict) else None
+    folder = directory.strip("/").rpartition("/")[2] if isinstance(directory, str) else ""
+    given = (folder.strip("."), value.get("path"), value.get("title"))
+    return next((text for text in given if isinstance(text, str) and text.strip()), "Docs")[:_KEY_MAX]
+
+
+def _holds_expression(text: str | None) -> bool:
+    try:
+        return text is not None and bool(parse(text))
+    except ExpressionError:
+        return False
+
+
+def write_docs(config: DocsConfig) -> str:
+    """A ``docs.yaml`` that ``read_docs`` reads as this, without any problem."""
+    return write_yaml(
+        {"site": {"title": config.title, "structure": [_written(one) for one in config.structure]}}
+    )
+
+
+def _written(entry: DocsEntry) -> dict[str, Any]:
+    made: dict[str, Any] = {"type": entry.type, "key": entry.key, "title": entry.title}
+    for name in ("path", "description", "icon", "condition", "default", "draft"):
+        if value := getattr(entry, name):
+            made[name] = value
+    if entry.type == "space":
+        content = {"directory": f"./{entry.directory}".rstrip("/") if entry.directory is not None else None}
+        made["content"] = content | ({"language": entry.language} if entry.language else {})
+    else:
+        made["children"] = [_written(child) for child in entry.children]
+    return made
 
 
 def read_map(text: str) -> dict[str, str]:

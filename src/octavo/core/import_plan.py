@@ -137,8 +137,10 @@ def read_text(plan: ImportPlan, files: Files, path: str, page_size: int | None) 
 
 
 _INCLUDE = re.compile(r"""\{%-?\s*include\s+["']([^"'\n]+)["']""")
+SPACE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""What addresses can call a space."""
 SPACE_LINK = re.compile(
-    r"https?://([^/\s:]+)(?::\d+)?/(?:o/[^/\s]+/)?s/([A-Za-z0-9_-]{1,64})(?:/([^\s()<>\[\]\"'#?{}]*))?"
+    rf"https?://([^/\s:]+)(?::\d+)?/(?:o/[^/\s]+/)?s/({SPACE_NAME.pattern})(?:/([^\s()<>\[\]\"'#?{{}}]*))?"
 )
 """An address of a space, with its host, its id and the path of a page in it."""
 

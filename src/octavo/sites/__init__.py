@@ -18,19 +18,24 @@ from .scripts import provide_scripts
 from .sight import Sight, sight_of
 from .store import (
     SiteRow,
+    find_site,
     find_site_by_basename,
+    find_site_by_docs_source,
     find_site_by_former_name,
     find_site_by_hostname,
     find_site_of_space,
     find_version,
     get_site,
+    list_all_sites,
     list_public_sites,
     list_published_sites,
     list_sites_of_space,
     set_published,
 )
+from .structure.arranging import arrange_site, describe_site, name_spaces, require_bounds
 from .structure.outline import Outline
 from .structure.store import (
+    MAX_DEPTH,
     GroupRow,
     SectionRow,
     SiteSpaceRow,
@@ -44,12 +49,13 @@ from .wire import Site, present_site, published_url
 
 __all__ = [
     "ContentLink", "ContentRef", "Customization", "GroupRow", "HeaderItem", "IntegrationScript",
-    "MAX_TOKEN", "Outline", "PREVIEW", "SectionRow", "Sight", "Site", "SiteRow", "SiteSpaceRow",
-    "Structure", "admit_claims", "create_site", "entering", "find_customization", "find_former_path",
-    "find_link_by_key", "find_site_by_basename", "find_site_by_former_name", "find_site_by_hostname",
-    "find_site_of_space", "find_version", "get_customization", "get_site", "get_visitor_schema",
+    "MAX_DEPTH", "MAX_TOKEN", "Outline", "PREVIEW", "SectionRow", "Sight", "Site", "SiteRow",
+    "SiteSpaceRow", "Structure", "admit_claims", "arrange_site", "create_site", "describe_site", "entering",
+    "find_customization", "find_former_path", "find_link_by_key", "find_site", "find_site_by_basename",
+    "find_site_by_docs_source", "find_site_by_former_name", "find_site_by_hostname", "find_site_of_space",
+    "find_version", "get_customization", "get_site", "get_visitor_schema", "list_all_sites",
     "list_former_paths", "list_public_sites", "list_published_sites", "list_redirects",
-    "list_sites_of_space", "load_structure", "make_visitor_token", "match_redirect", "present_site",
-    "provide_scripts", "published_url", "read_preview", "read_visitor_token", "set_published", "sight_of",
-    "signing_key", "tables",
+    "list_sites_of_space", "load_structure", "make_visitor_token", "match_redirect", "name_spaces",
+    "present_site", "provide_scripts", "published_url", "read_preview", "read_visitor_token",
+    "require_bounds", "set_published", "sight_of", "signing_key", "tables",
 ]  # fmt: skip

@@ -123,6 +123,32 @@ def find_site_by_hostname(tx: Transaction, hostname: str) -> SiteRow | None:
     return _site(row) if row else None
 
 
+def list_all_sites(tx: Transaction) -> list[SiteRow]:
+    """Every site of the installation, oldest first."""
+    return [_site(row) for row in tx.all(f"SELECT {_SITE} FROM sites t ORDER BY t.id")]
+
+
+def find_site_by_docs_source(tx: Transaction, organization_id: str, source: str) -> str | None:
+    """The site of an organization that was last made from this source."""
+    found = tx.value(
+        "SELECT id FROM sites WHERE organization_id = :org AND docs_source = :source",
+        org=organization_id,
+        source=source,
+    )
+    return None if found is None else str(found)
+
+
+def set_docs_source(tx: Transaction, site: SiteRow, source: str) -> None:
+    """Remembers what a site was made from; no other site of the organization is that any more."""
+    if find_site_by_docs_source(tx, site.organization_id, source) != site.id:
+        names = {"org": site.organization_id, "source": source}
+        tx.run(
+            "UPDATE sites SET docs_source = NULL WHERE organization_id = :org AND docs_source = :source",
+            **names,
+        )
+        tx.run("UPDATE sites SET docs_source = :source WHERE id = :site", source=source, site=site.id)
+
+
 def list_sites(
     tx: Transaction,
     organization_id: str,

@@ -2,13 +2,13 @@
 
 from . import tables as tables
 from .entering import RunAccess
-from .exporting import export_files
+from .exporting import Exported, export_files
 from .importing import ImportOutcome, import_files
 from .opening import open_source
 from .sources import Source, SourceError
-from .space_links import guess_ids, with_ids
+from .space_links import guess_ids, with_ids, with_names
 
 __all__ = [
-    "ImportOutcome", "RunAccess", "Source", "SourceError", "export_files", "guess_ids", "import_files",
-    "open_source", "tables", "with_ids",
+    "Exported", "ImportOutcome", "RunAccess", "Source", "SourceError", "export_files", "guess_ids",
+    "import_files", "open_source", "tables", "with_ids", "with_names",
 ]  # fmt: skip

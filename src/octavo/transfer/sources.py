@@ -107,13 +107,13 @@ class Source:
             self._files[path] = (size, opening)
             self._folders.update(folders_of(path))
 
-    def within(self, folder: str) -> Source:
+    def within(self, folder: str, *, without: str = "") -> Source:
         """What lies in a folder, named with a slash at its end, as a source of its own; of problems those of its own
-        files. The empty folder is all of it."""
+        files. The empty folder is all of it. ``without``: a path that is left out."""
         part = Source(folder.strip("/").rpartition("/")[2] or self.name)
         part.commit = self.commit
         for path, (size, opening) in self._files.items():
-            if path.startswith(folder):
+            if path.startswith(folder) and path != without:
                 part.add(path[len(folder) :], size, opening)
         part.problems += [
             Problem(problem.path[len(folder) :], problem.line, problem.code, problem.message)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import IO
 from urllib.parse import unquote
 
-from ..core.import_plan import SPACE_LINK, plan_import
+from ..core.import_plan import SPACE_LINK, SPACE_NAME, plan_import
 from ..core.summary import is_markdown
+from .exporting import Exported
 from .sources import Source
 
 
@@ -28,6 +30,18 @@ def with_ids(source: Source, ids: Mapping[str, str], hosts: tuple[str, ...]) -> 
             data = (changed or "").encode()
             made.add(path, len(data), partial(_opened, data))
     return made
+
+
+def with_names(exported: Exported, names: Mapping[str, str], hosts: tuple[str, ...]) -> Exported:
+    """An exported file, with the links of Markdown naming spaces by these names in the place of their ids, as far as
+    links can name them so."""
+    names = {id: name for id, name in names.items() if SPACE_NAME.fullmatch(name)}
+    if not names or not is_markdown(exported.path):
+        return exported
+    data = b"".join(exported.pieces)
+    with suppress(UnicodeDecodeError):
+        data = SPACE_LINK.sub(lambda found: _renamed(found, names, hosts), data.decode("utf-8")).encode()
+    return Exported(exported.path, iter((data,)))
 
 
 def _renamed(found: re.Match[str], ids: Mapping[str, str], hosts: tuple[str, ...]) -> str:

@@ -33,7 +33,9 @@ _PATH_MAX = 90
 def read_path(field: str, text: str) -> str:
     """A path as it is kept: one segment in lower case. Raises BadRequest."""
     path = text.lower()
-    if not _PATH.fullmatch(path) or path in RESERVED or path.endswith(".md"):
+    # Slugs may have marks of scripts that are no letters of their own.
+    readable = _PATH.fullmatch(path) or path == slugify(path)
+    if not readable or path in RESERVED or path.endswith(".md"):
         raise BadRequest(
             f"{field}: expected letters, digits and `-_.+`, and no name that sites use themselves"
         )

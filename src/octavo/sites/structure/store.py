@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from ...kit import ids
@@ -32,6 +33,8 @@ class SectionRow(Struct, frozen=True):
     condition: str | None
     is_default: int
     draft: int
+    docs_key: str | None = None
+    """What ``docs.yaml`` calls it."""
 
 
 class GroupRow(Struct, frozen=True):
@@ -41,6 +44,7 @@ class GroupRow(Struct, frozen=True):
     rank: str
     title: str
     icon: str | None
+    docs_key: str | None = None
 
 
 class SiteSpaceRow(Struct, frozen=True):
@@ -52,6 +56,9 @@ class SiteSpaceRow(Struct, frozen=True):
     path: str
     is_default: int
     condition: str | None
+    docs_key: str | None = None
+    docs_directory: str | None = None
+    """Where the files of the space are in the repository, ending in a slash; empty for all of it."""
 
 
 _SECTION = ", ".join(SectionRow.__struct_fields__)
@@ -265,6 +272,19 @@ _TABLES: dict[type, str] = {
     GroupRow: "site_section_groups",
     SiteSpaceRow: "site_spaces",
 }
+
+
+def put_row(tx: Transaction, row: SectionRow | GroupRow | SiteSpaceRow) -> None:
+    """Writes a whole row, in the place of the one with its id if there is one."""
+    values = msgspec.structs.asdict(row)
+    columns, parameters = ", ".join(values), ", ".join(f":{name}" for name in values)
+    changes = ", ".join(f"{name} = excluded.{name}" for name in values if name != "id")
+    tx.run(
+        f"""INSERT INTO {_TABLES[type(row)]} ({columns}, created_at) VALUES ({parameters}, :created_at)
+            ON CONFLICT (id) DO UPDATE SET {changes}""",
+        **values,
+        created_at=now(),
+    )
 
 
 def update_row(tx: Transaction, row: SectionRow | GroupRow | SiteSpaceRow, **values: Any) -> None:

@@ -1,0 +1,278 @@
+"""Repositories with a ``docs.yaml``: read, one is a site with all its spaces; written, a site is one."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from ..content import main_state
+from ..core.docs_config import DOCS_PATH, DocsConfig, DocsEntry, read_docs, write_docs
+from ..core.links import app_hosts
+from ..core.problems import Problem
+from ..core.yaml_text import YamlError
+from ..errors import BadRequest
+from ..kit.context import Context
+from ..kit.db import Transaction
+from ..orgs import get_organization
+from ..sites import (
+    MAX_DEPTH,
+    arrange_site,
+    create_site,
+    describe_site,
+    find_site_by_docs_source,
+    get_site,
+    list_all_sites,
+    name_spaces,
+    published_url,
+    require_bounds,
+    set_published,
+)
+from ..spaces import LANGUAGES, get_space, insert_space, update_space
+from ..transfer import Source, guess_ids, with_names
+from .import_export import (
+    Brought,
+    Progress,
+    bring_into,
+    check_known,
+    is_space_of,
+    make_space,
+    name_of,
+    opened,
+    organization_of,
+    write_state,
+)
+from .naming import find_named
+
+
+class BroughtSite(Struct, frozen=True):
+    """What a repository with ``docs.yaml`` became: a site, with each space that has a directory by its key.
+    ``site_url``: where it is published, if it is. ``problems`` are those of the file itself; ``known`` says which ids in
+    links were found to mean which spaces."""
+
+    site: str
+    site_url: str | None
+    spaces: dict[str, Brought]
+    known: dict[str, str]
+    problems: list[Problem]
+
+
+def bring_source(
+    context: Context,
+    where: str,
+    *,
+    organization_id: str,
+    collection_id: str | None = None,
+    title: str | None = None,
+    site: str | None = None,
+    new_site: bool = False,
+    publish: bool = False,
+    known: Mapping[str, str] = MappingProxyType({}),
+    progress: Progress = lambda done, total: None,
+) -> Brought | BroughtSite:
+    """Imports a source: where it has a ``docs.yaml`` as the site that this describes, else as one new space.
+
+    The site is the one that was made from this source before, or that ``site`` names; without either, a new one.
+    ``known`` may name an existing space for a key of ``docs.yaml``, which then gets the files.
+
+    Raises BadRequest for a source or a ``docs.yaml`` that cannot be read, for a ``title`` where ``docs.yaml`` has its
+    own, and where another site has this title, unless ``new_site``; NotFound for an organization, collection or site
+    that is not there.
+    """
+    organization_of(context, organization_id, None, collection_id)
+    check_known(context, organization_id, known)
+    with opened(context, where) as source:
+        if DOCS_PATH not in source.paths():
+            if site is not None or new_site:
+                raise BadRequest(f"{where}: has no {DOCS_PATH}, so it is no site")
+            space_id = make_space(context, organization_id, collection_id, title or name_of(source))
+            return bring_into(context, source, space_id, known, title, publish, None, progress)
+        if title is not None:
+            raise BadRequest(f"title: {DOCS_PATH} says the titles of its spaces")
+        config = _read(source)
+        config.title = config.title or (name if len(name := name_of(source)[:128]) >= 2 else "Documentation")
+        parts = _parts(source, config)
+        site_id = _find_site(context, organization_id, config.title, _identity(where), site, new_site)
+        bringing = _Bringing(context, organization_id, collection_id, known, config)
+        guessed = bringing.guess(parts)
+        with context.db.write() as tx:
+            spaces = bringing.provide_spaces(tx, site_id, parts)
+            if site_id is None:
+                site_id = create_site(tx, organization_id=organization_id, title=config.title)
+            config.problems += arrange_site(tx, site_id, config, spaces, _identity(where))
+        names = {**{id: spaces[key] for id, key in guessed.items()}, **spaces, **known}
+        made: dict[str, Brought] = {}
+        for key, part in parts.items():
+            done = next((one for one in made.values() if one.outcome.space == spaces[key]), None)
+            made[key] = done or bring_into(context, part, spaces[key], names, None, False, None, progress)
+    with context.db.write() as tx:
+        if publish:
+            set_published(tx, site_id, True)
+        row = get_site(tx, site_id)
+        address = published_url(context.settings.sites_url, get_organization(tx, organization_id), row)
+    known_here = {id: spaces[key] for id, key in guessed.items()}
+    return BroughtSite(site_id, address if row.published else None, made, known_here, config.problems)
+
+
+def _read(source: Source) -> DocsConfig:
+    try:
+        text = source.read(DOCS_PATH).decode("utf-8")
+        config = read_docs(text, max_depth=MAX_DEPTH, languages=LANGUAGES)
+    except (YamlError, UnicodeDecodeError) as error:
+        raise BadRequest(f"{DOCS_PATH}: {error}") from None
+    require_bounds(config)
+    return config
+
+
+def _parts(source: Source, config: DocsConfig) -> dict[str, Source]:
+    """The files of each space that has a directory, by its key. Raises BadRequest where there is none at all."""
+    parts = {}
+    for entry in config.spaces:
+        if entry.directory is None:
+            continue
+        part = source.within(entry.directory, without="" if entry.directory else DOCS_PATH)
+        if part.paths():
+            parts[entry.key] = part
+        else:
+            message = f"there is no folder {entry.directory or './'}; {entry.key} is left out"
+            config.problems.append(Problem(DOCS_PATH, entry.line, "missing_directory", message))
+    if not parts:
+        raise BadRequest(f"{DOCS_PATH}: names no folder that is there")
+    return parts
+
+
+def _identity(where: str) -> str:
+    """What a source is known by: a hash of where it is, whichever branch, and whoever's credentials fetch it."""
+    if "://" in where:
+        address = urlsplit(where.partition("#")[0])
+        where = f"{address.scheme}://{address.netloc.rpartition('@')[2]}{address.path}".rstrip("/")
+    else:
+        where = os.path.realpath(where)
+    return hashlib.sha256(where.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _find_site(
+    context: Context, organization_id: str, title: str, source: str, site: str | None, new_site: bool
+) -> str | None:
+    """The site that an import goes to; None for a new one."""
+    if site is not None:
+        return find_named(context, site, ["site"], organization_id).id
+    if new_site:
+        return None
+    with context.db.read() as tx:
+        found = find_site_by_docs_source(tx, organization_id, source)
+        same = [one for one in list_all_sites(tx) if one.title == title]
+    same = [one for one in same if one.organization_id == organization_id]
+    if found is None and same:
+        ids = ", ".join(one.id for one in same)
+        raise BadRequest(
+            f"The organization has a site {title!r} already ({ids}), which did not come from this source. "
+            "--site with its id imports into it, --new-site makes another one; nothing was changed."
+        )
+    return found
+
+
+class _Bringing:
+    """An import of a site: which spaces its entries are."""
+
+    def __init__(
+        self,
+        context: Context,
+        organization_id: str,
+        collection_id: str | None,
+        known: Mapping[str, str],
+        config: DocsConfig,
+    ) -> None:
+        self._context = context
+        self._organization_id = organization_id
+        self._collection_id = collection_id
+        self._known = known
+        self._config = config
+
+    def guess(self, parts: Mapping[str, Source]) -> dict[str, str]:
+        """Which ids in links mean which of the spaces, by their keys."""
+        keys = {entry.key for entry in self._config.spaces}
+        with self._context.db.read() as tx:
+            return guess_ids(
+                parts,
+                lambda id: id in keys or id in self._known or is_space_of(tx, id, self._organization_id),
+                app_hosts(self._context.settings.url),
+            )
+
+    def provide_spaces(
+        self, tx: Transaction, site_id: str | None, parts: Mapping[str, Source]
+    ) -> dict[str, str]:
+        """The space of each entry: one that the mapping names, or that the site has, or a new one. With the titles and
+        languages that they shall have. Entries without a directory and without a space are left out."""
+        there = name_spaces(tx, site_id) if site_id is not None else {}
+        found: dict[str, str] = {}
+        of_directory: dict[str | None, str] = {}
+        for entry in self._config.spaces:
+            space_id = self._known.get(entry.key) or of_directory.get(entry.directory)
+            if space_id is None and there.get(entry.key) not in of_directory.values():
+                space_id = there.get(entry.key)
+            if entry.key in parts:
+                space_id = space_id or self._make(tx, entry)
+                of_directory[entry.directory] = space_id
+            elif entry.directory is not None:
+                continue
+            elif space_id is None:
+                message = (
+                    f"{entry.key} has no directory, and the site has no space of this key; it is left out"
+                )
+                self._config.problems.append(Problem(DOCS_PATH, entry.line, "no_directory", message))
+                continue
+            if space_id not in found.values():
+                _rename(tx, space_id, entry)
+            found[entry.key] = space_id
+        return found
+
+    def _make(self, tx: Transaction, entry: DocsEntry) -> str:
+        made = insert_space(
+            tx,
+            organization_id=self._organization_id,
+            collection_id=self._collection_id,
+            title=entry.title,
+            language=entry.language,
+            created_by=None,
+        )
+        return made.id
+
+
+def _rename(tx: Transaction, space_id: str, entry: DocsEntry) -> None:
+    space = get_space(tx, space_id)
+    if (space.title, space.language) != (entry.title, entry.language):
+        update_space(tx, space_id, title=entry.title, language=entry.language)
+
+
+def export_site_files(context: Context, site_id: str, folder: Path) -> dict[str, Any]:
+    """Writes a site as a repository: ``docs.yaml``, and the files of each space in a folder of its own. Links between
+    its spaces name these by their keys. What is there already is overwritten, nothing is deleted."""
+    hosts = app_hosts(context.settings.url)
+    with context.db.read() as tx:
+        described = describe_site(tx, get_site(tx, site_id))
+        names: dict[str, str] = {}
+        for entry in described.config.spaces:
+            names.setdefault(described.spaces[entry.directory or ""], entry.key)
+        change: Callable[[Any], Any] = partial(with_names, names=names, hosts=hosts)
+        written = [
+            one
+            for directory, space_id in described.spaces.items()
+            for one in write_state(tx, context.files, main_state(tx, space_id), folder / directory, change)
+        ]
+    folder.mkdir(parents=True, exist_ok=True)
+    text = write_docs(described.config).encode()
+    (folder / DOCS_PATH).write_bytes(text)
+    return {
+        "site": site_id,
+        "spaces": len(described.spaces),
+        "files": len(written) + 1,
+        "bytes": sum(one.size for one in written) + len(text),
+    }

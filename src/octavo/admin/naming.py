@@ -1,0 +1,77 @@
+"""Sites and spaces by what people call them: an id, an address, or a title."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from ..errors import BadRequest, NotFound
+from ..kit.context import Context
+from ..kit.db import Transaction
+from ..orgs import get_organization
+from ..sites import list_all_sites, published_url
+
+Kind = Literal["site", "space"]
+_SHOWN = 40
+
+
+class Named(Struct, frozen=True):
+    kind: Kind
+    id: str
+    title: str
+    address: str
+    short: tuple[str, ...] = ()
+    """Shorter forms of the address."""
+
+
+def find_named(
+    context: Context, given: str, kinds: Sequence[Kind], organization_id: str | None = None
+) -> Named:
+    """What somebody means, of these kinds (in one organization). Raises NotFound or BadRequest, with a list of what
+    there is, for a name that nothing has or several have."""
+    with context.db.read() as tx:
+        named = [one for kind in kinds for one in _list(tx, context, kind, organization_id)]
+    exact = [one for one in named if one.id == given]
+    what = " or ".join(kinds)
+    found = exact or [one for one in named if _plain(given) in _names(one)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise BadRequest(f"{given!r} may be any of these; say its id:\n{_table(found)}")
+    there = f"; there are:\n{_table(named)}" if named else f", nor any other {what}"
+    raise NotFound(f"There is no {what} {given!r}{there}")
+
+
+def _list(tx: Transaction, context: Context, kind: Kind, organization_id: str | None) -> list[Named]:
+    if kind == "space":
+        rows = tx.all("SELECT id, organization_id, title FROM spaces WHERE deleted_at IS NULL ORDER BY id")
+        return [
+            Named("space", id, title, f"{context.settings.url}/s/{id}")
+            for id, owner, title in rows
+            if organization_id in (None, owner)
+        ]
+    found = []
+    for site in list_all_sites(tx):
+        if organization_id in (None, site.organization_id):
+            organization = get_organization(tx, site.organization_id)
+            below = f"{organization.hostname or organization.id}/{site.basename}"
+            address = published_url(context.settings.sites_url, organization, site)
+            found.append(Named("site", site.id, site.title, address, (below, site.basename)))
+    return found
+
+
+def _plain(text: str) -> str:
+    return text.strip().rpartition("://")[2].rstrip("/").casefold()
+
+
+def _names(named: Named) -> set[str]:
+    return {_plain(name) for name in (named.title, named.address, *named.short)}
+
+
+def _table(named: Sequence[Named]) -> str:
+    lines = [f"  {one.kind:5}  {one.id}  {one.title}  {one.address}" for one in named[:_SHOWN]]
+    if len(named) > _SHOWN:
+        lines.append(f"  and {len(named) - _SHOWN} more")
+    return "\n".join(lines)
