@@ -51,6 +51,8 @@ CONDITIONS: list[Condition] = [
     ),
     ("not an expression (", lambda signed, said: False),
 ]
+# Pages with a condition that does not parse are refused.
+_OF_PAGES = CONDITIONS[:-1]
 _CLAIM = {"type": "boolean", "description": "Whether"}
 SCHEMA = {
     "type": "object",
@@ -98,6 +100,10 @@ class MadePage:
     """A page of another space that it mentions by name."""
     files: set[str] = field(default_factory=set)
     block_files: set[str] = field(default_factory=set)
+    news: set[str] = field(default_factory=set)
+    """Words of its dated entries that whoever sees the page sees."""
+    block_news: set[str] = field(default_factory=set)
+    """Words of an entry under the condition of ``block``."""
     id: str = ""
 
     @property
@@ -181,16 +187,16 @@ class SiteWorld:
         self.words.add(made)
         return made
 
-    def condition(self, often: float) -> Condition | None:
-        return self.random.choice(CONDITIONS) if self.random.random() < often else None
+    def condition(self, often: float, among: list[Condition] = CONDITIONS) -> Condition | None:
+        return self.random.choice(among) if self.random.random() < often else None
 
     # --- content ----------------------------------------------------------------------------------------
 
     def _make_space(self, number: int) -> MadeSpace:
         world = self.world
         home = MadePage(self.word(), set(), block=(self.random.choice(CONDITIONS), {self.word()}))
-        few = MadePage(self.word(), set(), self.random.choice(CONDITIONS))
-        below = MadePage(self.word(), set(), self.condition(0.3), parent=few)
+        few = MadePage(self.word(), set(), self.random.choice(_OF_PAGES))
+        below = MadePage(self.word(), set(), self.condition(0.3, _OF_PAGES), parent=few)
         hidden = MadePage(self.word(), set(), hidden=True)
         unlisted = MadePage(self.word(), set(), indexed=False)
         untold = MadePage(self.word(), set(), told=False)
@@ -239,6 +245,16 @@ class SiteWorld:
             else:
                 page.words.add(alt)
                 text.append(picture)
+            if page.block is not None:
+                page.news |= {self.word(), self.word()}
+                page.block_news.add(self.word())
+                page.words |= page.news
+                page.block[1].update(page.block_news)
+                text.append(
+                    f'{{% updates format="full" %}}\n{{% update date="2026-01-02" %}}\n{" ".join(sorted(page.news))}\n\n'
+                    f"{{% if {page.block[0][0]} %}}\n\n{' '.join(page.block_news)}\n\n{{% endif %}}\n{{% endupdate %}}\n"
+                    "{% endupdates %}"
+                )
             if page.linked is not None:
                 target = f"./{page.linked.title}.md"
                 text.append(
@@ -419,6 +435,10 @@ class Answer:
         """What its own text says, without what it links to."""
         block = page.block[1] if page.block is not None and self.holds(page.block[0]) else set()
         return page.words | block
+
+    def news_of_page(self, page: MadePage) -> set[str]:
+        block = page.block_news if page.block is not None and self.holds(page.block[0]) else set()
+        return page.news | block
 
     def files_of_page(self, page: MadePage) -> set[str]:
         block = page.block_files if page.block is not None and self.holds(page.block[0]) else set()

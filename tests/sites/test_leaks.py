@@ -111,6 +111,7 @@ class Case:
             for page in self.random.sample(shown.space.pages, 3):
                 yield base + page.path, shown, page
                 yield f"{base}{page.path}.md", shown, page
+                yield f"{base}{page.path}/rss.xml", shown, page
         for source in self.random.sample(sorted(self.site.redirects), min(3, len(self.site.redirects))):
             yield source, None, None
         for section in self.site.sections:
@@ -183,6 +184,7 @@ class Case:
                 assert answer.status_code == 200, (path, answer.status_code)
                 missing = seen.words_of_page(page) - words_of(answer.text)
                 assert not missing, (path, missing)
+                self.check_feed(seen, path, page, answer.text)
                 files = [name for name in seen.files_of_page(page)]
                 for name in files:
                     at = answer.text.partition("~files/")[2].partition("/")[0]
@@ -198,6 +200,16 @@ class Case:
                 for shown in self.site.shown:
                     answer = self.get(f"{seen.base(shown)}~files/{item['id']}/{item['name']}")
                     assert answer.status_code in (307, 404) and b"PNG" not in answer.content
+
+    def check_feed(self, seen: Answer, path: str, page: MadePage, html: str) -> None:
+        feed = f"{path.rstrip('/')}/rss.xml".lstrip("/")
+        news = seen.news_of_page(page)
+        assert (f'href="{self.base}{feed}"' in html) == bool(news), path
+        answer = self.get(feed)
+        assert answer.status_code == (200 if news else 404), feed
+        if news:
+            entries = answer.text.partition("<item>")[2]
+            assert words_of(entries) - words_of(feed) == news, feed
 
     def files_of(self, space_id: str) -> list[dict[str, Any]]:
         items: list[dict[str, Any]] = self.site.world.get("admin", f"/spaces/{space_id}/content/files")[

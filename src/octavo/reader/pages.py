@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from msgspec import Struct
 
 from ..content import asker_at, markdown_page
-from ..core.document import Block
+from ..core.document import Block, Document, plain_text, walk
 from ..core.document.html import Asset, Context, Html, Target, render
 from ..core.document.parts import emoji
 from ..core.document.urls import safe_url
@@ -25,6 +25,7 @@ from ..references import Documents, Resolver, ViewFiles, page_owner
 from ..spaces import get_space
 from .blocks import KeptBlock, block_key
 from .facts import Facts, Noted, Notes
+from .feeds import FEED, Entry
 from .locales import date_words
 from .looks import Look
 from .resolving import SpaceVisit, Visitor
@@ -366,11 +367,16 @@ class PageBuilder:
             connect=text.origins or (),
             blocks=text.blocks,
             markdown=f"{self._visit.base}{quote(self._tree.path(page))}.md",
+            feed=self._feed(page) if text.html.updates else None,
             markdown_actions=custom.page_actions.markdown,
             printed=custom.pdf.enabled,
             feedback=self._feedback(page) if custom.feedback.enabled else None,
             no_index=self._visit.visit.site.visibility != "public" or self._is_kept_from_robots(page),
         )
+
+    def _feed(self, page: Page) -> str:
+        path = self._tree.url_path(page)
+        return f"{self._visit.base}{quote(f'{path}/{FEED}' if path else FEED)}"
 
     def _feedback(self, page: Page) -> Feedback:
         return Feedback(action=f"{self._visit.base}{FEEDBACK_PATH}", page=page.id)
@@ -381,6 +387,42 @@ class PageBuilder:
 
     def _crumb(self, page: Page | None) -> Crumb | None:
         return Crumb(title=page.link_title or page.title, href=self.href(page)) if page is not None else None
+
+    def entries(self, page: Page) -> list[Entry]:
+        """The dated entries of a page that this visitor sees, in its order."""
+        documents = Documents(self._tx, self._view, self._resolver)
+        document = documents.to_draw(page, folded=True)
+        self.varies = self.varies or bool(documents.drawn or page.computed)
+        context = Context(
+            link=self.link,
+            file=self._file,
+            highlight=lambda code, syntax: None,
+            labels=self._look.labels,
+            anchors=False,
+        )
+        blocks = (node for node in walk(document) if isinstance(node, Block) and node.type == "update")
+        return [self._entry(page, block, context) for block in blocks]
+
+    def _entry(self, page: Page, block: Block, context: Context) -> Entry:
+        written, tags = block.data.get("date"), block.data.get("tags")
+        try:
+            day = date.fromisoformat(written) if isinstance(written, str) else None
+        except ValueError:
+            day = None
+        heads = (node for node in walk(block) if isinstance(node, Block) and node.type.startswith("heading-"))
+        title = next((words for head in heads if (words := plain_text(head).strip())), None)
+        if title is None:
+            title = date_words(day, self._look.locale) if day is not None else page.title
+        inside = Document([node for node in block.nodes if isinstance(node, Block)])
+        return Entry(
+            anchor=quote(str(block.data.get("id") or "")),
+            title=title,
+            body=render(inside, context).body,
+            day=day,
+            tags=tuple(tag.strip() for tag in tags if isinstance(tag, str) and tag.strip())
+            if isinstance(tags, list)
+            else (),
+        )
 
     def markdown(self, page: Page) -> str:
         """The page as Markdown, as this visitor sees it."""

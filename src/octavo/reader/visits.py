@@ -32,6 +32,7 @@ from ..sites import get_customization
 from .audiences import TOKEN_COOKIE, Coming, SendOn, read_coming
 from .blocks import answer_block, prepare_block
 from .drawing import content_security_policy, draw_not_found, draw_page, draw_search
+from .feeds import FEED, feed_xml
 from .looks import Look
 from .mcp import MCP_PATHS, Reading, answer_message
 from .pages import Kept, PageBuilder
@@ -413,7 +414,8 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
     page = tree.find(path.removesuffix(".md"))
     shown = tree.first_document(page) if page is not None else None
     if shown is None:
-        return not_found(view, visit)
+        above, _, last = path.rpartition("/")
+        return _read_feed(view, visit, above) if last == FEED else not_found(view, visit)
     frame = _Frame(view, visit)
     builder = frame.builder
     as_markdown = path.endswith(".md")
@@ -431,6 +433,27 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
     drawn = _with_addresses(builder.page(shown), site, frame.look, visit, origin, canonical)
     visit.visit.made_of.more = visit.visit.made_of.more or builder.varies
     return _drawn(view, visit, shown.id, site, drawn)
+
+
+def _read_feed(view: View, visit: SpaceVisit, path: str) -> Answer:
+    """The feed of the page at that path. Pages without dated entries have none."""
+    tree = visit.view.tree
+    page = tree.find(path)
+    shown = tree.first_document(page) if page is not None else None
+    frame = _Frame(view, visit)
+    drawn = frame.builder.page(shown) if shown is not None else None
+    address = drawn.feed if drawn is not None else None
+    visit.visit.made_of.more = visit.visit.made_of.more or frame.builder.varies
+    if shown is None or drawn is None or address is None:
+        return not_found(view, visit)
+    if address != f"{visit.base}{quote(visit.rest)}":
+        return _redirect(address)
+    entries = frame.builder.entries(shown)
+    origin = view.origin(visit.visit)
+    drawn = msgspec.structs.replace(drawn, canonical=f"{origin}{visit.base}{quote(tree.url_path(shown))}")
+    written = feed_xml(frame.site(shown), drawn, entries, f"{origin}{address}")
+    answer = _same(written, "application/rss+xml; charset=utf-8")
+    return msgspec.structs.replace(answer, headers={**answer.headers, "x-robots-tag": "noindex"})
 
 
 def _drawn(view: View, visit: SpaceVisit, page_id: str, site: SiteView, page: PageView) -> Answer:

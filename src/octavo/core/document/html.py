@@ -727,10 +727,10 @@ class _Renderer:
         return _wrap("div", block.nodes, class_=_classes("column", part, vertical and f"at-{vertical}"))
 
     def updates_list(self, block: Block) -> Pieces:
-        self.updates = True
         return _wrap("div", block.nodes, class_="updates")
 
     def update(self, block: Block) -> Pieces:
+        self.updates = True
         day = text_of(block.data, "date") or ""
         id = text_of(block.data, "id") or ""
         when = _wrap(

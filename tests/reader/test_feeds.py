@@ -1,0 +1,154 @@
+"""Feeds of pages with dated entries: valid, complete where they are read, and only what the page shows."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import feedparser
+import httpx
+import pytest
+
+from octavo.admin.import_export import bring
+from octavo.admin.static_export import export_site
+from octavo.reader.feeds import MAX_ENTRIES, Entry, newest
+from octavo.sites import find_site_of_space
+from visiting import Visitor
+from world import World
+
+NEWS = """---
+description: What is new & <better>
+---
+
+# News
+
+{% updates format="full" %}
+{% update date="2026-02-11" tags="fix" %}
+Pages open in half the time. See [the guide](guide.md#deep).
+
+![A picture](.gitbook/assets/a.png)
+{% endupdate %}
+
+{% update date="2026-03-02" tags="feature,api" %}
+## Search in <all> & every\x0b space
+
+```js
+let a = "<b>" && 1;
+```
+{% endupdate %}
+
+{% update date="soon" %}
+{% if visitor.claims.member %}
+For members.
+{% endif %}
+Without a day.
+{% endupdate %}
+{% endupdates %}
+"""
+FILES = {
+    "SUMMARY.md": "* [Home](README.md)\n* [Guide](guide.md)\n* [News](news/README.md)\n* [None](none.md)\n"
+    "* [Kept](kept.md)\n* [Members](members.md)\n",
+    "README.md": '# Home\n\n{% updates %}\n{% update date="2026-01-01" %}\nBegun.\n{% endupdate %}\n{% endupdates %}\n',
+    "guide.md": "# Guide\n\n## Deep\n",
+    "news/README.md": NEWS.replace("](guide", "](../guide").replace("](.git", "](../.git"),
+    "none.md": "# None\n\n{% updates %}\n{% endupdates %}\n",
+    "kept.md": "---\nif: visitor.claims.member\n---\n\n" + NEWS.partition("---\n\n")[2],
+    "members.md": "---\nif: visitor.claims.member\n---\n\n# Members\n",
+    ".gitbook/assets/a.png": "\x89PNG",
+}
+
+
+class Site:
+    def __init__(self, world: World, folder: Path) -> None:
+        for name, content in FILES.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, "latin-1")
+        organization = world.home["organizationId"]
+        brought = bring(world.context, str(folder), organization_id=organization, title="Docs", publish=True)
+        with world.context.db.read() as tx:
+            site = find_site_of_space(tx, brought.outcome.space)
+        assert site is not None
+        self.id = site
+        found = world.get("admin", f"/orgs/{organization}/sites/{site}")
+        self.url: str = found["urls"]["published"]
+        self._visitor = Visitor(world.context)
+
+    def get(self, path: str, **headers: str) -> httpx.Response:
+        return self._visitor.get(urlsplit(self.url).path + path, **headers)
+
+
+@pytest.fixture
+def site(world: World, tmp_path: Path) -> Site:
+    return Site(world, tmp_path / "source")
+
+
+def test_a_feed_is_valid_and_newest_first(site: Site) -> None:
+    page = site.get("news")
+    link = f'<link rel="alternate" type="application/rss+xml" title="News" href="{urlsplit(site.url).path}news/rss.xml">'
+    assert link in page.text
+    answer = site.get("news/rss.xml")
+    assert answer.status_code == 200 and answer.headers["content-type"].startswith("application/rss+xml")
+    feed = feedparser.parse(answer.content)
+    assert not feed.bozo, feed.get("bozo_exception")
+    assert feed.version == "rss20"
+    assert feed.feed.title == "News · Docs" and feed.feed.link == f"{site.url}news"
+    assert feed.feed.description == "What is new &amp; &lt;better&gt;"
+    assert [one.href for one in feed.feed.links if one.rel == "self"] == [f"{site.url}news/rss.xml"]
+    assert [entry.title for entry in feed.entries] == [
+        "Search in <all> & every space",
+        "11 February 2026",
+        "News",
+    ]
+    assert feed.entries[0].published == "Mon, 02 Mar 2026 00:00:00 GMT"
+    assert [tag.term for tag in feed.entries[0].tags] == ["feature", "api"]
+    assert all(entry.id == entry.link and entry.link.startswith(f"{site.url}news#") for entry in feed.entries)
+    for entry in feed.entries:
+        assert f'id="{entry.link.partition("#")[2]}"' in page.text
+
+
+def test_entries_are_whole_where_they_are_read(site: Site) -> None:
+    feed = feedparser.parse(site.get("news/rss.xml").content)
+    shown = {entry.title: entry.summary for entry in feed.entries}
+    assert f'href="{site.url}guide#deep"' in shown["11 February 2026"]
+    assert f'src="{site.url}~files/' in shown["11 February 2026"]
+    raw = site.get("news/rss.xml").text
+    assert "&lt;button" not in raw and "aria-hidden" not in raw
+    assert "Without a day." in raw and "For members" not in raw
+
+
+def test_a_feed_is_where_its_page_is(site: Site) -> None:
+    assert feedparser.parse(site.get("rss.xml").content).entries[0].summary == "<p>Begun.</p>"
+    assert f'{urlsplit(site.url).path}rss.xml"' in site.get("").text
+    for path in ("none", "guide", "kept", "nowhere", "none/rss.xml"):
+        assert site.get(f"{path}/rss.xml").status_code == 404, path
+    assert "rss.xml" not in site.get("none").text
+    other = site.get("News/rss.xml")
+    assert other.status_code == 307 and other.headers["location"].endswith("/news/rss.xml")
+
+
+def test_a_feed_is_asked_for_again_in_vain(site: Site) -> None:
+    first = site.get("news/rss.xml")
+    again = site.get("news/rss.xml", **{"if-none-match": first.headers["etag"]})
+    assert again.status_code == 304 and not again.content
+    assert first.headers["x-robots-tag"] == "noindex"
+
+
+def test_a_feed_has_the_newest_entries() -> None:
+    days = [date(2000 + n % 200, 1, 1) for n in range(0, 2 * MAX_ENTRIES * 7, 7)]
+    found = newest(
+        [Entry(str(n), "", "", day, ()) for n, day in enumerate(days)] + [Entry("x", "", "", None, ())]
+    )
+    assert len(found) == MAX_ENTRIES
+    assert [entry.day for entry in found] == sorted(days, reverse=True)[:MAX_ENTRIES]
+
+
+def test_an_export_has_feeds_where_its_address_is_known(world: World, site: Site, tmp_path: Path) -> None:
+    export_site(world.context, site.id, tmp_path / "known", base="https://docs.example.org/manual/")
+    feed = feedparser.parse((tmp_path / "known/news/rss.xml").read_bytes())
+    assert feed.feed.link == "https://docs.example.org/manual/news"
+    assert 'href="https://docs.example.org/manual/guide#deep"' in feed.entries[1].summary
+    export_site(world.context, site.id, tmp_path / "anywhere", base="/manual/")
+    assert not list((tmp_path / "anywhere").rglob("rss.xml"))
+    assert "rss.xml" not in (tmp_path / "anywhere/news/index.html").read_text()
