@@ -26,6 +26,7 @@ NO_CONTENT = {
     "node_keys.body": "what it says of a text is worth nothing without it",
     "comments.body": "the text of the comment",
     "search_sections.body": "derived: text to quote from",
+    "openapi_sources.content": "derived: which file was read",
 }
 """Columns that look like the hash of a text or file, and are none that keeps it."""
 

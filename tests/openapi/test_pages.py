@@ -24,6 +24,7 @@ from octavo.printing.inputs import gather
 from octavo.printing.order import read_document
 from octavo.printing.store import Wanted
 from octavo.reader import reader_edge
+from octavo.search import computed
 from octavo.search.computed import index_computed_pages
 from world import World
 
@@ -82,7 +83,12 @@ class Site:
         )
         self.base = re.sub(r"^https?://[^/]+", "", brought.site_url)
         self.space = brought.outcome.space
+        self._world, self._folder = world, folder
         self._app = reader_edge(world.context)
+
+    def write(self, name: str, text: str) -> None:
+        (self._folder / name).write_text(text)
+        bring(self._world.context, str(self._folder), space_id=self.space)
 
     def get(self, path: str) -> httpx.Response:
         async def ask() -> httpx.Response:
@@ -218,6 +224,51 @@ def test_search_finds_computed_pages(world: World, site) -> None:
     assert found("quadrupeds") == []
 
 
+def test_search_finds_what_blocks_on_ordinary_pages_show(world: World, site) -> None:
+    shop = site()
+
+    def found(query: str) -> list[tuple[str, str]]:
+        hits = shop.get(f"~search.json?q={query}").json()["hits"]
+        return [(hit["title"], hit["href"].rpartition("#")[2]) for hit in hits if hit["title"] == "Blocks"]
+
+    # What the page says itself is found at once.
+    assert [title for title, _ in found("blocks")] == ["Blocks"]
+    assert found("what+it+is+called") == []
+    _index(world, shop.space)
+    assert found("what+it+is+called") == [("Blocks", "createpet")]
+    text = (Path(__file__).parents[1] / "pets.yaml").read_text()
+    processed(world, "pets", {"text": text.replace("What it is called", "Its sobriquet")})
+    _index(world, shop.space)
+    assert found("what+it+is+called") == [] and found("sobriquet") == [("Blocks", "createpet")]
+
+
+def test_a_page_that_changes_while_it_is_indexed_is_found_as_it_is(
+    world: World, site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = site()
+    draw = computed.draw_blocks
+
+    def change(tx: Any, drawing: Any, document: Any) -> Any:
+        found = draw(tx, drawing, document)
+        if drawing.title == "Blocks":
+            text = "# Blocks\n\nNothing but zebras.\n"
+            writer = threading.Thread(target=shop.write, args=("blocks.md", text))
+            writer.start()
+            writer.join()
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(computed, "draw_blocks", change)
+        index_computed_pages(world.context, shop.space)
+
+    def found(query: str) -> list[str]:
+        return [hit["title"] for hit in shop.get(f"~search.json?q={query}").json()["hits"]]
+
+    assert found("zebras") == ["Blocks"] and "Blocks" not in found("what+it+is+called")
+    with world.context.db.read() as tx:
+        assert check_derived(tx, shop.space, ()) == []
+
+
 def _waits(tx: Transaction, thread: threading.Thread) -> bool:
     """Whether another transaction waits for this one before the thread ends. On SQLite each write does."""
     while tx.engine == "postgresql" and thread.is_alive():
@@ -258,7 +309,8 @@ def test_results_go_on_behind_computed_pages_that_are_gone(world: World, site) -
     before = titles()
     assert all(len(shown) == 1 for shown in before) and len(before) > 2
     world.call("admin", "DELETE", world.home.path("/orgs/{organizationId}/openapi/pets"))
-    assert titles() == [[]] * len(before)  # not indexed yet
+    # Not indexed yet: an ordinary page is there, and said it all when it was indexed.
+    assert titles() == [shown if shown == ["Blocks"] else [] for shown in before]
 
 
 def test_the_download_link(site) -> None:

@@ -16,14 +16,14 @@ from .computing import (
     resolve_with,
 )
 from .deriving import as_new, check_derived, derive_from_main, rebuild_derived
-from .drawing import Drawing, Drawn, draw_blocks, draw_with, drawn_states
+from .drawing import Drawing, Drawn, draw_blocks, draw_with, drawn_states, holds_drawings, with_content
 from .entering import ReadState
 from .expanding import Expansion, asker_at, computed_document, computed_state, expand, markdown_page
 from .files import MAX_FILE, download_url, signed_url, store_file
 from .files import PURPOSE as FILE_PURPOSE
 from .images import dimensions
 from .keys import KeptKeys, carried_keys, keyed_document, put_keys
-from .revising import commit, prepare_main, revise_main
+from .revising import commit, on_commit, prepare_main, revise_main
 from .store import (
     ITEM_KINDS,
     BranchMoved,
@@ -51,6 +51,7 @@ from .store import (
     list_by_slug,
     list_changed,
     list_children,
+    list_content,
     list_held,
     list_items,
     list_items_page,
@@ -74,10 +75,11 @@ __all__ = [
     "compute_with", "computed_document", "computed_state", "dependency_changed", "derive_from_main",
     "dimensions", "download_url", "draw_blocks", "draw_with", "drawn_states", "expand", "find_item",
     "find_item_by_path", "find_items", "find_page", "find_page_by_file", "find_page_by_path", "find_pages",
-    "get_body", "get_document", "get_item", "get_page", "get_revision", "keyed_document", "list_ancestors",
+    "get_body", "get_document", "get_item", "get_page", "get_revision", "holds_drawings", "keyed_document",
+    "list_ancestors", "list_content",
     "list_by_slug", "list_changed", "list_children", "list_held", "list_items", "list_items_page",
     "list_pages", "list_revisions", "list_spaces_with_computed", "list_subtree", "list_variables",
-    "lock_branch", "main_state", "markdown_page", "on_dependency_change", "open_branch", "prepare_main",
+    "lock_branch", "main_state", "markdown_page", "on_commit", "on_dependency_change", "open_branch", "prepare_main",
     "put_bodies", "put_keys", "read_source", "rebuild_derived", "resolve_with", "revise_main",
-    "revision_state", "signed_url", "store_file", "tables", "trace_pages",
+    "revision_state", "signed_url", "store_file", "tables", "trace_pages", "with_content",
 ]  # fmt: skip

@@ -15,6 +15,10 @@ from msgspec import Struct
 from ..core.document import Block, Document, replace_nodes, walk
 from ..kit.db import Transaction
 from .computing import Asker
+from .store import Item
+
+FindFile = Callable[[dict[str, Any], str], Item | None]
+"""The file of the space that a reference of a block of some type names, as the state that is shown has it."""
 
 
 class Drawing(Struct, frozen=True):
@@ -24,6 +28,7 @@ class Drawing(Struct, frozen=True):
 
     asker: Asker
     folded: bool
+    find_file: FindFile
     title: str = ""
 
 
@@ -52,14 +57,33 @@ def drawn_states(tx: Transaction, asker: Asker, drawn: Iterable[Drawn]) -> tuple
     return tuple(_draw[each.type][1](tx, asker, msgspec.json.decode(each.ref)) for each in drawn)
 
 
+def holds_drawings(document: Document) -> bool:
+    """Whether there are blocks in it that are drawn from something else."""
+    return any(isinstance(node, Block) and node.type in _draw for node in walk(document))
+
+
+def with_content(block: Block, find_file: FindFile) -> Block:
+    """The block as it is drawn: a file that it names is there by the hash of its bytes."""
+    ref = block.data.get("ref")
+    item = (
+        find_file(ref, block.type) if isinstance(ref, dict) and ref.get("kind") in ("url", "file") else None
+    )
+    if item is None or item.content is None:
+        return block
+    return Block(
+        block.type, {**block.data, "ref": {"kind": "file", "content": item.content, "name": item.name}}
+    )
+
+
 def draw_blocks(tx: Transaction, drawing: Drawing, document: Document) -> set[Drawn]:
     """Puts, in place, what the blocks of a document are drawn as, and says of what."""
-    blocks = [node for node in walk(document) if isinstance(node, Block) and node.type in _draw]
+    there = [node for node in walk(document) if isinstance(node, Block) and node.type in _draw]
+    blocks = [with_content(block, drawing.find_file) for block in there]
     drawn: dict[int, list[Block]] = {}
     for draw in {_draw[block.type][0] for block in blocks}:
-        own = [block for block in blocks if _draw[block.type][0] is draw]
-        for block, made in zip(own, draw(tx, drawing, own), strict=True):
+        own = [n for n, block in enumerate(blocks) if _draw[block.type][0] is draw]
+        for n, made in zip(own, draw(tx, drawing, [blocks[n] for n in own]), strict=True):
             if made is not None:
-                drawn[id(block)] = made
+                drawn[id(there[n])] = made
     replace_nodes(document, lambda node: drawn.get(id(node)))
     return {Drawn(block.type, msgspec.json.encode(block.data.get("ref"), order="sorted")) for block in blocks}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..kit.db import Transaction
@@ -12,12 +13,22 @@ from .limits import require_limits
 from .rebasing import lock_main
 from .store import Changes, State
 
+_on_commit: list[Callable[[Transaction, str, Changes], None]] = []
+
+
+def on_commit(hook: Callable[[Transaction, str, Changes], None]) -> None:
+    """Registers ``hook(tx, space_id, changes)``: called in the transaction of each revision of any branch."""
+    _on_commit.append(hook)
+
 
 def commit(tx: Transaction, state: State, changes: Changes, page_size: int, **about: Any) -> State:
     """The next revision of the state's upper branch; ``about`` as for ``store.commit``. ``page_size`` is the setting.
     Raises BranchMoved, and BadRequest or TooLarge where the space would hold more than it may."""
     require_limits(tx, state, changes, page_size)
-    return store.commit(tx, state, changes, **about)
+    made = store.commit(tx, state, changes, **about)
+    for hook in _on_commit:
+        hook(tx, state.space_id, changes)
+    return made
 
 
 def prepare_main(tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...]) -> list[Any]:

@@ -565,6 +565,18 @@ def list_items(tx: Transaction, state: State, kind: ItemKind) -> list[Item]:
     return sorted((_item(row) for row in tx.all(sql, kind=kind, **parameters)), key=lambda item: item.id)
 
 
+def list_content(tx: Transaction, space_id: str, suffixes: Iterable[str]) -> list[str]:
+    """The hashes of all files whose names end with one of these and that any revision of any branch of a space has
+    or had."""
+    ends = " OR ".join(f"lower(i.name) LIKE '%{suffix}'" for suffix in suffixes)
+    rows = tx.all(
+        f"""SELECT DISTINCT i.content FROM branches b JOIN item_versions i ON i.branch_id = b.id
+            WHERE b.space_id = :space AND i.kind = 'file' AND i.content IS NOT NULL AND ({ends})""",
+        space=space_id,
+    )
+    return [row[0] for row in rows]
+
+
 def list_variables(tx: Transaction, state: State) -> dict[str, Any]:
     """The values of the space's variables, by name."""
     return {

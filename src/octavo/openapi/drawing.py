@@ -93,6 +93,11 @@ def _hint(style: str, words: str) -> Block:
     return Block("hint", {"style": style}, [_paragraph(_text(words))])
 
 
+def complain(words: str) -> Block:
+    """What stands in the place of something that cannot be drawn."""
+    return _hint("danger", words)
+
+
 def _column(percent: int, blocks: list[Block]) -> Block:
     return Block("column", {"width": {"value": percent, "unit": "%"}}, [*blocks])
 

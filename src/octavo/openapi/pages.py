@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -26,11 +26,11 @@ from ..core.pages import Layout, Page, slugify
 from ..errors import BadRequest
 from ..kit.cache import ByteCache
 from ..kit.db import Transaction
-from . import store
+from . import local, store
 from .changelog import Release, draw_changelog
 from .comparing import Change, compare
 from .description import UNTAGGED, Description, Operation, Tag, text_of
-from .drawing import MANY, Drawer
+from .drawing import MANY, Drawer, complain
 from .trying import can_try
 
 TYPE = "builtin:openapi"
@@ -52,11 +52,20 @@ _descriptions: ByteCache[Description] = ByteCache(_CACHE_BYTES)
 
 def load(tx: Transaction, version: store.VersionRow) -> Description:
     """The description of a version, kept in memory by its content."""
-    found = _descriptions.get(version.document)
+    return _load(version.document, lambda: get_body(tx, version.document))
+
+
+def load_local(tx: Transaction, source: local.LocalSource) -> Description:
+    """The description that a good file of a space is."""
+    return _load(f"file {source.content}", lambda: local.get_text(tx, source))
+
+
+def _load(key: str, get: Callable[[], str]) -> Description:
+    found = _descriptions.get(key)
     if found is None:
-        text = get_body(tx, version.document)
+        text = get()
         found = Description(msgspec.json.decode(text))
-        _descriptions.put(version.document, found, _IN_MEMORY * len(text))
+        _descriptions.put(key, found, _IN_MEMORY * len(text))
     return found
 
 
@@ -286,13 +295,28 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
                 )
                 drawers[key] = description, drawer
         found = drawers[key]
-        made.append(_draw_block(*found, block, drawing.title) if found is not None else None)
+        if found is not None:
+            made.append(_draw_block(*found, block, drawing.title))
+        else:
+            made.append(_draw_complaint(tx, drawing.asker, ref))
     return made
+
+
+def _draw_complaint(tx: Transaction, asker: Asker, ref: Any) -> list[Block] | None:
+    """What is wrong with a file, for who wrote it; None: the block shows what it names."""
+    source = _find_source(tx, asker, ref)
+    if not isinstance(source, local.LocalSource) or source.state != "bad":
+        return None
+    return [
+        complain(
+            f"{text_of(ref.get('name'))} cannot be shown as the description of an API. {source.complaint}"
+        )
+    ]
 
 
 def _called(ref: Any) -> str:
     """What a block calls the specification that it shows."""
-    return text_of(ref.get("spec") or ref.get("url")) if isinstance(ref, dict) else ""
+    return text_of(ref.get("spec") or ref.get("url") or ref.get("content")) if isinstance(ref, dict) else ""
 
 
 def find_operation(
@@ -319,13 +343,24 @@ def _names(block: Block) -> Iterable[str]:
 
 
 def _state_of(tx: Transaction, asker: Asker, ref: Any) -> str:
-    version = _find_version(tx, asker, ref)
-    return version.document if version is not None else ""
+    source = _find_source(tx, asker, ref)
+    if isinstance(source, store.VersionRow):
+        return source.document
+    return f"{source.content} {source.state}" if source is not None else ""
 
 
 def _find(tx: Transaction, asker: Asker, ref: Any) -> Description | None:
-    version = _find_version(tx, asker, ref)
-    return load(tx, version) if version is not None else None
+    source = _find_source(tx, asker, ref)
+    if isinstance(source, store.VersionRow):
+        return load(tx, source)
+    return load_local(tx, source) if source is not None and source.state == "good" else None
+
+
+def _find_source(tx: Transaction, asker: Asker, ref: Any) -> store.VersionRow | local.LocalSource | None:
+    if isinstance(ref, dict) and ref.get("kind") == "file":
+        content = ref.get("content")
+        return local.find_source(tx, asker.space_id, content) if isinstance(content, str) else None
+    return _find_version(tx, asker, ref)
 
 
 def _find_version(tx: Transaction, asker: Asker, ref: Any) -> store.VersionRow | None:

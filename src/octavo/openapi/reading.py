@@ -34,7 +34,7 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-_SUFFIXES = (".yaml", ".yml", ".json")
+SUFFIXES = (".yaml", ".yml", ".json")
 _NAMES = ("openapi", "swagger", "api", "index", "main")
 
 
@@ -253,7 +253,7 @@ def _extract(archive: zipfile.ZipFile) -> dict[str, bytes]:
     for info in infos:
         path = safe_path(info.filename)
         is_link = info.external_attr >> 28 == 0xA
-        if path is None or is_link or info.is_dir() or not path.lower().endswith(_SUFFIXES):
+        if path is None or is_link or info.is_dir() or not path.lower().endswith(SUFFIXES):
             continue
         if path.startswith("__MACOSX/"):
             continue

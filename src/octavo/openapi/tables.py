@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from ..content import derive_from_main, on_commit
 from ..kit.tables import Table, declare, file, row, text
+from ..spaces import on_copy
+from . import local
 from .complaints import Complaint
 from .store import ERROR_CODES, STATES, VISIBILITIES
 
@@ -27,4 +30,8 @@ declare(
         of_organization=f"version_id IN (SELECT id FROM openapi_versions WHERE spec_id IN {_SPECS})",
         columns=(text("body"),),
     ),
+    Table(name="openapi_sources", derived=True, values={"state": local.FILE_STATES}),
 )
+on_commit(local.note_files)
+derive_from_main(local.prepare_anew, lambda *_: True, local.note_all_files, local.clear, local.check)
+on_copy(local.copy_sources)

@@ -7,7 +7,17 @@ from typing import Any, Protocol
 
 import msgspec
 
-from ..content import Drawing, Drawn, Item, ItemKind, State, asker_at, draw_blocks, read_source
+from ..content import (
+    Drawing,
+    Drawn,
+    Item,
+    ItemKind,
+    State,
+    asker_at,
+    draw_blocks,
+    read_source,
+    with_content,
+)
 from ..core.document import (
     Block,
     Document,
@@ -82,7 +92,11 @@ class Documents:
             source_document(self._tx, self._view.state.space_id, page), owner
         )
         document = show_document(self._with_includes(document, owner), self._view.shown(page))
-        return [node for node in walk(document) if isinstance(node, Block) and node.type in types]
+        return [
+            with_content(node, self._find_file(owner))
+            for node in walk(document)
+            if isinstance(node, Block) and node.type in types
+        ]
 
     def to_write(self, page: Page, url_of: Callable[[dict[str, Any]], str | None]) -> Document:
         """For Markdown: references stay as they are written, and blocks in which nothing had to change keep their
@@ -109,8 +123,14 @@ class Documents:
 
     def _draw(self, page: Page, document: Document, *, folded: bool) -> None:
         """Puts what blocks are drawn as in their place."""
-        drawing = Drawing(asker_at(self._tx, self._view.state.space_id, None), folded, page.title)
+        asker = asker_at(self._tx, self._view.state.space_id, None)
+        drawing = Drawing(asker, folded, self._find_file(page_owner(page)), page.title)
         self.drawn |= draw_blocks(self._tx, drawing, document)
+
+    def _find_file(self, owner: Owner) -> Callable[[dict[str, Any], str], Item | None]:
+        return lambda ref, type: self._view.item(
+            str(self._resolver.content_ref(owner, ref, type).get("file")), "file"
+        )
 
     def _with_includes(self, document: Document, owner: Owner) -> Document:
         inclusions = Inclusions()

@@ -1,32 +1,41 @@
-"""Computed pages in the index. They change without a revision, so a job indexes them: after a revision that has to do
-with them, and whenever what they may be made of changes."""
+"""What pages say that is made of something else: computed pages, and blocks that show an operation of an API. It changes
+without a revision, so a job indexes it: after a revision that has to do with it, and whenever what it may be made of
+changes."""
 
 from __future__ import annotations
 
 from ..content import (
+    Asker,
     Drawing,
+    Item,
+    State,
     asker_at,
     computed_document,
     draw_blocks,
     expand,
+    find_item,
+    find_pages,
     list_spaces_with_computed,
     lock_branch,
     main_state,
     on_dependency_change,
+    read_source,
 )
 from ..core.document import Document
+from ..core.links import app_hosts
 from ..core.pages import Page
 from ..errors import BadRequest, NotFound
 from ..kit import deadlines, jobs
 from ..kit.context import Context
 from ..kit.db import Transaction
+from ..references import Nobody, Resolver, page_owner, state_resolver
 from ..spaces import get_space
 from . import store
 from .indexing import INDEXED, Prepared, page_text
 
 
 def order_indexing(tx: Transaction, space_id: str) -> None:
-    """Has the computed pages of a space indexed anew."""
+    """Has what pages of a space say that is made of something else indexed anew."""
     organization_id = get_space(tx, space_id).organization_id
     key = f"indexComputedPages {space_id}"
     jobs.enqueue(tx, "indexComputedPages", organization=organization_id, key=key, space_id=space_id)
@@ -37,47 +46,70 @@ def apply(tx: Transaction, space_id: str, prepared: Prepared) -> None:
     lost = store.remove_pages(tx, space_id, prepared.gone)
     gained = store.add_pages(tx, space_id, prepared.pages())
     store.count_words(tx, space_id, gained, lost)
-    if prepared.computes or (prepared.gone and store.has_computed(tx, space_id)):
+    if prepared.later or (prepared.gone and store.has_computed(tx, space_id)):
         order_indexing(tx, space_id)
 
 
 def _order_all(tx: Transaction, organization_id: str) -> None:
-    for space_id in list_spaces_with_computed(tx, organization_id):
+    drawing = store.list_spaces_drawing(tx, organization_id)
+    for space_id in sorted({*list_spaces_with_computed(tx, organization_id), *drawing}):
         order_indexing(tx, space_id)
 
 
 @jobs.job("indexComputedPages", seconds=600)
 def index_computed_pages(context: Context, space_id: str) -> None:
-    """Indexes what the computed pages of main are now."""
-    prepared = Prepared()
+    """Indexes what the computed pages of main are now, and what its other pages are drawn as."""
+    computed, drawn = Prepared(), Prepared()
     with context.db.read() as tx:
         try:
             state = main_state(tx, space_id)
         except NotFound:
             return
+        asker = asker_at(tx, space_id, None)
+        resolver = state_resolver(tx, state, app_hosts(context.settings.url), Nobody())
         for page in expand(tx, state, None).pages:
             deadlines.check()
             if page.kind in INDEXED:
-                prepared.add(page_text(tx, space_id, page, _document(tx, space_id, page)))
+                document = _draw(tx, state, asker, resolver, page, _computed(tx, space_id, page))
+                computed.add(page_text(tx, space_id, page, document))
+        pages = find_pages(tx, state, store.list_drawing(tx, space_id))
+        for page in pages.values():
+            deadlines.check()
+            document = _draw(tx, state, asker, resolver, page, read_source(tx, page.body))
+            drawn.add(page_text(tx, space_id, page, document, draws=True))
     with context.db.write() as tx:
         # What was computed from a revision before the last one is indexed again: that revision had it ordered.
         if not lock_branch(tx, state.layers[0].branch_id):
             return
-        lost = store.remove_pages(tx, space_id, store.list_computed(tx, space_id))
-        gained = store.add_pages(tx, space_id, prepared.pages(), computed=True)
+        # A page that was changed meanwhile is indexed as it is now, and its revision had it ordered if it still draws.
+        now = find_pages(tx, main_state(tx, space_id), pages)
+        same = {page_id for page_id, page in pages.items() if now.get(page_id) == page}
+        lost = store.remove_pages(tx, space_id, [*store.list_computed(tx, space_id), *sorted(same)])
+        gained = store.add_pages(tx, space_id, computed.pages(), computed=True)
+        gained += store.add_pages(tx, space_id, (page for page in drawn.pages() if page.page_id in same))
         store.count_words(tx, space_id, gained, lost)
         jobs.finish(tx)
 
 
-def _document(tx: Transaction, space_id: str, page: Page) -> Document:
+def _computed(tx: Transaction, space_id: str, page: Page) -> Document:
     """What visitors read there; empty for what cannot be computed."""
     if not page.computed:
         return Document(nodes=[])
     try:
-        document = computed_document(tx, space_id, None, page)
+        return computed_document(tx, space_id, None, page)
     except BadRequest:
         return Document(nodes=[])
-    draw_blocks(tx, Drawing(asker_at(tx, space_id, None), False, page.title), document)
+
+
+def _draw(
+    tx: Transaction, state: State, asker: Asker, resolver: Resolver, page: Page, document: Document
+) -> Document:
+    owner = page_owner(page)
+
+    def find_file(ref: dict[str, object], type: str) -> Item | None:
+        return find_item(tx, state, str(resolver.content_ref(owner, ref, type).get("file")), "file")
+
+    draw_blocks(tx, Drawing(asker, False, find_file, page.title), document)
     return document
 
 

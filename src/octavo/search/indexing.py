@@ -12,7 +12,15 @@ from tempfile import SpooledTemporaryFile
 
 import msgspec
 
-from ..content import Changes, State, list_pages, main_state, read_source, rebuild_derived
+from ..content import (
+    Changes,
+    State,
+    holds_drawings,
+    list_pages,
+    main_state,
+    read_source,
+    rebuild_derived,
+)
 from ..core.document import Document, close_conditions, sections
 from ..core.links import app_hosts
 from ..core.pages import Page
@@ -31,12 +39,12 @@ _MAX_BODY = 50_000
 
 
 class Prepared:
-    """What a revision changes in the index, waiting for its transaction. ``computes``: it has to do with computed
-    pages."""
+    """What a revision changes in the index, waiting for its transaction. ``later``: a job has to index what pages
+    say that is made of something else."""
 
     def __init__(self) -> None:
         self.gone: list[str] = []
-        self.computes = False
+        self.later = False
         self._spool = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed with the object
 
     def add(self, page: PageText) -> None:
@@ -56,15 +64,21 @@ def prepare(
     prepared = Prepared()
     for page_id, page in changes.pages.items():
         prepared.gone.append(page_id)
-        prepared.computes = prepared.computes or (page is not None and page.kind == "computed")
+        prepared.later = prepared.later or (page is not None and page.kind == "computed")
         if page is not None and page.kind in INDEXED:
-            prepared.add(page_text(tx, state.space_id, page, read_source(tx, page.body)))
+            document = read_source(tx, page.body)
+            draws = holds_drawings(document)
+            prepared.later = prepared.later or draws
+            prepared.add(page_text(tx, state.space_id, page, document, draws=draws))
     return prepared
 
 
-def page_text(tx: Transaction, space_id: str, page: Page, document: Document) -> PageText:
-    """A page as it is written to the index, with this text."""
-    return store.prepare_page(tx, space_id, page.id, _titles(page), _cut(page, document))
+def page_text(
+    tx: Transaction, space_id: str, page: Page, document: Document, *, draws: bool = False
+) -> PageText:
+    """A page as it is written to the index, with this text. ``draws``: it has blocks that are drawn from something
+    else."""
+    return store.prepare_page(tx, space_id, page.id, _titles(page), _cut(page, document), draws)
 
 
 def _titles(page: Page) -> str:

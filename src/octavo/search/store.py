@@ -41,12 +41,14 @@ class SectionText(Struct, frozen=True):
 
 
 class PageText(Struct, array_like=True):
-    """A page as it is written to the index: the rows of its sections, and the different words it has."""
+    """A page as it is written to the index: the rows of its sections, and the different words it has. ``draws``: it
+    has blocks that are drawn from something else."""
 
     page_id: str
     titles: str
     words: list[str]
     sections: list[dict[str, str | None]]
+    draws: bool = False
 
 
 class Found(Struct, frozen=True):
@@ -78,7 +80,7 @@ def _key(id: str) -> str:
 
 
 def prepare_page(
-    tx: Transaction, space_id: str, page_id: str, titles: str, sections: Sequence[SectionText]
+    tx: Transaction, space_id: str, page_id: str, titles: str, sections: Sequence[SectionText], draws: bool
 ) -> PageText:
     """Cuts a page into words. ``titles``: what it is called, a line for each title."""
     organization_key = _organization_key(tx, space_id)
@@ -104,7 +106,7 @@ def prepare_page(
                 **_indexed(tx, (_key(space_id), organization_key), stems),
             }
         )
-    return PageText(page_id, titles, sorted(every), rows)
+    return PageText(page_id, titles, sorted(every), rows, draws)
 
 
 def _organization_key(tx: Transaction, space_id: str) -> str:
@@ -178,9 +180,10 @@ def add_pages(
     def rows() -> Iterator[dict[str, str | None]]:
         for page in pages:
             tx.run(
-                """INSERT INTO search_pages (space_id, page_id, titles, words, computed)
-                   VALUES (:space, :page, :titles, :words, :computed)""",
+                """INSERT INTO search_pages (space_id, page_id, titles, words, computed, draws)
+                   VALUES (:space, :page, :titles, :words, :computed, :draws)""",
                 computed=int(computed),
+                draws=int(page.draws),
                 space=space_id,
                 page=page.page_id,
                 titles=page.titles,
@@ -224,6 +227,22 @@ def count_words(tx: Transaction, space_id: str, gained: Counter[str], lost: Coun
 def list_computed(tx: Transaction, space_id: str) -> list[str]:
     """The ids of the computed pages that are indexed."""
     rows = tx.all("SELECT page_id FROM search_pages WHERE space_id = :space AND computed = 1", space=space_id)
+    return [row[0] for row in rows]
+
+
+def list_drawing(tx: Transaction, space_id: str) -> list[str]:
+    """The ids of the ordinary pages that have blocks which are drawn from something else."""
+    rows = tx.all("SELECT page_id FROM search_pages WHERE space_id = :space AND draws = 1", space=space_id)
+    return [row[0] for row in rows]
+
+
+def list_spaces_drawing(tx: Transaction, organization_id: str) -> list[str]:
+    """The spaces of an organization that have such pages."""
+    rows = tx.all(
+        """SELECT s.id FROM spaces s WHERE s.organization_id = :org AND s.deleted_at IS NULL
+             AND EXISTS (SELECT 1 FROM search_pages p WHERE p.space_id = s.id AND p.draws = 1) ORDER BY s.id""",
+        org=organization_id,
+    )
     return [row[0] for row in rows]
 
 
@@ -282,8 +301,8 @@ def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
         "organization_key": _organization_key(tx, copy_id),
     }
     tx.run(
-        """INSERT INTO search_pages (space_id, page_id, titles, words, computed)
-           SELECT :copy, page_id, titles, words, computed FROM search_pages WHERE space_id = :source""",
+        """INSERT INTO search_pages (space_id, page_id, titles, words, computed, draws)
+           SELECT :copy, page_id, titles, words, computed, draws FROM search_pages WHERE space_id = :source""",
         source=source_id,
         copy=copy_id,
     )

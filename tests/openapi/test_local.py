@@ -1,0 +1,228 @@
+"""Blocks that show a description which is a file of their space."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from octavo.admin.import_export import bring
+from octavo.content import check_derived, main_state, rebuild_derived
+from octavo.core.document import to_text
+from octavo.openapi import local
+from octavo.openapi.local import read_descriptions
+from octavo.printing.inputs import gather
+from octavo.printing.order import read_document
+from octavo.printing.store import Wanted
+from octavo.reader import reader_edge
+from octavo.search.computed import index_computed_pages
+from world import World
+
+PETS = Path(__file__).parents[1] / "pets.yaml"
+BLOCK = """{{% openapi src="{path}" path="/pets" method="post" %}}
+[pets]({path})
+{{% endopenapi %}}
+"""
+PAGE = "# Blocks\n\n" + BLOCK.format(path=".gitbook/assets/pets.yaml")
+
+
+class Space:
+    """A published space of a folder."""
+
+    def __init__(self, world: World, folder: Path) -> None:
+        self.world = world
+        self.folder = folder
+        self.assets = folder / ".gitbook" / "assets"
+        self.assets.mkdir(parents=True)
+        shutil.copy(PETS, self.assets)
+        (folder / "SUMMARY.md").write_text("* [Home](README.md)\n* [Blocks](blocks.md)\n")
+        (folder / "README.md").write_text("# Home\n")
+        (folder / "blocks.md").write_text(PAGE)
+        self.id = ""
+
+    def bring(self) -> None:
+        given: Any = {"organization_id": self.world.home["organizationId"], "title": "Shop", "publish": True}
+        brought = bring(self.world.context, str(self.folder), **({"space_id": self.id} if self.id else given))
+        self.id = brought.outcome.space
+        if brought.site_url:
+            self.base = re.sub(r"^https?://[^/]+", "", brought.site_url)
+
+    def read(self) -> None:
+        read_descriptions(self.world.context, self.id)
+
+    def get(self, path: str) -> httpx.Response:
+        async def ask() -> httpx.Response:
+            transport = httpx.ASGITransport(app=reader_edge(self.world.context))  # type: ignore[arg-type]
+            async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
+                return await client.get(self.base + path)
+
+        return asyncio.run(ask())
+
+    def jobs(self, kind: str) -> int:
+        with self.world.context.db.read() as tx:
+            found = tx.all("SELECT payload FROM jobs WHERE kind = :kind", kind=kind)
+        return sum(self.id in payload for (payload,) in found)
+
+    def states(self) -> list[tuple[str, str | None]]:
+        with self.world.context.db.read() as tx:
+            return [
+                tuple(row)  # type: ignore[misc]
+                for row in tx.all(
+                    "SELECT state, complaint FROM openapi_sources WHERE space_id = :id ORDER BY content",
+                    id=self.id,
+                )
+            ]
+
+
+@pytest.fixture
+def space(world: World, tmp_path: Path) -> Space:
+    return Space(world, tmp_path / "source")
+
+
+def test_an_operation_of_a_file_is_drawn(space: Space) -> None:
+    space.bring()
+    # Until it is read the block shows what it names.
+    page = space.get("blocks").text
+    assert "/pets" in page and "Add a pet" not in page
+    assert space.jobs("readDescriptions") == 1
+    space.read()
+    page = space.get("blocks").text
+    assert "Add a pet" in page and "https://eu.pets.example/v1/pets" in page and "What it is called" in page
+    assert "**POST** `https://eu.pets.example/v1/pets`" in space.get("blocks.md").text
+    address = re.search(r'data-try="([^"]+)"', page)
+    assert address is not None
+    form = space.get(address[1].replace("&amp;", "&").removeprefix(space.base))
+    assert form.status_code == 200 and form.json()["path"] == "/pets"
+
+
+def test_prints_and_search_have_it(space: Space, tmp_path: Path) -> None:
+    space.bring()
+    space.read()
+    context = space.world.context
+    with context.db.read() as tx:
+        state = main_state(tx, space.id)
+        print_ = tmp_path / "print"
+        print_.mkdir()
+        wanted = Wanted(space.id, state.revision_id, None, False, "")
+        order = gather(context, tx, state, wanted, print_)
+    said = {chapter.title: to_text(read_document(print_, n)) for n, chapter in enumerate(order.chapters)}
+    assert "What it is called" in said["Blocks"]
+    assert space.jobs("indexComputedPages") == 1
+    index_computed_pages(context, space.id)
+    hits = space.get("~search.json?q=What+it+is+called").json()["hits"]
+    assert [hit["title"] for hit in hits] == ["Blocks"]
+
+
+def test_the_file_of_the_revision_that_is_shown(space: Space) -> None:
+    space.bring()
+    space.read()
+    assert "Add a pet" in space.get("blocks").text
+    (space.assets / "pets.yaml").write_text(PETS.read_text().replace("Add a pet", "Take a pet in"))
+    space.bring()
+    space.read()
+    page = space.get("blocks").text
+    assert "Take a pet in" in page and "Add a pet" not in page
+    with space.world.context.db.read() as tx:
+        before = tx.value(
+            "SELECT r.id FROM revisions r JOIN branches b ON b.id = r.branch_id WHERE b.space_id = :id"
+            " AND r.sequence = b.sequence - 1",
+            id=space.id,
+        )
+    old = space.world.get(
+        "admin", f"/spaces/{space.id}/revisions/{before}/page/{_page_id(space)}?format=markdown"
+    )
+    assert "openapi src" in old["markdown"]
+    assert [state for state, _ in space.states()] == ["good", "good"]
+
+
+def _page_id(space: Space) -> str:
+    found: str = space.world.get("admin", f"/spaces/{space.id}/content/path/blocks")["id"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("openapi: 3.1.0\ninfo: {title: T\n", "line "),
+        ("just: text\n", "neither the key"),
+        (
+            "openapi: 3.1.0\ninfo: {title: T, version: '1'}\npaths: {/a: {$ref: 'https://x.test/a.yaml'}}\n",
+            "x.test",
+        ),
+        ("openapi: 3.1.0\ninfo: {title: <script>alert(1)</script>}\n", "version"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_in_its_place(space: Space, text: str, said: str) -> None:
+    (space.assets / "pets.yaml").write_text(text)
+    space.bring()
+    space.read()
+    page = space.get("blocks").text
+    assert "pets.yaml cannot be shown as the description of an API." in page and said in page
+    assert "<script>alert" not in page
+    assert "cannot be shown" in space.get("blocks.md").text
+
+
+def test_files_that_are_no_descriptions_take_no_process(
+    space: Space, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "compile_apart", lambda data: pytest.fail("was compiled"))
+    (space.assets / "pets.yaml").unlink()
+    (space.assets / "numbers.json").write_text("[1, 2]")
+    (space.assets / "openapi.txt").write_text("openapi: 3.1.0\n")
+    space.bring()
+    space.read()
+    assert [state for state, _ in space.states()] == ["bad"]
+
+
+def test_the_same_bytes_are_read_once(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[bytes] = []
+    compile_apart = local.compile_apart
+    monkeypatch.setattr(local, "compile_apart", lambda data: read.append(data) or compile_apart(data))
+    shutil.copy(PETS, space.assets / "again.yaml")
+    space.bring()
+    space.read()
+    (space.folder / "blocks.md").write_text(f"{PAGE}\nMore.\n")
+    space.bring()
+    space.read()
+    assert len(read) == 1
+
+
+def test_a_change_request_shows_its_own_file(space: Space) -> None:
+    space.bring()
+    space.read()
+    world = space.world
+    change = world.post("admin", f"/spaces/{space.id}/change-requests", {"subject": "More pets"})["id"]
+    text = PETS.read_text().replace("Add a pet", "Take a pet in")
+    files = [
+        {"name": "new.yaml", "base64": base64.b64encode(text.encode()).decode(), "contentType": "text/yaml"}
+    ]
+    path = f"/spaces/{space.id}/change-requests/{change}"
+    world.post("admin", f"{path}/content", {"changes": [{"operation": "insert_files", "files": files}]})
+    assert sorted(state for state, _ in space.states()) == ["good", "waiting"]
+    space.read()
+    assert [state for state, _ in space.states()] == ["good", "good"]
+
+
+def test_copies_and_what_was_lost(space: Space) -> None:
+    space.bring()
+    space.read()
+    world = space.world
+    copy = world.post("admin", f"/spaces/{space.id}/duplicate", {})["id"]
+    with world.context.db.read() as tx:
+        assert check_derived(tx, copy, ()) == []
+        assert tx.value("SELECT state FROM openapi_sources WHERE space_id = :id", id=copy) == "good"
+    with world.context.db.write() as tx:
+        tx.run("DELETE FROM openapi_sources WHERE space_id = :id", id=space.id)
+    with world.context.db.read() as tx:
+        assert check_derived(tx, space.id, ()) == ["openapi: 1 files are not read"]
+    rebuild_derived(world.context.db, space.id, ())
+    space.read()
+    with world.context.db.read() as tx:
+        assert check_derived(tx, space.id, ()) == []
+    assert "Add a pet" in space.get("blocks").text
