@@ -14,7 +14,7 @@ from .previewing import PREVIEW, read_preview
 from .profile_wire import IntegrationScript
 from .redirects.store import list_redirects
 from .redirects.store import match as match_redirect
-from .scripts import provide_scripts
+from .scripts import list_scripts, provide_scripts
 from .sight import Sight, sight_of
 from .store import (
     SiteRow,
@@ -48,7 +48,7 @@ __all__ = [
     "Structure", "admit_claims", "create_site", "entering", "find_customization", "find_former_path",
     "find_link_by_key", "find_site_by_basename", "find_site_by_former_name", "find_site_by_hostname",
     "find_site_of_space", "find_version", "get_customization", "get_site", "get_visitor_schema",
-    "list_former_paths", "list_public_sites", "list_published_sites", "list_redirects",
+    "list_former_paths", "list_public_sites", "list_published_sites", "list_redirects", "list_scripts",
     "list_sites_of_space", "load_structure", "make_visitor_token", "match_redirect", "present_site",
     "provide_scripts", "published_url", "read_preview", "read_visitor_token", "set_published", "sight_of",
     "signing_key", "tables",
