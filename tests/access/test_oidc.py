@@ -113,7 +113,8 @@ def test_a_provider_in_a_private_network_needs_leave(oidc):
     oidc.context.settings = msgspec.structs.replace(
         oidc.context.settings, oidc_issuer="http://127.0.0.1:9", allow_private_fetch=""
     )
-    assert oidc.call(NOBODY, "GET", "/oidc/start").status_code == 502
+    refused = oidc.call(NOBODY, "GET", "/oidc/start")
+    assert refused.status_code == 502 and "127.0.0.1" not in refused.text, "anybody may see it"
 
 
 # --- tokens that prove nothing ------------------------------------------------------------------------

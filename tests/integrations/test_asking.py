@@ -8,10 +8,11 @@ import json
 import httpx
 import pytest
 
+from octavo.integrations import store
 from octavo.integrations.contentkit import DEEPEST, BadOutput, read_output
 from octavo.reader import reader_edge
 
-from .test_installing import PNG, install, publish
+from .test_installing import PNG, install, integration_id, publish
 
 HANDLER = """
 export default { async fetch(request, env, context) {
@@ -112,6 +113,31 @@ def test_a_script_that_fails_says_so_to_its_owner_alone(sqlite_world, body):
     event = world.get("admin", "/integrations/chat/events")["items"][0]
     assert event["status"] == "failed" and "c2VjcmV0" not in json.dumps(event)
     assert world.get("admin", f"/integrations/chat/events/{event['id']}")["trace"]["logs"]
+
+
+def test_nobody_outside_is_told_where_a_tunnel_leads(sqlite_world):
+    world = sqlite_world
+    scopes = ["site:script:inject", "site:visitor:auth"]
+    publish(world, script=HANDLER % "return new Response('OK');", scopes=scopes)
+    made = install(world)
+    site = world.post("admin", f"/integrations/chat/installations/{made['id']}/sites",
+                      {"siteId": world.home["siteId"]})  # fmt: skip
+    with world.context.db.write() as tx:
+        store.set_tunnel(tx, integration_id(world, "chat"), "http://tunnel.internal.invalid:1/", True)
+    public = endpoint(site["urls"]["publicEndpoint"])
+    for path in (
+        "/~integrations/chat",
+        f"{public}/x",
+        f"{public}/~script.js",
+        f"{public}/~sign-in?location=/",
+    ):
+        answer = visit(world, "GET", path)
+        assert answer.status_code == 502 and "internal" not in answer.text, path
+    answer = world.call("reader", "POST", "/integrations/chat/render", json=request(world))
+    assert answer.status_code == 502 and "internal" not in answer.text
+    events = world.get("admin", "/integrations/chat/events")["items"]
+    shown = world.get("admin", f"/integrations/chat/events/{events[0]['id']}")
+    assert "tunnel.internal.invalid" in json.dumps(shown), "its publisher is told"
 
 
 # --- rendering ------------------------------------------------------------------------------------------

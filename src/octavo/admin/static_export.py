@@ -45,6 +45,9 @@ _SITE_FILES = ("robots.txt", "llms.txt", "llms-full.txt")
 _FACTS = "application/ld+json"
 _LINKS = ("href", "src", "poster", "data-copy-from")
 _CSS_URL = re.compile(r'url\("([^"]+)"\)')
+_SERVED = frozenset({"data-try", "data-scripts", "data-consent"})
+_SERVED_ASSETS = ("~assets/try.", "~assets/consent.")
+"""What only works at the server: trying operations, scripts of integrations."""
 _LOCATION = re.compile(r"<loc>([^<]*)</loc>")
 _FRAME_ANCESTORS = re.compile(r";? *frame-ancestors [^;]*")
 _BELOW = "/*"
@@ -365,8 +368,8 @@ class _Crawl:
             if (
                 element.tag == "form"
                 or (element.tag == "dialog" and "finder" in element.get("class", ""))
-                or "data-try" in element.attrib
-                or below.startswith(("~assets/try.css", "~assets/try.js"))
+                or not _SERVED.isdisjoint(element.attrib)
+                or below.startswith(_SERVED_ASSETS)
                 or addresses.needs_server(below)
                 or named
                 or (canonical and not addresses.new_origin)

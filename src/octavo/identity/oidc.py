@@ -15,17 +15,20 @@ from typing import Any, ClassVar
 from urllib.parse import quote, urlencode
 
 import msgspec
+import structlog
 from msgspec import Struct
 
 from ..access import cookie, find_user_by_email, hash_token, insert_user
 from ..errors import Forbidden, OctavoError, Unauthorized, Unavailable
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.fetch import Fetcher, Limits
+from ..kit.fetch import Fetched, Fetcher, FetchError, Limits
 from ..kit.operation import Call
 from . import linked_accounts, one_time, sessions
 from .redirects import local_path
 from .verification import verify_address
+
+log = structlog.get_logger()
 
 LIFETIME = 10 * 60_000
 _KEEP_SECONDS = 3600
@@ -36,9 +39,14 @@ _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "E
 
 
 class BadProvider(OctavoError):
-    """The provider answered something that it should not; the message says what."""
+    """The provider cannot be asked, or answered something that it should not. Anybody may see this: what exactly is
+    wrong, with addresses of the provider, is in the log."""
 
     status = 502
+
+    def __init__(self, detail: str) -> None:
+        super().__init__("The sign-in provider does not answer as it should. The server's log says why.")
+        log.warning("the sign-in provider failed", detail=detail)
 
 
 class StartQuery(Struct):
@@ -93,6 +101,16 @@ def _fetcher(allowed: str) -> Fetcher:
     return Fetcher(allowed)
 
 
+def _ask(
+    fetcher: Fetcher, url: str, method: str, headers: dict[str, str], body: bytes | None = None
+) -> Fetched:
+    """Raises BadProvider."""
+    try:
+        return fetcher.fetch(url, method, headers, body, _LIMITS)
+    except FetchError as error:
+        raise BadProvider(error.message) from None
+
+
 class _Kept:
     """Metadata and keys of a provider, kept for an hour."""
 
@@ -105,13 +123,13 @@ class _Kept:
             kept = cls._values.get(url)
         if kept is not None and time.monotonic() - kept[0] < at_most:
             return kept[1]
-        answer = fetcher.fetch(url, headers={"accept": "application/json"}, limits=_LIMITS)
+        answer = _ask(fetcher, url, "GET", {"accept": "application/json"})
         if answer.status != 200:
-            raise BadProvider(f"sign-in provider: {url} answered {answer.status}")
+            raise BadProvider(f"{url} answered {answer.status}")
         try:
             value = msgspec.json.decode(answer.body, type=type)
         except msgspec.MsgspecError as error:
-            raise BadProvider(f"sign-in provider: {url}: {error}") from None
+            raise BadProvider(f"{url}: {error}") from None
         with cls._lock:
             cls._values[url] = (time.monotonic(), value)
         return value
@@ -124,7 +142,7 @@ def _metadata(call: Call) -> _Metadata:
     url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
     found: _Metadata = _Kept.get(url, _fetcher(call.settings.allow_private_fetch), _Metadata)
     if found.issuer.rstrip("/") != issuer.rstrip("/"):
-        raise BadProvider(f"sign-in provider: calls itself {found.issuer!r}, expected {issuer!r}")
+        raise BadProvider(f"calls itself {found.issuer!r}, expected {issuer!r}")
     return found
 
 
@@ -192,15 +210,14 @@ def _exchange(call: Call, metadata: _Metadata, code: str, verifier: str) -> str:
         headers["authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
     else:
         form |= {"client_id": settings.oidc_client_id, "client_secret": settings.oidc_client_secret}
-    answer = _fetcher(settings.allow_private_fetch).fetch(
-        metadata.token_endpoint, "POST", headers, urlencode(form).encode(), _LIMITS
-    )
+    fetcher = _fetcher(settings.allow_private_fetch)
+    answer = _ask(fetcher, metadata.token_endpoint, "POST", headers, urlencode(form).encode())
     if answer.status != 200:
         raise Unauthorized("The sign-in provider did not take the code back.")
     try:
         return msgspec.json.decode(answer.body, type=_TokenAnswer).id_token
     except msgspec.MsgspecError as error:
-        raise BadProvider(f"sign-in provider: token answer: {error}") from None
+        raise BadProvider(f"token answer: {error}") from None
 
 
 def _verified(call: Call, metadata: _Metadata, token: str, nonce: str) -> Identity:

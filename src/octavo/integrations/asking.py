@@ -15,6 +15,7 @@ from typing import Any
 from ..deliveries import new_delivery_id
 from ..errors import OctavoError, Unavailable
 from ..kit.context import Context
+from ..kit.fetch import FetchError
 from ..runtime import Answer, ScriptFailed
 from . import delivering
 from .invoking import Outcome, Subject, invoke
@@ -55,7 +56,8 @@ _gate = _Gate()
 def ask(
     context: Context, subject: Subject, type: str, fields: dict[str, Any], body: bytes | None = None
 ) -> Answer:
-    """What an integration answers; the event is noted with what it logged. Raises Failed, Unavailable."""
+    """What an integration answers; the event is noted with what it logged, and alone says why it failed: whoever waits
+    may be anybody. Raises Failed, Unavailable."""
     integration, installation, place = subject
     event: dict[str, Any] = {"eventId": new_delivery_id(), "type": type, **fields}
     organization_id = integration.organization_id
@@ -81,5 +83,5 @@ def ask(
     with _gate.entered(key, max(2, context.settings.threads // 2)):
         try:
             return invoke(context, subject, event, finished, body=body)
-        except ScriptFailed:
+        except (ScriptFailed, FetchError):
             raise Failed("This integration failed. Its events say why.") from None

@@ -24,7 +24,6 @@ from ..kit.cache import ByteCache
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.fetch import FetchError
 from ..kit.highlighting import Highlighter
 from ..kit.icons import icon
 from .drawing import draw_block
@@ -97,7 +96,7 @@ def _ask(context: Context, block: Prepared) -> KeptBlock:
             context, block.subject, block.space_id, data["block"], data["props"], block.theme
         )
         html = draw_output(rendered.output, block.labels, block.new_tab)
-    except (BadRequest, NotFound, Failed, FetchError, CannotBeDrawn):
+    except (BadRequest, NotFound, Failed, CannotBeDrawn):
         return KeptBlock(now() + _FAILED * 1000, None, "The integration could not show this block.")
     seconds = _USUAL if rendered.seconds is None else max(_SHORTEST, min(rendered.seconds, _LONGEST))
     return KeptBlock(now() + seconds * 1000, html.encode())

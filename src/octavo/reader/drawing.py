@@ -24,7 +24,16 @@ _THEME_SCRIPT = Markup(
     'try{var t=localStorage.getItem("octavo-theme"),d=document.documentElement;'
     'if(t=="light"||t=="dark")d.dataset.theme=t;else if(t)delete d.dataset.theme}catch(e){}'
 )
-_ASSETS = ("octavo.css", "octavo.js", "try.css", "try.js", "blocks.css", "blocks.js")
+_ASSETS = (
+    "octavo.css",
+    "octavo.js",
+    "try.css",
+    "try.js",
+    "blocks.css",
+    "blocks.js",
+    "consent.css",
+    "consent.js",
+)
 # Pages of the site that a reader is about to open are fetched before; what begins with a tilde is no page.
 _SPECULATION = Markup(
     '{"prefetch":[{"where":{"and":[{"href_matches":"/*"},{"not":{"href_matches":"/*~*"}},'
@@ -81,24 +90,29 @@ def _hash(text: str) -> str:
 
 
 @lru_cache(maxsize=512)
-def content_security_policy(theme_css: str, connect: tuple[str, ...] = ()) -> str:
+def content_security_policy(
+    theme_css: str,
+    connect: tuple[str, ...] = (),
+    sources: tuple[tuple[str, tuple[str, ...]], ...] = (),
+) -> str:
     """The Content-Security-Policy of every page of a site with these theme colours. ``connect``: hosts besides its own
-    that the script of the page may speak to."""
-    return "; ".join(
-        (
-            "default-src 'none'",
-            f"script-src 'self' {_hash(_THEME_SCRIPT)} {_hash(_SPECULATION)}",
-            f"style-src 'self' {_hash(theme_css)}" if theme_css else "style-src 'self'",
-            "img-src 'self' https: data:",
-            "media-src 'self' https:",
-            "font-src 'self'",
-            " ".join(("connect-src 'self'", *connect)),
-            f"frame-src {' '.join(FRAME_HOSTS)}",
-            "form-action 'self'",
-            "base-uri 'none'",
-            "frame-ancestors 'self'",
-        )
-    )
+    that the script of the page may speak to; ``sources``: what else is let through, by directive."""
+    directives: dict[str, tuple[str, ...]] = {
+        "default-src": ("'none'",),
+        "script-src": ("'self'", _hash(_THEME_SCRIPT), _hash(_SPECULATION)),
+        "style-src": ("'self'", _hash(theme_css)) if theme_css else ("'self'",),
+        "img-src": ("'self'", "https:", "data:"),
+        "media-src": ("'self'", "https:"),
+        "font-src": ("'self'",),
+        "connect-src": ("'self'", *connect),
+        "frame-src": tuple(FRAME_HOSTS),
+        "form-action": ("'self'",),
+        "base-uri": ("'none'",),
+        "frame-ancestors": ("'self'",),
+    }
+    for name, more in sources:
+        directives[name] += more
+    return "; ".join(" ".join((name, *dict.fromkeys(values))) for name, values in directives.items())
 
 
 def _steps(items: Sequence[NavItem]) -> Iterator[tuple[str, NavItem | None]]:

@@ -63,7 +63,8 @@ class MadeOf(Struct):
 
 
 class SiteVisit(Struct, frozen=True):
-    """A visit at a site. ``base`` is the site's path with slashes at both ends, ``rest`` what follows it."""
+    """A visit at a site. ``base`` is the site's path with slashes at both ends, ``rest`` what follows it.
+    ``own_host``: the visitor is at the site's own host name, where no other site is."""
 
     site: SiteRow
     organization_id: str
@@ -72,6 +73,7 @@ class SiteVisit(Struct, frozen=True):
     admission: Admission
     outline: Outline
     made_of: MadeOf
+    own_host: bool
 
     @property
     def indexed(self) -> bool:
@@ -124,7 +126,8 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
     admission, base, rest = admit(tx, context, site, coming, *found[1:])
     outline = Outline(load_structure(tx, site.id), admission.claims)
     made_of = MadeOf(site, find_version(tx, site.id))
-    return SiteVisit(site, site.organization_id, base, rest, admission, outline, made_of)
+    own_host = found[1] == "/"
+    return SiteVisit(site, site.organization_id, base, rest, admission, outline, made_of, own_host)
 
 
 def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: str = "") -> SpaceVisit:

@@ -64,6 +64,10 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
     privacy: str = "Privacy policy"
     powered: str = "Powered by {name}"
     inert: str = "Not available on published pages"
+    cookies: str = "Cookies"
+    cookies_text: str = "This site would like to load services of others that may set cookies."
+    accept: str = "Accept"
+    refuse: str = "Refuse"
 
 
 class Link(Struct, frozen=True, kw_only=True):
@@ -141,6 +145,13 @@ class Feedback(Struct, frozen=True, kw_only=True):
     page: str
 
 
+class Script(Struct, frozen=True):
+    """A script of an integration. ``waits``: it is loaded only once the visitor has agreed."""
+
+    src: str
+    waits: bool
+
+
 class SiteView(Struct, frozen=True, kw_only=True):
     """What all pages of a site share.
 
@@ -150,7 +161,8 @@ class SiteView(Struct, frozen=True, kw_only=True):
     the classes that customization sets. ``font_file`` is fetched before the style sheet asks for it.
     ``language`` is a BCP 47 tag. ``theme`` is what applies until a visitor chooses. ``search`` and
     ``search_json`` are the addresses of ``~search`` and ``~search.json``, None on sites without search.
-    ``variants_by_language``: what tells the variants apart is their language.
+    ``variants_by_language``: what tells the variants apart is their language. ``scripts`` are those of integrations;
+    ``sources`` is what the policy of the pages lets through for them, by directive.
     """
 
     title: str
@@ -182,6 +194,8 @@ class SiteView(Struct, frozen=True, kw_only=True):
     powered: bool = False
     social_image: str | None = None
     no_index: bool = False
+    scripts: tuple[Script, ...] = ()
+    sources: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 class Layout(Struct, frozen=True, kw_only=True):

@@ -37,6 +37,7 @@ from .looks import Look
 from .mcp import MCP_PATHS, Reading, answer_message
 from .pages import Kept, PageBuilder
 from .resolving import MadeOf, SiteVisit, SpaceVisit, enter_site, enter_space, find_redirect
+from .scripts import scripts_of
 from .searching import search_site
 from .sites import llms_text, look_of, robots_text, site_view, sitemap_xml, whole_text
 from .views import Link, MessageView, PageView, SiteView, Variant
@@ -214,11 +215,16 @@ class _Frame:
         self.builder = PageBuilder(view.tx, visit, app_hosts(view.context.settings.url), view.kept, self.look)
 
     def site(self, page: Page | None = None) -> SiteView:
-        return site_view(self._view.tx, self._visit, self.look, self.builder, page)
+        view, visit = self._view, self._visit
+        site = site_view(view.tx, visit, self.look, self.builder, page)
+        scripts, sources = scripts_of(view.tx, view.context, visit.visit, self.look.customization)
+        return msgspec.structs.replace(site, scripts=scripts, sources=sources)
 
 
 def _html(site: SiteView, text: str, status: int = 200, connect: tuple[str, ...] = ()) -> Answer:
-    return _same(text, HTML, status=status, policy=content_security_policy(site.theme_css, connect))
+    return _same(
+        text, HTML, status=status, policy=content_security_policy(site.theme_css, connect, site.sources)
+    )
 
 
 def _redirect(location: str, cookies: tuple[str, ...] = ()) -> Answer:

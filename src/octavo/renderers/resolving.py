@@ -128,7 +128,9 @@ def _preview(tx: Transaction, path: str, previewer: Visitor | None) -> SiteVisit
     admission = Admission(claims=previewer.claims, personal=True, preview=True)
     outline = Outline(load_structure(tx, site_id), previewer.claims)
     made_of = MadeOf(site, None, more=True)
-    return SiteVisit(site, site.organization_id, f"/{site_id}/", rest, admission, outline, made_of)
+    return SiteVisit(
+        site, site.organization_id, f"/{site_id}/", rest, admission, outline, made_of, own_host=False
+    )
 
 
 def _send(origin: str, location: str) -> Redirection:

@@ -22,9 +22,12 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
+import structlog
 from msgspec import Meta, Struct
 
 from ..errors import Unavailable
+
+log = structlog.get_logger()
 
 RUNNER = Path(__file__).with_name("runner.mjs")
 HEAP = 64
@@ -166,9 +169,8 @@ class ScriptProcess:
             )
         except OSError as error:
             shutil.rmtree(self._folder, ignore_errors=True)
-            raise Unavailable(
-                f"No process could be started for the script of an integration: {error}"
-            ) from None
+            log.error("the process for a script was not started", error=str(error))
+            raise Unavailable("No process could be started for the script of an integration.") from None
         except BaseException:
             shutil.rmtree(self._folder, ignore_errors=True)
             raise

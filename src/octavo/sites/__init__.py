@@ -14,7 +14,7 @@ from .previewing import PREVIEW, read_preview
 from .profile_wire import IntegrationScript
 from .redirects.store import list_redirects
 from .redirects.store import match as match_redirect
-from .scripts import provide_scripts
+from .scripts import list_scripts, provide_scripts
 from .sight import Sight, sight_of
 from .store import (
     SiteRow,

@@ -1,0 +1,123 @@
+"""In a real browser: a script of an integration runs after the visitor agreed, never before, and only where a site
+installed it."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from serving import serving
+
+from .test_scripts import SCRIPT
+
+pytestmark = pytest.mark.slow
+OWN = "docs.acme.localhost"
+
+
+class Site:
+    def __init__(self, served, token):
+        self.api = httpx.Client(
+            base_url=f"{served.url}/v1", headers={"authorization": f"Bearer {token}"}, timeout=60
+        )
+        self.org = self.call("GET", "/orgs")["items"][0]["id"]
+        site = self.call("GET", f"/orgs/{self.org}/sites")["items"][0]
+        self.id, self.path = site["id"], f"/orgs/{self.org}/sites/{site['id']}"
+        self.shared = site["urls"]["published"]
+        self.call("PATCH", self.path, {"hostname": OWN})
+        self.own = f"http://{OWN}:{urlsplit(served.reader_url).port}/"
+
+    def call(self, method, path, body=None):
+        answer = self.api.request(method, path, json=body)
+        assert answer.is_success, answer.text
+        return answer.json() if answer.content else None
+
+    def install(self, *scopes):
+        manifest = {
+            "title": "Counter", "description": "Counts", "organization": self.org, "runtime": "v2",
+            "script": SCRIPT, "scopes": ["site:script:inject", *scopes],
+        }  # fmt: skip
+        self.call("POST", "/integrations/counter", manifest)
+        made = self.call("POST", "/integrations/counter/installations", {"organization": self.org})
+        self.call("POST", f"/integrations/counter/installations/{made['id']}/sites", {"siteId": self.id})
+
+
+@pytest.fixture(scope="module")
+def served_site(tmp_path_factory):
+    data = tmp_path_factory.mktemp("scripts") / "data"
+    with serving(data) as served:
+        yield Site(served, (data / "admin-token").read_text().strip())
+
+
+@pytest.fixture
+def site(served_site):
+    yield served_site
+    served_site.call("DELETE", "/integrations/counter")
+
+
+@pytest.fixture
+def page(browser):
+    context = browser.new_context()
+    page = context.new_page()
+    page.refused, page.asked = [], []
+    page.on("console", lambda said: page.refused.append(said.text) if said.type == "error" else None)
+    page.on("request", lambda asked: page.asked.append(asked.url))
+    yield page
+    context.close()
+
+
+def open_page(page, address):
+    page.asked.clear()
+    assert page.goto(address).status == 200
+    page.wait_for_load_state("networkidle")
+    return page.evaluate("window.counted")
+
+
+def is_loaded(page):
+    return any("~script.js" in url for url in page.asked)
+
+
+def test_it_waits_for_the_visitor_who_may_refuse_and_change_their_mind(site, page):
+    assert open_page(page, site.own) is None, "nothing is installed"
+    assert page.locator(".consent").count() == 0
+    site.install("site:script:cookies")
+    assert open_page(page, site.own) is None and not is_loaded(page)
+    bar = page.get_by_role("region", name="Cookies")
+    assert bar.is_visible() and not page.context.cookies()
+    bar.get_by_role("button", name="Refuse").press("Enter")
+    assert bar.is_hidden()
+    assert open_page(page, site.own) is None and not is_loaded(page) and bar.is_hidden()
+    page.get_by_role("button", name="Cookies").click()
+    assert bar.is_visible()
+    with page.expect_response(lambda answer: "~script.js" in answer.url):
+        bar.get_by_role("button", name="Accept").press("Enter")
+    assert open_page(page, f"{site.own}quickstart") == 1, "the answer is kept"
+    page.get_by_role("button", name="Cookies").click()
+    with page.expect_navigation():
+        bar.get_by_role("button", name="Refuse").click()
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("window.counted") is None
+    assert page.refused == []
+
+
+def test_one_without_cookies_runs_at_once_and_nowhere_else(site, page):
+    site.install()
+    assert open_page(page, site.own) == 1
+    assert open_page(page, site.shared) is None and not is_loaded(page)
+    assert page.refused == []
+    page.goto(site.own)
+    page.evaluate(
+        "document.head.append(Object.assign(document.createElement('script'), {src: '/~integrations/counter/x.js'}))"
+    )
+    page.wait_for_timeout(300)
+    assert any("403" in said for said in page.refused), "what an endpoint answers is no code of the site"
+
+
+def test_a_browser_that_says_no_for_its_visitor_is_believed(site, page):
+    site.install("site:script:cookies")
+    page.add_init_script(
+        "Object.defineProperty(Navigator.prototype, 'globalPrivacyControl', {get: () => true})"
+    )
+    assert open_page(page, site.own) is None and not is_loaded(page)
+    assert page.get_by_role("region", name="Cookies").is_hidden()
