@@ -2,7 +2,7 @@
 
 Every file is an answer of the reader's own application to somebody without cookies, so an export holds what a stranger
 sees and nothing else. Of the pages, the addresses are changed to those of the folder, and what only a server answers
-(search, ratings, trying operations, the MCP server) is taken out.
+(search, questions, ratings, trying operations, the MCP server) is taken out.
 
 A page is ``path/index.html``: of the two usual forms it is the one that every web server, object store and plain file
 host answers without a setting. What changed is first made in a folder beside the export and then moved into place file
@@ -366,7 +366,9 @@ class _Crawl:
                 element.tag == "form"
                 or (element.tag == "dialog" and "finder" in element.get("class", ""))
                 or "data-try" in element.attrib
-                or below.startswith(("~assets/try.css", "~assets/try.js"))
+                or below.startswith(
+                    ("~assets/try.css", "~assets/try.js", "~assets/ask.css", "~assets/ask.js")
+                )
                 or addresses.needs_server(below)
                 or named
                 or (canonical and not addresses.new_origin)
