@@ -358,6 +358,7 @@ def fill(octavo: Context, org: str, pages: int) -> tuple[str, dict[str, list[str
                             store.SectionText(heading and f"a{at}", heading, body)
                             for at, (heading, body) in enumerate(cut)
                         ],
+                        False,
                     )
                     for n, (title, cut) in enumerate(batch)
                 ],

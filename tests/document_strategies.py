@@ -12,6 +12,7 @@ from octavo.core.document.schema import COLORS
 letters = st.text("abz ÄñあB1*_`~[]()<>|\\#.!:&;$-+='\"/{}%^@,?\n\u00a0", min_size=1, max_size=12)
 words = st.text("abcxyzÄあ129 ", min_size=1, max_size=10).map(lambda s: s.strip() or "w")
 names = st.from_regex(r"[a-z][a-z0-9-]{0,8}", fullmatch=True)
+ids = st.one_of(names, st.sampled_from(["aä", "あ-1", "Naïve_Id"]))
 urls = st.one_of(
     st.sampled_from(["a.md", "../b c.md", "https://x.example/a?b=1&c=(2)", "#anchor", "/x_y_z.md", "a*b.md"]),
     names.map(lambda n: f"{n}.md"),
@@ -116,7 +117,7 @@ headings = st.builds(
     lambda n, nodes, data: Block(f"heading-{n}", data, nodes),
     st.integers(1, 3),
     flowing,
-    optional(id=names, align=st.just("center")),
+    optional(id=ids, align=st.just("center")),
 )
 dividers = st.just(None).map(lambda _: Block("divider"))
 code_text = st.text("abc (){}<>&`*\\\t\"'|é", max_size=12)

@@ -106,6 +106,12 @@ class Settings(Struct, frozen=True, kw_only=True):
     try_connections: Annotated[
         int, Meta(ge=1, le=256, description="Requests from API references that a process sends at a time")
     ] = 8
+    ask_rate_limit: Annotated[
+        int, Meta(ge=1, description="Questions a minute that each address may ask at sites")
+    ] = 20
+    ask_connections: Annotated[
+        int, Meta(ge=1, le=256, description="Questions of visitors of sites that a process answers at a time")
+    ] = 4
     connections: Annotated[
         int, Meta(ge=10, le=100_000, description="Connections a process keeps open at once")
     ] = 1000

@@ -201,7 +201,7 @@ fetch("[1]")
 
 
 def test_what_a_model_says_leads_nowhere_but_to_the_passages() -> None:
-    made = harmless(read(SAID), {"1": "https://docs.test/a", "2": "https://docs.test/b"})
+    made = harmless(read(SAID), {"1": ("[1]", "https://docs.test/a"), "2": ("[2]", "https://docs.test/b")})
     for document in (made, read(write(made))):
         text = json.dumps(to_json(document))
         nodes = json.dumps([node for node in _nodes(to_json(document)) if node.get("type")])

@@ -25,7 +25,6 @@ MANUAL = (Path(__file__).parents[2] / "docs/sites/customization.md").read_text()
 
 KEPT = {
     "advancedCustomization.enabled": "every plan includes everything",
-    "ai.mode": "visitors are given no answers of a model",
     "git.showEditLink": "spaces are not synchronized with a repository",
     "insights.trackingCookie": "visitors get no cookie for counting",
 }

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
+import msgspec
 import pytest
 
 from octavo.reader.mcp import MCP_PATHS
@@ -29,7 +30,7 @@ GUESTS = [
 ]
 READ = {
     "readRobots", "readSitemap", "readPagesSitemap", "readIndex", "readWhole", "searchSite", "searchPage", "readFont",
-    "readSiteFile", "readPage", "postMessage",
+    "readSiteFile", "readPage", "postMessage", "readAsk", "readQuestions", "askQuestion",
 }  # fmt: skip
 """The routes of sites that are asked here; a new one has to be asked as well."""
 ASKED_ELSEWHERE = {"readTryForm", "tryOperation", "readBlock"}
@@ -268,6 +269,20 @@ class Case:
             assert said <= may, (query, self.explain(said - may))
             page = words_of(self.get(f"{start}~search?q={quoted(query)}").text)
             assert page <= seen.listed() | words_of(query), (query, self.explain(page))
+            for accept in ("text/html", "text/event-stream"):
+                form = {"q": f"What is {query}?", "before": f"And {query}?"}
+                answer = self.visitor.post(
+                    f"{self.base}{start}~ask", form, cookie=self.cookie(), accept=accept
+                )
+                assert answer.status_code == 200 and "no-store" in answer.headers["cache-control"]
+                self.within(answer.text, seen.listed() | words_of(query), f"ask {query}")
+                passages = answer.text.partition('class="answer')[2] or answer.text.partition("data: ")[2]
+                quoted_words = words_of(passages.partition("</form>")[0]) - words_of(query)
+                assert quoted_words <= may, (query, self.explain(quoted_words - may))
+        for path in ("~ask", "~ask/questions"):
+            answer = self.get(start + path)
+            assert answer.status_code == (200 if seen.shown else 404)
+            self.within(answer.text, seen.listed(), path)
 
     def check_tools(self, seen: Answer | None) -> None:
         listed = self.use("list_pages")
@@ -393,7 +408,12 @@ class Case:
 def run(world: World, seed: int, cases: int) -> None:
     random = Random(seed)
     site = SiteWorld(world, random)
+    ai = {"styling": {}, "internationalization": {}, "ai": {"mode": "assistant"}}
+    assert world.call("admin", "PUT", f"{site.path}/customization", json=ai).status_code == 200
+    settings = world.context.settings
+    world.context.settings = msgspec.structs.replace(settings, ask_rate_limit=1_000_000)
     visitor = Visitor(world.context)
+    world.context.settings = settings
     for number in range(cases):
         audience, adaptive = AUDIENCES[number % len(AUDIENCES)], random.random() < 0.75
         visibility = random.choice(AUDIENCES[:4]) if audience == "unpublished" else audience

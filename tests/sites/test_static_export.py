@@ -46,6 +46,10 @@ def site_of(world: World, source: Path, files: dict[str, str | bytes] | None = N
     with world.context.db.read() as tx:
         site = find_site_of_space(tx, brought.outcome.space)
     assert site is not None
+    # Visitors may ask, where there is a server.
+    body = {"styling": {}, "internationalization": {}, "ai": {"mode": "assistant"}}
+    path = f"/orgs/{organization}/sites/{site}/customization"
+    assert world.call("admin", "PUT", path, json=body).status_code == 200
     return site
 
 
@@ -88,7 +92,13 @@ def crawl(start: str, live: tuple[str, ...]) -> dict[str, str]:
             for value in named:
                 assert not any(there in value for there in live), (url, value)
                 target = urldefrag(urljoin(url, value))[0]
-                assert "/~search" not in target and "/~try" not in target and "/~gitbook" not in target
+                assert (
+                    "/~search" not in target
+                    and "/~ask" not in target
+                    and "/ask." not in target
+                    and "/~try" not in target
+                    and "/~gitbook" not in target
+                )
                 if urlsplit(target).netloc == host and target not in known:
                     known.add(target)
                     waiting.append(target)

@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from octavo.core.document import read, write
+from document_strategies import documents
+from octavo.core.document import Document, read, write
 from octavo.translations.segments import _PLACEHOLDER, edited, segments, skeleton
 
 MANUAL = Path(__file__).parents[2] / "docs"
@@ -37,7 +38,22 @@ def test_everything_but_the_texts_stays(path: Path) -> None:
     ]
 
 
-@settings(max_examples=100)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(documents)
+def test_everything_but_the_texts_of_generated_documents_stays(generated: Document) -> None:
+    text = write(generated)
+    before, after = read(text), read(text)
+    for segment in segments(after):
+        assert segment.put(upper(segment.text).replace("A", "Q")), segment.text
+    edited(before)
+    edited(after)
+    again = read(write(after))
+    assert skeleton(again) == skeleton(read(write(before)))
+    edited(again)
+    assert skeleton(read(write(again))) == skeleton(again)
+
+
+@settings(max_examples=100, deadline=None)
 @given(st.sampled_from(PAGES), st.data())
 def test_a_translation_with_other_tags_is_refused(path: Path, data: st.DataObject) -> None:
     found = [segment for segment in segments(read(path.read_text())) if "<" in segment.text]

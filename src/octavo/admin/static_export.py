@@ -2,7 +2,7 @@
 
 Every file is an answer of the reader's own application to somebody without cookies, so an export holds what a stranger
 sees and nothing else. Of the pages, the addresses are changed to those of the folder, and what only a server answers
-(search, ratings, trying operations, the MCP server) is taken out.
+(search, questions, ratings, trying operations, the MCP server) is taken out.
 
 A page is ``path/index.html``: of the two usual forms it is the one that every web server, object store and plain file
 host answers without a setting. What changed is first made in a folder beside the export and then moved into place file
@@ -46,8 +46,8 @@ _FACTS = "application/ld+json"
 _LINKS = ("href", "src", "poster", "data-copy-from")
 _CSS_URL = re.compile(r'url\("([^"]+)"\)')
 _SERVED = frozenset({"data-try", "data-scripts", "data-consent"})
-_SERVED_ASSETS = ("~assets/try.", "~assets/consent.")
-"""What only works at the server: trying operations, scripts of integrations."""
+_SERVED_ASSETS = ("~assets/try.", "~assets/consent.", "~assets/ask.")
+"""What only works at the server: trying operations, scripts of integrations, asking questions."""
 _LOCATION = re.compile(r"<loc>([^<]*)</loc>")
 _FRAME_ANCESTORS = re.compile(r";? *frame-ancestors [^;]*")
 _BELOW = "/*"

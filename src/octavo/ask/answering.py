@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -41,13 +41,36 @@ _TASK = (
 )
 
 
+class Words(Struct, frozen=True):
+    """What an answer says besides passages, in the language of whoever asks. ``about``: asks about ``{title}``."""
+
+    no_model: str
+    no_reply: str
+    fits: str
+    near: str
+    nothing: str
+    about: str
+
+
+ENGLISH = Words(
+    no_model="No language model is set here, so nothing is summed up.",
+    no_reply="The language model did not answer, so nothing is summed up.",
+    fits="These passages of the documentation fit the question best.",
+    near="Nothing answers this question as it is put. These passages of the documentation come nearest.",
+    nothing="Nothing in the documentation that you can see answers this question.",
+    about="What is there to know about “{title}”?",
+)
+
+
 class Answer(Struct, frozen=True):
-    """``cited``: the passages that it is made of. ``is_good``: whether the question was answered."""
+    """``cited``: the passages that it is made of. ``is_good``: whether the question was answered. ``written``: by a
+    model, which names the passages by their numbers in ``cited``, from 1."""
 
     document: Document
     cited: tuple[Passage, ...]
     followups: tuple[str, ...]
     is_good: bool
+    written: bool = False
 
 
 class Asked(Struct, frozen=True):
@@ -57,26 +80,24 @@ class Asked(Struct, frozen=True):
     before: Sequence[str]
 
 
-def _url(passage: Passage) -> str:
-    return f"{passage.url}#{passage.anchor}" if passage.anchor else passage.url
-
-
-def answer(asked: Asked, passages: Sequence[Passage], model: Model | None) -> Iterator[Answer]:
+def answer(
+    asked: Asked, passages: Sequence[Passage], model: Model | None, words: Words = ENGLISH
+) -> Iterator[Answer]:
     """The answer as it grows; the last one is complete. Without a model, or when it fails, it is quoted."""
     if model is None:
-        yield _quoted(asked, passages, "No language model is set here, so nothing is summed up.")
+        yield _quoted(passages, words, words.no_model)
         return
     if not any(passage.covers > 0 for passage in passages):
-        yield _quoted(asked, [], "")
+        yield _quoted([], words, "")
         return
     try:
-        yield from _written(asked, passages, model)
+        yield from _written(asked, passages, model, words)
     except (OctavoError, OutOfTime):
         # Why, the log of calls says; a reader cannot do anything about it.
-        yield _quoted(asked, passages, "The language model did not answer, so nothing is summed up.")
+        yield _quoted(passages, words, words.no_reply)
 
 
-def _written(asked: Asked, passages: Sequence[Passage], model: Model) -> Iterator[Answer]:
+def _written(asked: Asked, passages: Sequence[Passage], model: Model, words: Words) -> Iterator[Answer]:
     said, shown = "", time.monotonic()
     for piece in model.stream("ask", _messages(asked, passages)):
         said += piece
@@ -84,18 +105,17 @@ def _written(asked: Asked, passages: Sequence[Passage], model: Model) -> Iterato
             break
         if time.monotonic() - shown > _EVERY and not _NOTHING.startswith(said.strip()[: len(_NOTHING)]):
             shown = time.monotonic()
-            yield _made_of(asked, passages, said)
+            yield _made_of(passages, said, words)
     if _NOTHING in said[:200] or not said.strip():
-        yield _quoted(asked, [], "")
+        yield _quoted([], words, "")
         return
-    yield _made_of(asked, passages, said)
+    yield _made_of(passages, said, words)
 
 
 def _messages(asked: Asked, passages: Sequence[Passage]) -> list[Message]:
     told = []
     for number, passage in enumerate(passages, 1):
-        title = " › ".join(filter(None, [passage.title, passage.heading]))
-        told.append(f"[{number}] {_inert(title)}\n{_inert(passage.text)}")
+        told.append(f"[{number}] {_inert(passage.full_title)}\n{_inert(passage.text)}")
     before = "".join(f"Asked before: {_inert(question)}\n" for question in asked.before)
     return [
         Message("system", _TASK),
@@ -111,43 +131,45 @@ def _inert(text: str) -> str:
     return re.sub(r"</?\s*data\s*>", "", text, flags=re.I)
 
 
-def _made_of(asked: Asked, passages: Sequence[Passage], said: str) -> Answer:
-    numbers = [int(number) for number in _CITATION.findall(said)]
-    cited = tuple(dict.fromkeys(passages[number - 1] for number in numbers if 0 < number <= len(passages)))
-    links = {str(number): _url(passage) for number, passage in enumerate(passages, 1)}
+def _made_of(passages: Sequence[Passage], said: str, words: Words) -> Answer:
+    numbers = [number for number in _CITATION.findall(said) if 0 < int(number) <= len(passages)]
+    cited = tuple(dict.fromkeys(passages[int(number) - 1] for number in numbers))
+    links = {}
+    for number in numbers:
+        passage = passages[int(number) - 1]
+        # Readers count the passages that they are shown, not those that the model was given.
+        links[number] = (f"[{cited.index(passage) + 1}]", passage.address)
     document = harmless(read(said[:_MAX_ANSWER]), links)
-    return Answer(document, cited, _followups(passages, cited), True)
+    return Answer(document, cited, _followups(passages, cited, words), True, written=True)
 
 
-def _quoted(asked: Asked, passages: Sequence[Passage], why: str) -> Answer:
+def _quoted(passages: Sequence[Passage], words: Words, why: str) -> Answer:
     """The passages that fit best, word for word."""
     fitting = [passage for passage in passages if passage.covers >= ENOUGH] or [
         passage for passage in passages if passage.covers >= ENOUGH / 2
     ]
     is_good = any(passage.covers >= ENOUGH for passage in fitting)
     if not fitting:
-        nothing = "Nothing in the documentation that you can see answers this question."
-        return Answer(Document([_paragraph(nothing)], ["", ""]), (), _followups(passages, ()), False)
+        document = Document([_paragraph(words.nothing)], ["", ""])
+        return Answer(document, (), _followups(passages, (), words), False)
     cited = tuple(fitting[:_QUOTED])
-    told = "These passages of the documentation fit the question best."
-    if not is_good:
-        told = "Nothing answers this question as it is put. These passages of the documentation come nearest."
-    nodes = [_paragraph(f"{why} {told}".strip())]
+    nodes = [_paragraph(f"{why} {words.fits if is_good else words.near}".strip())]
     for passage in cited:
-        title = " › ".join(filter(None, [passage.title, passage.heading]))
-        nodes.append(Block("paragraph", {}, [_link(title, _url(passage))]))
+        nodes.append(Block("paragraph", {}, [_link(passage.full_title, passage.address)]))
         if passage.excerpt:
             nodes.append(Block("blockquote", {}, [_paragraph(passage.excerpt)]))
-    return Answer(Document(nodes), cited, _followups(passages, cited), is_good)
+    return Answer(Document(nodes), cited, _followups(passages, cited, words), is_good)
 
 
-def _followups(passages: Sequence[Passage], cited: Sequence[Passage]) -> tuple[str, ...]:
+def _followups(passages: Sequence[Passage], cited: Sequence[Passage], words: Words) -> tuple[str, ...]:
     """What else the passages that were found speak of."""
-    told = [as_question(passage.heading or passage.title) for passage in passages if passage not in cited]
-    return tuple(dict.fromkeys(told))[:MAX_FOLLOWUPS]
+    asked = [
+        as_question(passage.heading or passage.title, words) for passage in passages if passage not in cited
+    ]
+    return tuple(dict.fromkeys(asked))[:MAX_FOLLOWUPS]
 
 
-def as_question(title: str) -> str:
+def as_question(title: str, words: Words = ENGLISH) -> str:
     """A heading as somebody might ask for it.
 
     >>> as_question("How to install")
@@ -160,7 +182,7 @@ def as_question(title: str) -> str:
         return title
     if (match := re.match(r"how to (.+)", title, re.I)) is not None:
         return f"How do I {match[1].rstrip('.:')}?"
-    return f"What is there to know about “{title}”?"
+    return words.about.replace("{title}", title)
 
 
 # --- nodes --------------------------------------------------------------------------------------------
@@ -174,12 +196,13 @@ def _link(text: str, url: str) -> Inline:
     return Inline("link", {"ref": {"kind": "url", "url": url}}, [Text([Leaf(text)])])
 
 
-def harmless(document: Document, citations: dict[str, str]) -> Document:
-    """Of a document that a model wrote, text and its structure; ``[1]`` becomes a link to ``citations["1"]``."""
+def harmless(document: Document, citations: Mapping[str, tuple[str, str]]) -> Document:
+    """Of a document that a model wrote, text and its structure; ``[1]`` becomes the text and the address of
+    ``citations["1"]``."""
     return Document([_harmless_block(block, citations) for block in document.nodes])
 
 
-def _harmless_block(block: Block, citations: dict[str, str]) -> Block:
+def _harmless_block(block: Block, citations: Mapping[str, tuple[str, str]]) -> Block:
     if block.type not in _BLOCKS:
         said = " ".join(filter(None, (plain_text(part).strip() for part in (*block.nodes, *block.fragments))))
         return Block("paragraph", {}, _cited(Text([Leaf(said)]), citations) if said else [])
@@ -206,7 +229,7 @@ def _joined(nodes: list[Block | Inline | Text]) -> list[Block | Inline | Text]:
     return found
 
 
-def _cited(text: Text, citations: dict[str, str]) -> list[Block | Inline | Text]:
+def _cited(text: Text, citations: Mapping[str, tuple[str, str]]) -> list[Block | Inline | Text]:
     found: list[Block | Inline | Text] = []
     for leaf in text.leaves:
         marks = [mark for mark in leaf.marks if mark.type in ("bold", "italic", "code", "strikethrough")]
@@ -217,7 +240,7 @@ def _cited(text: Text, citations: dict[str, str]) -> list[Block | Inline | Text]
             if at % 2 == 0:
                 found += [_text(part, marks)] if part else []
             elif part in citations:
-                found.append(_link(f"[{part}]", citations[part]))
+                found.append(_link(*citations[part]))
     return found
 
 

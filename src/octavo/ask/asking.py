@@ -6,32 +6,34 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from ..access import OrgAccess
 from ..conversations import record_question
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..models import find_model
-from .answering import Answer, Asked, answer
+from .answering import ENGLISH, Answer, Asked, Words, answer
 from .material import Material
 from .retrieving import retrieve
 
 
 class Asker(Struct, frozen=True):
-    """Who asks. ``material``: what they may be answered from."""
+    """Who asks. ``user_id``: empty for a visitor of a site. ``material``: what they may be answered from. ``words``:
+    of what an answer says besides passages. ``recorded``: whether a question that nothing answers is kept."""
 
-    org: OrgAccess
+    organization_id: str
+    user_id: str
     material: Callable[[Transaction], Material]
+    words: Words = ENGLISH
+    recorded: bool = True
 
 
 def ask(context: Context, asker: Asker, question: str, before: Sequence[str]) -> Iterator[Answer]:
     """The answer as it grows. No transaction is open while a model writes."""
-    org = asker.org
     with context.db.read() as tx:
         passages = retrieve(tx, asker.material(tx), question, before)
-        model = find_model(context, tx, org.organization_id, org.user_id)
+        model = find_model(context, tx, asker.organization_id, asker.user_id or None)
     found = None
-    for found in answer(Asked(question, before), passages, model):
+    for found in answer(Asked(question, before), passages, model, asker.words):
         yield found
-    if found is not None and not found.is_good:
+    if found is not None and not found.is_good and asker.recorded:
         with context.db.write() as tx:
-            record_question(tx, context.settings, org.organization_id, org.user_id, question)
+            record_question(tx, context.settings, asker.organization_id, asker.user_id, question)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..kit.db import Transaction
-from .answering import as_question
+from .answering import ENGLISH, Words, as_question
 from .material import Material
 
 MAX_QUESTIONS = 8
@@ -11,13 +11,14 @@ _SPACES = 4
 _PAGES = 6
 
 
-def recommend(tx: Transaction, material: Material) -> list[str]:
+def recommend(tx: Transaction, material: Material, words: Words = ENGLISH) -> list[str]:
     """From the pages of the spaces, the ones at the top first; headings that are questions before others."""
     titles: list[str] = []
     for space_id in material.space_ids[:_SPACES]:
         shown = [page for page in material.list_top(tx, space_id) if page.kind == "document"]
         titles += [page.title for page in shown[:_PAGES] if page.title]
-    asked = list(dict.fromkeys(map(as_question, titles)))
+    asked = list(dict.fromkeys(as_question(title, words) for title in titles))
     # What is a question already, or says how something is done, reads better than the rest.
-    asked.sort(key=lambda question: question.startswith("What is there to know"))
+    plain = words.about.partition("{title}")[0]
+    asked.sort(key=lambda question: question.startswith(plain))
     return asked[:MAX_QUESTIONS]

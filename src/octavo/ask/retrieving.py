@@ -42,6 +42,15 @@ class Passage(Struct, frozen=True):
     excerpt: str
     covers: float
 
+    @property
+    def full_title(self) -> str:
+        return " › ".join(filter(None, [self.title, self.heading]))
+
+    @property
+    def address(self) -> str:
+        """Of the section."""
+        return f"{self.url}#{self.anchor}" if self.anchor else self.url
+
 
 def retrieve(
     tx: Transaction, material: Material, question: str, context: Sequence[str] = ()

@@ -23,7 +23,11 @@ _SITE = "/orgs/{organizationId}/sites/{siteId}"
 
 
 def _member(call: Call, org: OrgAccess) -> asking.Asker:
-    return asking.Asker(org, lambda tx: OfMembers(call.context, list_visible_space_ids(tx, org)))
+    return asking.Asker(
+        org.organization_id,
+        org.user_id,
+        lambda tx: OfMembers(call.context, list_visible_space_ids(tx, org)),
+    )
 
 
 @operation("askInOrganization", "POST", _ASK, needs=Can.VIEW, returns=wire.Answered, errors=(400,))
@@ -173,7 +177,7 @@ def _at_site(call: Call, site: SiteAccess, only: Sequence[str] | None, place: st
             list(dict.fromkeys(space for id, space in shown.items() if only is None or id in only)),
         )
 
-    return asking.Asker(site.organization, material)
+    return asking.Asker(site.organization_id, site.user_id, material)
 
 
 def _stream(events: Iterable[msgspec.Struct]) -> Stream:

@@ -10,6 +10,8 @@ from ..core.document import DocumentError, from_json, to_json, to_text, write
 from ..errors import BadRequest
 from .answering import Answer
 
+MAX_QUESTION = 512
+"""Characters of a question at a site."""
 Question = Annotated[str, Meta(min_length=1, max_length=2000, pattern=r"\S")]
 Format = Literal["document", "markdown"]
 
@@ -49,7 +51,7 @@ class AskContext(Struct, rename="camel"):
 class AskSite(Struct):
     """``scope``: where to look; ``context``: where the asker is."""
 
-    question: Annotated[str, Meta(min_length=1, max_length=512, pattern=r"\S")]
+    question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=r"\S")]
     scope: DefaultScope | SpecificScope | WholeScope
     context: AskContext | UnsetType = UNSET
 

@@ -25,6 +25,7 @@ from ..openapi import MAX_SENT
 from ..printing import PRINT_PATH, open_print
 from ..settings import parse_networks
 from ..sites import find_site_by_hostname
+from .asking import ASK_PATH, MAX_FORM, Turns
 from .drawing import asset
 from .home import answer_home
 from .mcp import MAX_MESSAGE, MCP_PATHS
@@ -73,6 +74,8 @@ class Sites:
         self._tries = RateLimiter(context.settings.try_rate_limit)
         self._senders = ThreadPoolExecutor(context.settings.try_connections, thread_name_prefix="octavo-try")
         self._sending = 0
+        self._questions = RateLimiter(context.settings.ask_rate_limit)
+        self._turns = Turns(context.settings.ask_connections)
 
     async def answer(self, request: Request) -> Answer:
         """What is kept is answered on the event loop; everything else reads and draws, and does so in a thread."""
@@ -98,7 +101,7 @@ class Sites:
             if not site and path == "/" and self._is_own(name):
                 request.name = "readHome"
                 return answer_home(self._context, tx, request)
-            view = View(self._context, tx, request, self._kept)
+            view = View(self._context, tx, request, self._kept, self._turns)
 
             def is_good(kept: Visited) -> bool:
                 request.name = "readPage"
@@ -113,14 +116,20 @@ class Sites:
         return name == own or "." not in name or name.replace(".", "").isdigit()
 
     async def post(self, request: Request) -> Answer:
-        """What pages post, a rating or a request to be sent, and messages of assistants."""
+        """What pages post, a rating, a question or a request to be sent, and messages of assistants."""
         path = _path(request)
         if path.endswith(f"/{FEEDBACK_PATH}"):
             return await self._rate(request)
         if path.endswith(tuple(f"/{one}" for one in MCP_PATHS)):
-            body = await request.read(MAX_MESSAGE)
-            return await asyncio.get_running_loop().run_in_executor(self._pool, self._post, request, body)
+            return await self._read_and_post(request, MAX_MESSAGE)
+        if path.endswith(f"/{ASK_PATH}"):
+            self._questions.count(address_key(request.client))
+            return await self._read_and_post(request, MAX_FORM)
         return await self._try(request)
+
+    async def _read_and_post(self, request: Request, limit: int) -> Answer:
+        body = await request.read(limit)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._post, request, body)
 
     async def _rate(self, request: Request) -> Answer:
         path, name = _path(request), host_name(request.header(b"host"))
@@ -143,7 +152,7 @@ class Sites:
     def _post(self, request: Request, body: bytes) -> Answer:
         path = _path(request)
         with statements_within(REQUEST_SECONDS), self._context.db.read() as tx:
-            view = View(self._context, tx, request, self._kept, body)
+            view = View(self._context, tx, request, self._kept, self._turns, body)
             answer = answer_post(view, host_name(request.header(b"host")), path)
         return answer if isinstance(answer, Answer) else answer()
 

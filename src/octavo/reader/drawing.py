@@ -17,7 +17,17 @@ from msgspec import Struct
 
 from ..core.document.urls import FRAME_HOSTS
 from .fonts import font_files, read_font
-from .views import Crumb, ElementView, Labels, MessageView, NavItem, PageView, SearchAnswer, SiteView
+from .views import (
+    AnsweredView,
+    Crumb,
+    ElementView,
+    Labels,
+    MessageView,
+    NavItem,
+    PageView,
+    SearchAnswer,
+    SiteView,
+)
 
 # The only inline script that runs: it has to run before the first paint, or the wrong theme would flash.
 _THEME_SCRIPT = Markup(
@@ -33,6 +43,8 @@ _ASSETS = (
     "blocks.js",
     "consent.css",
     "consent.js",
+    "ask.css",
+    "ask.js",
 )
 # Pages of the site that a reader is about to open are fetched before; what begins with a tilde is no page.
 _SPECULATION = Markup(
@@ -190,6 +202,29 @@ def draw_block(element: ElementView, labels: Labels) -> str:
 def draw_search(site: SiteView, answer: SearchAnswer, nav: tuple[NavItem, ...] = ()) -> str:
     """The results as a page of their own, for readers without JavaScript; an empty query shows the form."""
     return _templates().get_template("search.html").render(site=site, answer=answer, nav=nav)
+
+
+def draw_ask(
+    site: SiteView,
+    nav: tuple[NavItem, ...],
+    query: str,
+    answered: AnsweredView | None = None,
+    questions: Sequence[str] = (),
+) -> str:
+    """A question with its answer as a page of its own, for readers without JavaScript; before it is asked, the form
+    with ``query`` and questions that could be asked."""
+    template = _templates().get_template("ask.html")
+    return template.render(site=site, nav=nav, query=query, answered=answered, questions=questions)
+
+
+def draw_answer(site: SiteView, answered: AnsweredView) -> str:
+    """An answer as a part of a page, for scripts."""
+    return _templates().get_template("answer.html").render(site=site, answered=answered)
+
+
+def draw_questions(site: SiteView, questions: Sequence[str]) -> str:
+    """Questions that could be asked, as a part of a page."""
+    return _templates().get_template("questions.html").render(site=site, questions=questions)
 
 
 def draw_not_found(site: SiteView, message: MessageView | None = None) -> str:

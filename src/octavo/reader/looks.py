@@ -40,6 +40,11 @@ class Look(Struct, frozen=True):
         return locales.catalogue()[self.locale]
 
     @property
+    def asks(self) -> bool:
+        """Whether visitors can ask questions."""
+        return self.customization.ai.mode != "none"
+
+    @property
     def new_tab(self) -> bool:
         return self.customization.external_links.target == "blank"
 

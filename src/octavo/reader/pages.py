@@ -23,6 +23,7 @@ from ..kit.icons import icon
 from ..openapi import OPERATIONS, Description, Operation, find_operation
 from ..references import Documents, Resolver, ViewFiles, page_owner
 from ..spaces import get_space
+from .asking import ASK_PATH
 from .blocks import KeptBlock, block_key
 from .facts import Facts, Noted, Notes
 from .feeds import FEED, Entry
@@ -194,6 +195,7 @@ class PageBuilder:
     def _context(self, page: Page, noted: Noted, origins: list[str]) -> Context:
         """``origins`` takes the hosts of operations that can be tried, and "" for each of these."""
         search = f"{self._visit.visit.base}~search"
+        ask = f"{self._visit.base}{ASK_PATH}" if self._look.asks else None
         playground = self._look.customization.api_playground.enabled
         return Context(
             try_it=self._try_it(page, origins) if playground else lambda data: None,
@@ -203,6 +205,7 @@ class PageBuilder:
             icon=icon,
             highlight=_highlighter.for_page(),
             search=lambda query: f"{search}?q={quote(query or '')}",
+            ask=lambda query: f"{ask}?q={quote(query or '')}" if ask is not None else None,
             labels=self._look.labels,
             new_tab=self._look.new_tab,
         )
@@ -213,7 +216,7 @@ class PageBuilder:
         look, visit = self._look, self._visit.visit
         key = (
             self._view.state.space_id, page.id, page.body, page.file_path, page.title, visit.base, self._visit.base,
-            self._hosts, look.labels, look.new_tab, look.customization.api_playground.enabled,
+            self._hosts, look.labels, look.new_tab, look.asks, look.customization.api_playground.enabled,
         )  # fmt: skip
         known = self._kept.texts.get(key) or ()
         found = next((text for text in known if facts.agree_with(text.notes)), None)

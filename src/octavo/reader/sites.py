@@ -20,6 +20,7 @@ from ..kit.db import Transaction
 from ..kit.icons import icon
 from ..sites import ContentLink, ContentRef, GroupRow, HeaderItem, SectionRow, find_customization
 from ..spaces import get_titles
+from .asking import ASK_PATH
 from .locales import direction
 from .looks import Look, picture, read_look
 from .pages import PageBuilder
@@ -97,6 +98,8 @@ def site_view(
         links=links.header(chosen.header.links) if chosen.header.preset != "none" else (),
         search=f"{base}~search",
         search_json=f"{base}~search.json",
+        ask=f"{space.base}{ASK_PATH}" if look.asks else None,
+        assistant=chosen.ai.mode == "assistant",
         announcement=links.announcement(),
         footer_logo=picture(chosen.footer.logo),
         footer_links=links.groups(),

@@ -28,6 +28,25 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
     breadcrumb: str = "Breadcrumb"
     outline: str = "On this page"
     search: str = "Search"
+    ask: str = "Ask"
+    ask_placeholder: str = "Search or ask…"
+    ask_this: str = "Ask “{query}”"
+    ask_more: str = "Ask another question…"
+    ask_questions: str = "You could ask"
+    ask_answer: str = "Answer"
+    ask_waiting: str = "The answer is being written…"
+    ask_sources: str = "Sources"
+    ask_back: str = "Back to search"
+    ask_failed: str = "There is no answer just now. Try again in a moment."
+    ask_written: str = "A language model wrote this out of these pages. It may be wrong."
+    ask_no_model: str = "No language model is set here, so nothing is summed up."
+    ask_no_reply: str = "The language model did not answer, so nothing is summed up."
+    ask_fits: str = "These passages of the documentation fit the question best."
+    ask_near: str = (
+        "Nothing answers this question as it is put. These passages of the documentation come nearest."
+    )
+    ask_nothing: str = "Nothing in the documentation that you can see answers this question."
+    ask_about: str = "What is there to know about “{title}”?"
     search_placeholder: str = "Search…"
     no_results: str = "Nothing found for “{query}”"
     did_you_mean: str = "Did you mean"
@@ -160,7 +179,8 @@ class SiteView(Struct, frozen=True, kw_only=True):
     the header that lets it and the one inline script through is ``drawing.content_security_policy``. ``look`` are
     the classes that customization sets. ``font_file`` is fetched before the style sheet asks for it.
     ``language`` is a BCP 47 tag. ``theme`` is what applies until a visitor chooses. ``search`` and
-    ``search_json`` are the addresses of ``~search`` and ``~search.json``, None on sites without search.
+    ``search_json`` are the addresses of ``~search`` and ``~search.json``, None on sites without search; ``ask`` is that
+    of ``~ask``, None where visitors ask nothing, and with ``assistant`` the header has a button for it.
     ``variants_by_language``: what tells the variants apart is their language. ``scripts`` are those of integrations;
     ``sources`` is what the policy of the pages lets through for them, by directive.
     """
@@ -186,6 +206,8 @@ class SiteView(Struct, frozen=True, kw_only=True):
     links: tuple[Link, ...] = ()
     search: str | None = None
     search_json: str | None = None
+    ask: str | None = None
+    assistant: bool = False
     announcement: Announcement | None = None
     footer_logo: Picture | None = None
     footer_links: tuple[Link, ...] = ()
@@ -322,6 +344,25 @@ class SearchAnswer(Struct, frozen=True, kw_only=True):
     query: str
     hits: tuple[SearchHit, ...] = ()
     suggestions: tuple[str, ...] = ()
+
+
+class SourceView(Struct, frozen=True, kw_only=True):
+    """A section that an answer is made of."""
+
+    title: str
+    href: str
+
+
+class AnsweredView(Struct, frozen=True, kw_only=True):
+    """A question with its answer, which may not be complete. ``before``: what the next question comes after, this one
+    included. ``written``: by a model, out of ``sources``."""
+
+    question: str
+    before: tuple[str, ...]
+    body: Markup
+    written: bool = False
+    sources: tuple[SourceView, ...] = ()
+    followups: tuple[str, ...] = ()
 
 
 class MessageView(Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -29,9 +29,28 @@ from ..kit.routing import Routes
 from ..openapi import Description, Operation, Wanted, make_form, prepare, send
 from ..search import MAX_SEARCH
 from ..sites import get_customization
+from .asking import (
+    ASK_PATH,
+    Turns,
+    answer_question,
+    events_of,
+    list_questions,
+    make_asker,
+    read_question,
+    refuse_foreign,
+    require_asking,
+)
 from .audiences import TOKEN_COOKIE, Coming, SendOn, read_coming
 from .blocks import answer_block, prepare_block
-from .drawing import content_security_policy, draw_not_found, draw_page, draw_search
+from .drawing import (
+    content_security_policy,
+    draw_answer,
+    draw_ask,
+    draw_not_found,
+    draw_page,
+    draw_questions,
+    draw_search,
+)
 from .feeds import FEED, feed_xml
 from .looks import Look
 from .mcp import MCP_PATHS, Reading, answer_message
@@ -44,6 +63,7 @@ from .views import Link, MessageView, PageView, SiteView, Variant
 
 HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
+EVENTS = "text/event-stream"
 FOREVER = "public, max-age=31536000, immutable"
 _VIEW_BYTES = 2048
 _REVALIDATE = "public, max-age=0, must-revalidate"
@@ -52,12 +72,14 @@ _SUGGESTED = 5
 
 
 class View(Struct, frozen=True):
-    """What a handler needs beside its visit. ``kept``: what is kept of pages that were drawn. ``body``: of a POST."""
+    """What a handler needs beside its visit. ``kept``: what is kept of pages that were drawn. ``turns``: of questions.
+    ``body``: of a POST."""
 
     context: Context
     tx: Transaction
     request: Request
     kept: Kept
+    turns: Turns
     body: bytes = b""
 
     def origin(self, visit: SiteVisit) -> str:
@@ -317,6 +339,56 @@ def search_page(view: View, visit: SpaceVisit) -> Answer:
     frame = _Frame(view, visit)
     site = frame.site()
     return _html(site, draw_search(site, found, frame.builder.nav(None)))
+
+
+@route("readQuestions", f"{ASK_PATH}/questions", kept=False)
+def read_questions(view: View, visit: SpaceVisit) -> Answer:
+    """Questions that could be asked, as HTML that scripts put into a page."""
+    frame = _Frame(view, visit)
+    require_asking(frame.look)
+    asker = make_asker(view.context, frame.look, visit)
+    return _same(draw_questions(frame.site(), list_questions(view.tx, asker)), HTML)
+
+
+@route("readAsk", ASK_PATH, kept=False)
+def read_ask(view: View, visit: SpaceVisit) -> Answer:
+    """The form. Nothing is asked by an address alone: programs that follow links would spend tokens."""
+    frame = _Frame(view, visit)
+    require_asking(frame.look)
+    questions = list_questions(view.tx, make_asker(view.context, frame.look, visit))
+    site = frame.site()
+    return _html(site, draw_ask(site, frame.builder.nav(None), _query(view), questions=questions))
+
+
+@route("askQuestion", ASK_PATH, kept=False, method="POST")
+def ask_question(view: View, visit: SpaceVisit) -> Later:
+    """The answer as a page, or to scripts as server-sent events while it is written."""
+    frame = _Frame(view, visit)
+    require_asking(frame.look)
+    request, context, look, turns = view.request, view.context, frame.look, view.turns
+    refuse_foreign(*(request.header(name) for name in (b"origin", b"host", b"sec-fetch-site")))
+    question = read_question(view.body)
+    asker = make_asker(context, look, visit)
+    site, nav = frame.site(), frame.builder.nav(None)
+    headers = {"cache-control": "no-store", "x-robots-tag": "noindex"}
+
+    def parts() -> Iterator[str]:
+        # Taken where it is read, so that what is never read takes none.
+        with turns.take():
+            for answered in answer_question(context, asker, look, question):
+                yield draw_answer(site, answered)
+
+    def stream() -> Answer:
+        unbuffered = {**headers, "x-accel-buffering": "no"}
+        return Answer(200, b"", EVENTS, unbuffered, stream=lambda: events_of(parts()))
+
+    def page() -> Answer:
+        with turns.take():
+            *_, answered = answer_question(context, asker, look, question)
+        shown = _html(site, draw_ask(site, nav, "", answered))
+        return msgspec.structs.replace(shown, headers={**shown.headers, **headers}, etag="", again=False)
+
+    return stream if EVENTS in request.header(b"accept") else page
 
 
 @route("readFont", "~fonts/{font}/{name}", kept=False)

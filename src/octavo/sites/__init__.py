@@ -54,7 +54,7 @@ __all__ = [
     "find_customization", "find_former_path", "find_link_by_key", "find_site", "find_site_by_basename",
     "find_site_by_docs_source", "find_site_by_former_name", "find_site_by_hostname", "find_site_of_space",
     "find_version", "get_customization", "get_site", "get_visitor_schema", "list_all_sites",
-    "list_former_paths", "list_public_sites", "list_published_sites", "list_redirects",
+    "list_former_paths", "list_public_sites", "list_published_sites", "list_redirects", "list_scripts",
     "list_sites_of_space", "load_structure", "make_visitor_token", "match_redirect", "name_spaces",
     "present_site", "provide_scripts", "published_url", "read_preview", "read_visitor_token",
     "require_bounds", "set_published", "sight_of", "signing_key", "tables",

@@ -132,10 +132,8 @@ def _serialize(nodes: Nodes, parts: list[Any]) -> str:
                     continue
                 parts.append(leaf)
                 number = len(parts)
-                if any(mark.type in ("code", "keyboard") for mark in leaf.marks):
-                    out.append(f"<{number}/>")
-                else:
-                    out.append(f"<{number}>{_escape(leaf.text)}</{number}>")
+                said = f"<{number}>{_escape(leaf.text)}</{number}>"
+                out.append(said if _has_text(leaf) else f"<{number}/>")
             continue
         parts.append(node)
         number = len(parts)
@@ -181,7 +179,8 @@ def _rebuild(translated: str, parts: list[Any]) -> Nodes | None:
 
 def _has_text(part: Any) -> bool:
     if isinstance(part, Leaf):
-        return not any(mark.type in ("code", "keyboard") for mark in part.marks)
+        kept = any(mark.type in ("code", "keyboard") for mark in part.marks)
+        return not kept and bool(part.text.strip())
     return isinstance(part, Inline) and part.type in ("link", "annotation") and bool(part.nodes)
 
 

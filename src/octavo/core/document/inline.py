@@ -25,6 +25,8 @@ Footnote = Callable[[str], list[Block]]
 BOLD, ITALIC, CODE = Mark("bold"), Mark("italic"), Mark("code")
 STRIKE, KEY, SUB, SUP = Mark("strikethrough"), Mark("keyboard"), Mark("subscript"), Mark("superscript")
 
+FIXED_ID = re.compile(r"[^\s\"<>&]+")
+"""An id that the writer of a heading gave it, in whatever script."""
 ATTRIBUTE = re.compile(r"""([^\s"'<>/=]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|((?:[^\s"'=<>`]++))))?+""")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:-]*)(.*?)/?>\Z", re.DOTALL)
 _STYLE = re.compile(r"(background-color|color)\s*:\s*([$\w-]+)")

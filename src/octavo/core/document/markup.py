@@ -14,7 +14,7 @@ from typing import Any
 from markdown_it.token import Token
 from msgspec import Struct
 
-from .inline import ELEMENTS, Footnote, attributes, inline_image, inlines, length, plain, url_ref
+from .inline import ELEMENTS, FIXED_ID, Footnote, attributes, inline_image, inlines, length, plain, url_ref
 from .markdown import INLINE_ELEMENTS
 from .nodes import Block, Data, Fragment, Inline, Leaf, Text
 from .schema import BLOCKS
@@ -286,7 +286,7 @@ def _paragraph(el: Element, footnote: Footnote | None) -> list[Block] | None:
 def _heading(el: Element, footnote: Footnote | None) -> list[Block] | None:
     data, rest = _align(el)
     number = int(el.name[1])
-    if re.fullmatch(r"[-a-z0-9.+_]+", rest.get("id", "")):
+    if FIXED_ID.fullmatch(rest.get("id", "")):
         data["id"] = rest.pop("id")
     if number not in (2, 3, 4):
         data["level"] = number

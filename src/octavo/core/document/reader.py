@@ -12,7 +12,7 @@ from markdown_it.token import Token
 from msgspec import Struct
 
 from . import markup
-from .inline import Inlines, attributes, inlines, length, plain, plain_inlines, url_ref
+from .inline import FIXED_ID, Inlines, attributes, inlines, length, plain, plain_inlines, url_ref
 from .markdown import TAG, TEXT_ENDS, parse_blocks, parse_inline, safe_url
 from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Text
 
@@ -459,7 +459,7 @@ def _fixed_anchor(nodes: Inlines, data: Data) -> Inlines:
     if (
         not opening.startswith("<a ")
         or attrs.get("href") != "#" + anchor
-        or not re.fullmatch(r"[^\s\"<>&]+", anchor)
+        or FIXED_ID.fullmatch(anchor) is None
     ):
         return nodes
     data["id"] = anchor

@@ -235,12 +235,20 @@
       link.dataset.word = word;
       return link;
     };
-    const show = (nodes, said = "") => {
+    // What may be asked, ask.js takes from here.
+    const askRow = (query) => {
+      if (!finder.dataset.ask) return [];
+      const link = row(finder.dataset.ask + "?q=" + encodeURIComponent(query), finder.dataset.askThis.replace("{query}", query));
+      link.className = "ask";
+      Object.assign(link.dataset, { action: "ask", query });
+      return [link];
+    };
+    const show = (nodes, said = "", start = 0) => {
       found.replaceChildren(...nodes);
       rows().forEach((link, i) => { link.id = "found-" + i; });
       input.setAttribute("aria-expanded", rows().length > 0);
       status.textContent = said;
-      point(rows()[0]?.dataset.word ? -1 : 0);
+      point(rows()[0]?.dataset.word ? -1 : start);
       if (at < 0) rows().forEach((l) => l.setAttribute("aria-selected", "false"));
     };
     const idle = () => {
@@ -252,10 +260,11 @@
         row(hit.href, hit.title, (hit.crumbs || []).join(" › "), hit.excerpt),
         ...(hit.sections || []).map((s) => row(s.href, s.title, null, s.excerpt, true)),
       ]);
-      if (nodes.length) return show(nodes, finder.dataset.count.replace("{count}", answer.hits.length));
+      const asks = askRow(answer.query), start = /[?？؟]$/.test(answer.query) ? 0 : asks.length;
+      if (nodes.length) return show([...asks, ...nodes], finder.dataset.count.replace("{count}", answer.hits.length), start);
       const none = finder.dataset.none.replace("{query}", answer.query);
       const near = (answer.suggestions || []).map(wordRow);
-      show([make("p", {}, near.length ? none + ". " + finder.dataset.near + ":" : none), ...near], none);
+      show([...asks, make("p", {}, near.length ? none + ". " + finder.dataset.near + ":" : none), ...near], none);
     };
     const ask = async () => {
       const query = wanted = input.value.trim();
@@ -294,6 +303,7 @@
       const link = event.target.closest("a");
       if (!link) return;
       remember();
+      if (link.dataset.action) return;
       if (link.dataset.word) {
         event.preventDefault();
         open(link.dataset.word);

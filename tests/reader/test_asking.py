@@ -1,0 +1,217 @@
+"""Questions of visitors at a site: as a page without JavaScript, and as events while the answer is written."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, get_args, get_type_hints
+
+import pytest
+
+from model_server import ModelServer, model_server, world_with_model
+from octavo.models import provider
+from octavo.reader import locales
+from octavo.sites.customization.wire import Internationalization
+from visiting import Visitor
+from world import World
+
+SPROCKETS = """# Sprockets
+
+## Turning a sprocket
+
+Turn the sprocket by hand, clockwise, until it clicks.
+
+## Cleaning a sprocket
+
+Clean the sprocket with a dry cloth once a month.
+"""
+QUESTION = "How do I turn a sprocket?"
+SAID = """## Turning
+
+Turn it **clockwise** [1], <img src=x onerror=alert(1)> and [see](https://evil.test).
+"""
+
+
+class Asked:
+    """A site whose visitors may ask."""
+
+    def __init__(self, world: World, mode: str = "search", **settings: Any) -> None:
+        self.world, self.visitor = world, Visitor(world.context)
+        path = world.home.path("/orgs/{organizationId}")
+        self.space = world.post("admin", f"{path}/spaces", {"title": "Parts"})["id"]
+        self.write(self.space, "# Start\n", SPROCKETS)
+        site = world.post("admin", f"{path}/sites", {"title": "Parts", "spaces": [self.space]})
+        self.path = f"{path}/sites/{site['id']}"
+        self.customize(mode)
+        url = world.post("admin", f"{self.path}/publish")["urls"]["published"]
+        self.base = re.sub(r"^https?://[^/]+", "", url)
+
+    def write(self, space: str, *pages: str) -> None:
+        changes = [{"operation": "insert_page", "document": {"markdown": page}} for page in pages]
+        self.world.post("admin", f"/spaces/{space}/content", {"changes": changes})
+
+    def customize(self, mode: str, locale: str = "en") -> None:
+        body = {"styling": {}, "internationalization": {"locale": locale}, "ai": {"mode": mode}}
+        answer = self.world.call("admin", "PUT", f"{self.path}/customization", json=body)
+        assert answer.status_code == 200, answer.text
+
+    def ask(self, question: str, **headers: str) -> Any:
+        return self.visitor.post(f"{self.base}~ask", {"q": question}, **headers)
+
+    def events(self, question: str) -> list[str]:
+        answer = self.ask(question, accept="text/event-stream")
+        assert answer.status_code == 200 and answer.headers["content-type"] == "text/event-stream"
+        *events, last = answer.text.strip().split("\n\n")
+        assert last == "event: done\ndata: {}", last
+        return [json.loads(event.removeprefix("data: ")) for event in events]
+
+
+@pytest.fixture
+def asked(world: World) -> Asked:
+    return Asked(world)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    monkeypatch.setattr(provider, "PAUSE", 0.001)
+    with model_server() as found:
+        found.answer = lambda request: SAID
+        yield found
+
+
+def test_without_a_model_the_best_passages_are_quoted_on_a_page(asked: Asked) -> None:
+    answer = asked.ask(QUESTION)
+    assert answer.status_code == 200 and answer.headers["cache-control"] == "no-store"
+    assert "No language model is set here" in answer.text and "clockwise" in answer.text
+    assert f'href="{asked.base}sprockets#turning-a-sprocket"' in answer.text
+    assert f"<h1>{QUESTION}</h1>" in answer.text
+    # The next question is posted with the one before it.
+    assert f'<input type="hidden" name="before" value="{QUESTION}">' in answer.text
+
+
+def test_scripts_get_the_same_while_it_is_written(asked: Asked) -> None:
+    events = asked.events(QUESTION)
+    assert "clockwise" in events[-1] and "No language model" in events[-1] and "<html" not in events[-1]
+
+
+def test_a_model_writes_with_sources_and_nothing_else_gets_out(asked: Asked, server: ModelServer) -> None:
+    with world_with_model(asked.world, server):
+        shown = asked.events(QUESTION)[-1]
+    assert "<strong" in shown and "clockwise" in shown
+    assert "<img" not in shown and "evil.test" not in shown and "<h2" not in shown
+    links = re.findall(r'href="([^"]*)"', shown)
+    assert links and all(link.startswith(f"{asked.base}sprockets") for link in links)
+    assert "A language model wrote this" in shown and shown.count("<li>") == 1
+
+
+def test_a_model_that_fails_is_quoted_instead(asked: Asked, server: ModelServer) -> None:
+    server.failures = [(500, "{}")] * 3
+    with world_with_model(asked.world, server):
+        shown = asked.events(QUESTION)[-1]
+    assert "did not answer" in shown and "clockwise" in shown
+
+
+def test_what_was_asked_before_is_sent_along(asked: Asked, server: ModelServer) -> None:
+    with world_with_model(asked.world, server):
+        form = {"q": "How often does one clean it?", "before": QUESTION}
+        assert asked.visitor.post(f"{asked.base}~ask", form).status_code == 200
+    assert QUESTION in server.said
+
+
+def test_no_address_asks(asked: Asked, server: ModelServer) -> None:
+    with world_with_model(asked.world, server):
+        page = asked.visitor.get(f"{asked.base}~ask?q=How").text
+    assert 'value="How"' in page and "Sprockets" in page and not server.requests
+    ideas = asked.visitor.get(f"{asked.base}~ask/questions")
+    assert "Sprockets" in ideas.text and "<html" not in ideas.text
+
+
+def test_pages_of_others_ask_nothing(asked: Asked) -> None:
+    for headers in ({"origin": "https://evil.test"}, {"sec-fetch-site": "cross-site"}, {"origin": "null"}):
+        assert asked.ask(QUESTION, **headers).status_code == 403
+    assert (
+        asked.ask(QUESTION, origin="http://sites.test", **{"sec-fetch-site": "same-origin"}).status_code
+        == 200
+    )
+
+
+@pytest.mark.parametrize(
+    "form",
+    [{}, {"q": " "}, {"q": "x" * 513}, {"q": "x", "before": "y" * 513}, {"q": "a\0b"},
+     {f"f{number}": "x" for number in range(30)}],
+)  # fmt: skip
+def test_bad_questions(asked: Asked, form: dict[str, str]) -> None:
+    assert asked.visitor.post(f"{asked.base}~ask", form).status_code == 400
+
+
+def test_an_enormous_form_is_refused(asked: Asked) -> None:
+    assert asked.visitor.post(f"{asked.base}~ask", {"q": "x" * 100_000}).status_code == 413
+
+
+def test_sites_without_it_have_no_such_address(asked: Asked) -> None:
+    assert 'data-ask="' in asked.visitor.get(asked.base).text
+    asked.customize("none")
+    page = asked.visitor.get(asked.base).text
+    assert "ask.js" not in page and "data-ask" not in page
+    for path in ("~ask", "~ask/questions"):
+        assert asked.visitor.get(asked.base + path).status_code == 404
+    assert asked.ask(QUESTION).status_code == 404
+
+
+def test_buttons_that_ask_lead_to_the_form(asked: Asked) -> None:
+    button = '<button type="button" class="button primary" data-action="ask" data-query="Why?">Ask</button>'
+    asked.write(asked.space, f"# Buttons\n\n{button}\n")
+    shown = asked.visitor.get(f"{asked.base}buttons").text
+    assert f'href="{asked.base}~ask?q=Why%3F"' in shown and 'data-action="ask"' in shown
+    asked.customize("none")
+    assert 'data-action="ask"' not in asked.visitor.get(f"{asked.base}buttons").text
+
+
+def test_every_language_of_the_interface(sqlite_world: World) -> None:
+    asked = Asked(sqlite_world)
+    for locale in get_args(get_type_hints(Internationalization)["locale"]):
+        asked.customize("assistant", locale)
+        labels = locales.catalogue()[locales.find_locale(locale) or locales.DEFAULT]
+        shown = asked.ask("Turn sprocket clockwise").text
+        assert labels.ask_no_model in shown and labels.ask_questions in shown
+        assert labels.ask_about.partition("{title}")[0] in shown and labels.ask_placeholder in shown
+
+
+def test_questions_that_nothing_answers_are_kept(asked: Asked) -> None:
+    assert "Nothing in the documentation" in asked.events("Where are zebras bred?")[-1]
+    assert "clockwise" in asked.events(QUESTION)[-1]
+    with asked.world.context.db.read() as tx:
+        kept = [parts for (parts,) in tx.all("SELECT parts FROM conversations")]
+    assert len([parts for parts in kept if "zebras" in parts]) == 1
+    assert not any(QUESTION in parts for parts in kept)
+
+
+def test_other_variants_are_not_asked(asked: Asked) -> None:
+    path = asked.world.home.path("/orgs/{organizationId}")
+    other = asked.world.post("admin", f"{path}/spaces", {"title": "Teile"})["id"]
+    asked.write(other, "# Anfang\n", "# Zahnrad\n\nDas sprocket turn clockwise zqother.\n")
+    asked.world.post("admin", f"{asked.path}/site-spaces", {"spaceId": other})
+    assert "zqother" not in asked.events(QUESTION)[-1]
+
+
+def test_so_many_questions_at_a_time(asked: Asked, server: ModelServer) -> None:
+    with world_with_model(asked.world, server, ask_connections=1):
+        asked.visitor = Visitor(asked.world.context)
+        inside: list[Any] = []
+
+        def answer(request: dict[str, Any]) -> str:
+            inside.append(Asked.ask(asked, QUESTION))
+            inside.append(Asked.ask(asked, QUESTION, accept="text/event-stream"))
+            return SAID
+
+        server.answer = answer
+        assert asked.ask(QUESTION).status_code == 200
+    assert inside[0].status_code == 503
+    assert inside[1].text == "event: failed\ndata: {}\n\n"
+
+
+def test_so_many_questions_a_minute(asked: Asked) -> None:
+    limit = asked.world.context.settings.ask_rate_limit
+    answers = [asked.ask(QUESTION).status_code for _ in range(limit + 1)]
+    assert answers == [200] * limit + [429]
