@@ -125,10 +125,9 @@ class Site:
         with context.db.write() as tx:
             body = put_bodies(tx, [f"# Page {number}\n\n{text}\n"])[0]
         changes = Changes({page.id: replace(page, body=body)})
-        with context.db.read() as tx:
-            prepared = prepare_main(tx, state, changes, ())
-        with context.db.write() as tx:
-            revise_main(tx, state, changes, prepared, context.settings.page_size)
+        size = context.settings.page_size
+        with prepare_main(context.db, state, changes, (), size) as prepared, context.db.write() as tx:
+            revise_main(tx, state, changes, prepared, size)
 
     def took(self, before: Callable[[int], object], path: str) -> float:
         """The median of milliseconds for a page, each time after ``before``."""

@@ -362,6 +362,7 @@ def fill(octavo: Context, org: str, pages: int) -> tuple[str, dict[str, list[str
                     )
                     for n, (title, cut) in enumerate(batch)
                 ],
+                {f"p{start + n}": 0 for n in range(len(batch))},
             )
             store.count_words(tx, space, gained, Counter())
         batch.clear()

@@ -12,13 +12,17 @@ import pytest
 
 from octavo.access import find_user_by_email
 from octavo.admin.first_start import token_for
-from octavo.content import list_items, list_pages, main_state
+from octavo.content import check_derived, list_items, list_pages, main_state
+from octavo.content.deriving import remove_replaced
+from octavo.content.versions import DAY
 from octavo.installation import close_context, open_context
 from octavo.orgs import create_organization
 from octavo.settings import load
 from octavo.spaces import insert_space
 
 PAGES = 400
+LINKS = 20
+"""On each page: so many that the index is written in batches."""
 OCTAVO = Path(sys.executable).with_name("octavo")
 
 
@@ -28,13 +32,14 @@ def source(tmp_path):
     folder.mkdir()
     entries = []
     for n in range(PAGES):
-        (folder / f"page-{n}.md").write_text(f"# Page {n}\n\n" + f"Words of page {n}. " * 200)
+        links = " ".join(f"[to](page-{(n + k) % PAGES}.md)" for k in range(LINKS))
+        (folder / f"page-{n}.md").write_text(f"# Page {n}\n\n" + f"Words of page {n}. " * 200 + links)
         entries.append(f"* [Page {n}](page-{n}.md)")
     (folder / "SUMMARY.md").write_text("\n".join(entries) + "\n")
     return folder
 
 
-def test_killed_import_is_whole_or_nothing(database_url, tmp_path, source):
+def test_killed_import_is_whole_or_nothing(database_url, tmp_path, source, clock):
     data = tmp_path / "data"
     environ = {**os.environ, "OCTAVO_DATA": str(data), "OCTAVO_DATABASE_URL": database_url}
     settings = load(environ={"OCTAVO_DATA": str(data), "OCTAVO_DATABASE_URL": database_url})
@@ -73,9 +78,18 @@ def test_killed_import_is_whole_or_nothing(database_url, tmp_path, source):
                 seq=base.layers[0].sequence,
             )
             assert len(list_items(tx, base, "source")) == 1
+            assert check_derived(tx, space, ()) == []
         close_context(context)
         assert len(pages) == PAGES
         assert bodies == {1}
         # All pages changed in every round: a state with pages of two rounds would be a torn one.
         assert versions == 1
     assert killed, "no process was killed in time"
+    context = open_context(settings)
+    clock.advance(DAY)
+    remove_replaced(context, space)
+    with context.db.read() as tx:
+        assert tx.value("SELECT count(*) FROM search_pages") == PAGES
+        assert tx.value("SELECT count(*) FROM content_references") == PAGES * LINKS
+        assert check_derived(tx, space, ()) == []
+    close_context(context)

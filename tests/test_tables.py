@@ -35,6 +35,7 @@ NOBODY = {
     "node_keys.owner_id": "a page or reusable content",
     "content_references.owner_id": "a page or reusable content",
     "reference_questions.owner_id": "a page or reusable content",
+    "derived_versions.owner_id": "a page or reusable content",
     "users.managed_by": "an organization",
 }
 """Columns that look like the id of a person, and hold none."""

@@ -48,8 +48,7 @@ def _merge(context: Context, access: ChangeAccess) -> Result:
         if not updated.conflicts:
             raise BranchMoved  # it could be brought up to date after all: merge what it is now
         return updated
-    prepared = prepare(context, change.main, merged.changes, merged.bodies)
-    with context.db.write() as tx:
+    with prepare(context, change.main, merged.changes, merged.bodies) as prepared, context.db.write() as tx:
         # Main must be what was merged with, not what it may be by now.
         require_rules(tx, held(tx, change), access.user_id)
         made = revise_main(

@@ -52,8 +52,7 @@ def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> str:
             )
         if not changes:
             raise Conflict("Main holds what this revision held; nothing was changed.")
-        prepared = prepare(context, main, changes, [])
-        with context.db.write() as tx:
+        with prepare(context, main, changes, []) as prepared, context.db.write() as tx:
             made = revise_main(
                 tx,
                 main,

@@ -9,6 +9,7 @@ import itertools
 import random
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 from msgspec import UNSET, Struct
@@ -308,8 +309,10 @@ def edit_live(context: Context, space: SpaceAccess, make: Make, also: Also = _no
                 return EditedChange(change.state, edited, change)
         if not edited.changes:
             return EditedChange(main, edited)
-        prepared = prepare(context, main, edited.changes, edited.bodies)
-        with context.db.write() as tx:
+        with (
+            prepare(context, main, edited.changes, edited.bodies) as prepared,
+            context.db.write() as tx,
+        ):
             made = revise_main(
                 tx, main, edited.changes, prepared, context.settings.page_size, author=space.user_id
             )
@@ -332,11 +335,13 @@ def _refuse_locked() -> None:
     raise Forbidden("This space is locked: change it through a change request.")
 
 
-def prepare(context: Context, main: State, changes: Changes, bodies: list[str]) -> list[Any]:
-    """What is derived from main needs for these changes of its head. New texts are stored first, for they read them;
-    nothing names a text before the revision does."""
+def prepare(
+    context: Context, main: State, changes: Changes, bodies: list[str]
+) -> AbstractContextManager[Any]:
+    """What is derived from main needs for these changes of its head (see ``prepare_main``). New texts are stored
+    first, for it reads them; nothing names a text before the revision does."""
     if bodies:
         with context.db.write() as tx:
             put_bodies(tx, bodies)
-    with context.db.read() as tx:
-        return prepare_main(tx, main, changes, app_hosts(context.settings.url))
+    hosts = app_hosts(context.settings.url)
+    return prepare_main(context.db, main, changes, hosts, context.settings.page_size)

@@ -15,7 +15,7 @@ from .computing import (
     on_dependency_change,
     resolve_with,
 )
-from .deriving import as_new, check_derived, derive_from_main, rebuild_derived
+from .deriving import Derived, as_new, check_derived, derive_from_main, rebuild_derived
 from .drawing import Drawing, Drawn, draw_blocks, draw_with, drawn_states, holds_drawings, with_content
 from .entering import ReadState
 from .expanding import Expansion, asker_at, computed_document, computed_state, expand, markdown_page
@@ -66,13 +66,14 @@ from .store import (
     revision_state,
     trace_pages,
 )
+from .versions import current_version, current_versions
 
 __all__ = [
-    "Asked", "Asker", "BranchMoved", "Changes", "Computed", "Computer", "Drawing", "Drawn", "Expansion",
+    "Asked", "Asker", "BranchMoved", "Changes", "Computed", "Computer", "Derived", "Drawing", "Drawn", "Expansion",
     "FILE_PURPOSE", "ITEM_KINDS", "Item", "ItemKind", "KeptKeys", "Layer", "MAX_FILE", "ReadState",
     "RevisionRow", "RevisionType", "Source", "State", "Touched", "as_new", "asker_at", "body_hash",
     "branch_state", "carried_keys", "check_derived", "commit", "compute_document", "compute_revision",
-    "compute_with", "computed_document", "computed_state", "dependency_changed", "derive_from_main",
+    "compute_with", "computed_document", "computed_state", "current_version", "current_versions", "dependency_changed", "derive_from_main",
     "dimensions", "download_url", "draw_blocks", "draw_with", "drawn_states", "expand", "find_item",
     "find_item_by_path", "find_items", "find_page", "find_page_by_file", "find_page_by_path", "find_pages",
     "get_body", "get_document", "get_item", "get_page", "get_revision", "holds_drawings", "keyed_document",

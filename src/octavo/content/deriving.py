@@ -1,21 +1,39 @@
-"""What is derived from main of each space, in tables of its own: kept true by every revision of main, inside the
+"""What is derived from main of each space, in tables of its own: kept true by every revision of main, in the
 transaction that makes it, and made anew where it was lost.
 
-Whoever derives something has two steps, so that no heavy work is done under the write lock: ``prepare`` reads and
-computes before, ``apply`` writes.
+No heavy work is done under the write lock: what derives something reads and computes before. What a large revision
+derives is also written before, in small transactions, under a version that does not count yet (``versions.py``); its
+transaction switches to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+import time
+from collections.abc import Callable, Iterator, Sequence, Set
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from ..kit import deadlines
+from ..kit.clock import now
+from ..kit.context import Context
 from ..kit.db import Database, Transaction
+from ..kit.jobs import job
 from .store import ITEM_KINDS, BranchMoved, Changes, State, list_items, list_pages, lock_branch, main_state
+from .versions import DAY, begin_version, current_version, end_version, end_versions, switch_version
 
 _ATTEMPTS = 5
+_SECONDS = 3600.0
+MOST_AT_ONCE = 10_000
+"""Rows that a revision may write in its own transaction; more are written before it."""
+BATCH = 2_000
+"""Rows of each transaction that writes before a revision: about a tenth of a second."""
+_OWNERS = 50
+"""Owners whose replaced rows are removed in one transaction."""
+_PAUSE = 0.1
+"""Seconds between two batches. SQLite's writers in other processes look for their turn about so often."""
 
 
 class Prepare(Protocol):
@@ -24,76 +42,123 @@ class Prepare(Protocol):
     ) -> Any: ...
 
 
-StillTrue = Callable[[Transaction, str, Changes, Set[str], Any], bool]
-
-
 class Derived(NamedTuple):
+    """Something that is derived from main.
+
+    ``prepare(tx, state, changes, hosts)`` is called in a read with the head of main that is to change and the hosts of
+    this installation (``core.links.app_hosts``), or with ``anew=True`` as if nothing of the space had been derived so
+    far. ``is_still_true(tx, space_id, changes, page_ids, prepared)`` says in the write whether what was prepared would
+    be the same after others changed the texts and fields of these other pages.
+
+    ``count(prepared)`` is about how many rows it writes. Few are written by ``apply(tx, space_id, prepared)``, under
+    the versions that count. Many are given by ``batches(db, space_id, prepared, most)``, about so many rows in each,
+    and ``write(tx, space_id, batch, version)`` writes one; ``switch(tx, space_id, prepared)`` then does what is left
+    in the transaction of the revision, where the owners have that version already.
+
+    ``owners`` is the table, and its column, that names the owners and versions of rows; ``remove(tx, space_id,
+    [(owner_id, version)])`` removes their rows. ``clear(tx, space_id)`` deletes what was derived from a space.
+    ``check(tx, space_id, hosts)`` says what is wrong with it.
+    """
+
     prepare: Prepare
-    is_still_true: StillTrue
+    is_still_true: Callable[[Transaction, str, Changes, Set[str], Any], bool]
+    count: Callable[[Any], int]
     apply: Callable[[Transaction, str, Any], None]
+    batches: Callable[[Database, str, Any, int], Iterator[Any]]
+    write: Callable[[Transaction, str, Any, int], None]
+    switch: Callable[[Transaction, str, Any], None]
+    owners: tuple[str, str]
+    remove: Callable[[Transaction, str, Sequence[tuple[str, int]]], None]
     clear: Callable[[Transaction, str], None]
     check: Callable[[Transaction, str, tuple[str, ...]], str | None]
+
+
+class Prepared(Struct):
+    """What is derived with one revision: a part for each that derives something. ``version``: what all of it is
+    written under already; None where nothing is written yet."""
+
+    parts: list[Any]
+    owners: list[str]
+    version: int | None = None
 
 
 _derived: list[Derived] = []
 
 
-def derive_from_main(
-    prepare: Prepare,
-    is_still_true: StillTrue,
-    apply: Callable[[Transaction, str, Any], None],
-    clear: Callable[[Transaction, str], None],
-    check: Callable[[Transaction, str, tuple[str, ...]], str | None],
-) -> None:
-    """Registers what derives something from main.
-
-    ``prepare(tx, state, changes, hosts)`` is called in a read with the head of main that is to change and the hosts of
-    this installation (``core.links.app_hosts``), or with ``anew=True`` as if nothing of the space had been derived so
-    far; ``apply(tx, space_id, prepared)`` in the write. ``clear(tx, space_id)`` deletes what was derived from a space.
-    ``check(tx, space_id, hosts)`` says what is wrong with it. ``is_still_true(tx, space_id, changes, page_ids,
-    prepared)`` says in the write whether what was prepared would be the same after others changed the texts and fields
-    of these other pages.
-    """
-    _derived.append(Derived(prepare, is_still_true, apply, clear, check))
+def derive_from_main(derived: Derived) -> None:
+    """Registers what derives something from main."""
+    _derived.append(derived)
 
 
-def prepare_derived(tx: Transaction, state: State, changes: Changes, hosts: tuple[str, ...]) -> list[Any]:
-    """What everything derived needs for these changes of main."""
-    return [derived.prepare(tx, state, changes, hosts) for derived in _derived]
+@contextmanager
+def prepare_derived(
+    db: Database, state: State, changes: Changes, hosts: tuple[str, ...]
+) -> Iterator[Prepared]:
+    """Everything that is derived with these changes of main, for the one transaction of the block that applies it.
+    Called outside of any transaction. A block that fails leaves nothing."""
+    with db.read() as tx:
+        parts = [derived.prepare(tx, state, changes, hosts) for derived in _derived]
+    prepared = Prepared(parts, [*changes.pages, *changes.items])
+    if sum(derived.count(part) for derived, part in zip(_derived, parts, strict=True)) <= MOST_AT_ONCE:
+        yield prepared
+        return
+    with db.write() as tx:
+        prepared.version = version = begin_version(tx, state.space_id)
+    try:
+        for derived, part in zip(_derived, parts, strict=True):
+            for batch in derived.batches(db, state.space_id, part, BATCH):
+                deadlines.check()
+                with db.write() as tx:
+                    derived.write(tx, state.space_id, batch, version)
+                time.sleep(_PAUSE)
+        yield prepared
+    except BaseException:
+        with db.write() as tx:
+            end_version(tx, state.space_id, version)
+        raise
 
 
 def is_still_true(
-    tx: Transaction, space_id: str, changes: Changes, moved: Set[str], prepared: list[Any]
+    tx: Transaction, space_id: str, changes: Changes, moved: Set[str], prepared: Prepared
 ) -> bool:
     """Whether all that was prepared would be the same after others changed the texts and fields of these pages."""
     return all(
-        derived.is_still_true(tx, space_id, changes, moved, ready)
-        for derived, ready in zip(_derived, prepared, strict=True)
+        derived.is_still_true(tx, space_id, changes, moved, part)
+        for derived, part in zip(_derived, prepared.parts, strict=True)
     )
 
 
-def apply_derived(tx: Transaction, space_id: str, prepared: list[Any]) -> None:
-    """Writes everything that is derived, in the transaction of the revision."""
-    for derived, ready in zip(_derived, prepared, strict=True):
-        derived.apply(tx, space_id, ready)
+def apply_derived(tx: Transaction, space_id: str, prepared: Prepared) -> None:
+    """Makes what was prepared count, in the transaction of the revision. Raises BranchMoved where it was prepared too
+    long ago."""
+    if prepared.version is None:
+        for derived, part in zip(_derived, prepared.parts, strict=True):
+            derived.apply(tx, space_id, part)
+        return
+    if not end_version(tx, space_id, prepared.version):
+        raise BranchMoved
+    switch_version(tx, space_id, prepared.owners, prepared.version)
+    for derived, part in zip(_derived, prepared.parts, strict=True):
+        derived.switch(tx, space_id, part)
 
 
 def rebuild_derived(database: Database, space_id: str, hosts: tuple[str, ...]) -> None:
-    """Makes all that is derived from a space anew. It is there all the while; whoever refers to the space from
-    elsewhere is looked at again, too. Raises NotFound, BranchMoved when main never holds still."""
+    """Makes all that is derived from a space anew, whatever became of it, in one transaction. It is there all the
+    while; whoever refers to the space from elsewhere is looked at again, too. Raises NotFound, BranchMoved when main never holds still."""
     for attempt in range(_ATTEMPTS):
         with database.read() as tx:
             state, changes = as_new(tx, space_id)
             head = main_state(tx, space_id)
-            prepared = [derived.prepare(tx, state, changes, hosts, anew=True) for derived in _derived]
+            parts = [derived.prepare(tx, state, changes, hosts, anew=True) for derived in _derived]
         try:
             with database.write() as tx:
                 lock_branch(tx, head.layers[0].branch_id)
                 if main_state(tx, space_id) != head:
                     raise BranchMoved
+                end_versions(tx, space_id)
                 for derived in _derived:
                     derived.clear(tx, space_id)
-                apply_derived(tx, space_id, prepared)
+                apply_derived(tx, space_id, Prepared(parts, []))
         except BranchMoved:
             if attempt == _ATTEMPTS - 1:
                 raise
@@ -113,3 +178,26 @@ def as_new(tx: Transaction, space_id: str) -> tuple[State, Changes]:
     items = [item for kind in ITEM_KINDS for item in list_items(tx, head, kind)]
     changes = Changes({page.id: page for page in list_pages(tx, head)}, {item.id: item for item in items})
     return replace(head, layers=tuple(replace(layer, sequence=0) for layer in head.layers)), changes
+
+
+@job("removeReplaced", seconds=_SECONDS)
+def remove_replaced(context: Context, space_id: str) -> None:
+    """Removes what is derived from a space and does not count: what large revisions replaced, and what killed ones
+    left."""
+    with context.db.write() as tx:
+        end_versions(tx, space_id, begun_before=now() - DAY)
+    for derived in _derived:
+        table, column = derived.owners
+        with context.db.read() as tx:
+            replaced = tx.all(
+                f"""SELECT DISTINCT d.{column}, d.version FROM {table} d
+                    WHERE d.space_id = :space AND d.version <> {current_version("d.space_id", f"d.{column}")}
+                      AND d.version NOT IN (SELECT version FROM staged_versions WHERE space_id = :space)
+                    ORDER BY d.{column}, d.version""",
+                space=space_id,
+            )
+        for start in range(0, len(replaced), _OWNERS):
+            deadlines.check()
+            with context.db.write() as tx:
+                derived.remove(tx, space_id, [(row[0], row[1]) for row in replaced[start : start + _OWNERS]])
+            time.sleep(_PAUSE)

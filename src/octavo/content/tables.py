@@ -55,6 +55,8 @@ declare(
         json={"keys": dict[str, str]},
     ),
     Table(name="bodies", stays="go along as files"),
+    Table(name="derived_versions", derived=True),
+    Table(name="staged_versions", derived=True),
 )
 
 

@@ -8,7 +8,7 @@ over them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from typing import Any
 
 import msgspec
@@ -20,6 +20,8 @@ from ..content import (
     Item,
     State,
     as_new,
+    current_version,
+    current_versions,
     find_items,
     find_pages,
     get_body,
@@ -28,13 +30,17 @@ from ..content import (
 )
 from ..core.document import assign_keys, read, references, split_page
 from ..core.pages import Page
-from ..kit.db import Transaction
+from ..kit.db import Database, Transaction
 from .lookup import Owner, Question, StateFiles, question
 from .resolving import Everybody, Meaning, Resolver, page_owner, refs_of
 
 Place = tuple[str, str, int]
 """Space, owner, and which of its references."""
 
+IS_CURRENT = f"r.version = {current_version('r.space_id', 'r.owner_id')}"
+"""SQL: whether a row of ``content_references r`` is of the version that counts; others are not there."""
+_CURRENT_QUESTION = current_version("q.space_id", "q.owner_id")
+_TABLES = ("content_references", "reference_questions")
 _BATCH = 400
 _DEPENDS = frozenset({"reusable-content", "openapi"})
 _MAX_KEY = 160
@@ -68,11 +74,14 @@ COLUMNS = Row.__struct_fields__
 
 
 class Delta(Struct):
-    """What differs from the rows of main. ``seen``: revisions of other spaces that meanings were found in."""
+    """What differs from the rows of main. ``seen``: revisions of other spaces that meanings were found in.
+    ``written``: all rows of what ``owners``, of the space itself, say now, whether they differ or not."""
 
     old: dict[Place, Row] = field(default_factory=dict)
     new: list[Row] = field(default_factory=list)
     seen: dict[str, str] = field(default_factory=dict)
+    owners: frozenset[str] = frozenset()
+    written: list[Row] = field(default_factory=list)
 
 
 # --- rows ---------------------------------------------------------------------------------------------
@@ -222,6 +231,7 @@ def derive(
     for thing in things.values():
         if thing is not None:
             new.update((row.at, row) for row in _rows_of(tx, resolver, state.space_id, thing))
+    delta.owners, delta.written = frozenset(things), list(new.values())
     for row in _rows_asking(tx, state, changes, files):
         if row.at not in old and not (row.space_id == state.space_id and (anew or row.owner_id in things)):
             old[row.at] = row
@@ -271,9 +281,9 @@ def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[s
     for page_id in changes.pages:
         low = question("anchor", f"{page_id}#")
         found = tx.value(
-            """SELECT 1 FROM reference_questions
-               WHERE asked_in = :space AND question >= :low AND question < :high
-                 AND space_id = :space AND owner_id IN :moved LIMIT 1""",
+            f"""SELECT 1 FROM reference_questions q
+                WHERE q.asked_in = :space AND q.question >= :low AND q.question < :high
+                  AND q.space_id = :space AND q.owner_id IN :moved AND q.version = {_CURRENT_QUESTION} LIMIT 1""",
             space=space_id,
             low=low,
             high=low[:-1] + chr(ord(low[-1]) + 1),
@@ -284,8 +294,49 @@ def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[s
     return True
 
 
+def count(delta: Delta) -> int:
+    """About how many rows it writes: a reference has one, and about one for each question."""
+    return 2 * (len(delta.old) + len(delta.new))
+
+
 def apply(tx: Transaction, space_id: str, delta: Delta) -> None:
-    """Writes it. Raises BranchMoved when a space that was looked into has changed since."""
+    """Writes it under the versions that count. Raises BranchMoved when a space that was looked into has changed
+    since."""
+    _require_unchanged(tx, delta)
+    _replace(tx, delta.old.values(), delta.new)
+
+
+def batches(db: Database, space_id: str, delta: Delta, most: int) -> Iterator[list[Row]]:
+    """The rows of what the revision itself writes, about ``most`` with their questions."""
+    for start in range(0, len(delta.written), most // 2):
+        yield delta.written[start : start + most // 2]
+
+
+def write(tx: Transaction, space_id: str, batch: list[Row], version: int) -> None:
+    """Writes rows under a version that does not count yet."""
+    _insert(tx, [(row, version) for row in batch])
+
+
+def switch(tx: Transaction, space_id: str, delta: Delta) -> None:
+    """Writes what changes in the rows of others. Raises BranchMoved as ``apply`` does."""
+    _require_unchanged(tx, delta)
+
+    def by_others(rows: Iterable[Row]) -> list[Row]:
+        return [row for row in rows if row.space_id != space_id or row.owner_id not in delta.owners]
+
+    _replace(tx, by_others(delta.old.values()), by_others(delta.new))
+
+
+def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]]) -> None:
+    """Deletes the rows of owners in versions."""
+    given = [{"space": space_id, "owner": owner, "version": version} for owner, version in replaced]
+    for table in _TABLES:
+        tx.run_many(
+            f"DELETE FROM {table} WHERE space_id = :space AND owner_id = :owner AND version = :version", given
+        )
+
+
+def _require_unchanged(tx: Transaction, delta: Delta) -> None:
     if delta.seen:
         rows = tx.all(
             f"SELECT id, main_revision FROM spaces WHERE id IN :seen ORDER BY id{tx.for_update}",
@@ -293,35 +344,60 @@ def apply(tx: Transaction, space_id: str, delta: Delta) -> None:
         )
         if dict(rows) != delta.seen:
             raise BranchMoved
-    gone = [{"space": space, "owner": owner, "place": place} for space, owner, place in delta.old]
-    for table in ("content_references", "reference_questions"):
+
+
+def _replace(tx: Transaction, old: Collection[Row], new: Collection[Row]) -> None:
+    """Deletes and inserts rows of the versions that count."""
+    owners: dict[str, list[str]] = {}
+    for row in (*old, *new):
+        owners.setdefault(row.space_id, []).append(row.owner_id)
+    versions = {space_id: current_versions(tx, space_id, some) for space_id, some in owners.items()}
+    gone = [
+        {
+            "space": row.space_id,
+            "owner": row.owner_id,
+            "place": row.place,
+            "version": versions[row.space_id][row.owner_id],
+        }
+        for row in old
+    ]
+    for table in _TABLES:
         tx.run_many(
-            f"DELETE FROM {table} WHERE space_id = :space AND owner_id = :owner AND place = :place", gone
+            f"""DELETE FROM {table}
+                WHERE space_id = :space AND owner_id = :owner AND version = :version AND place = :place""",
+            gone,
         )
+    _insert(tx, [(row, versions[row.space_id][row.owner_id]) for row in new])
+
+
+def _insert(tx: Transaction, rows: Collection[tuple[Row, int]]) -> None:
+    """Inserts rows, each under its version, with their questions."""
+    columns = (*COLUMNS, "version")
     tx.run_many(
-        f"""INSERT INTO content_references ({", ".join(COLUMNS)})
-            VALUES ({", ".join(f":{name}" for name in COLUMNS)})""",
-        [msgspec.structs.asdict(row) for row in delta.new],
+        f"""INSERT INTO content_references ({", ".join(columns)})
+            VALUES ({", ".join(f":{name}" for name in columns)})""",
+        [{**msgspec.structs.asdict(row), "version": version} for row, version in rows],
     )
     tx.run_many(
-        """INSERT INTO reference_questions (asked_in, question, space_id, owner_id, place)
-           VALUES (:asked_in, :question, :space, :owner, :place)""",
+        """INSERT INTO reference_questions (asked_in, question, space_id, owner_id, version, place)
+           VALUES (:asked_in, :question, :space, :owner, :version, :place)""",
         [
             {
                 "asked_in": there,
                 "question": what,
                 "space": row.space_id,
                 "owner": row.owner_id,
+                "version": version,
                 "place": row.place,
             }
-            for row in delta.new
+            for row, version in rows
             for there, what in msgspec.json.decode(row.asked, type=list[Question])
         ],
     )
 
 
 def clear(tx: Transaction, space_id: str) -> None:
-    for table in ("content_references", "reference_questions"):
+    for table in _TABLES:
         tx.run(f"DELETE FROM {table} WHERE space_id = :space", space=space_id)
 
 
@@ -331,11 +407,17 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
     picked = ", ".join(COLUMNS)
     there = {
         Row(*row)
-        for row in tx.all(f"SELECT {picked} FROM content_references WHERE space_id = :s", s=space_id)
+        for row in tx.all(
+            f"SELECT {picked} FROM content_references r WHERE r.space_id = :s AND {IS_CURRENT}", s=space_id
+        )
     }
     wanted = {row for row in derive(tx, state, changes, hosts, anew=True).new if row.space_id == space_id}
     asked = sum(len(msgspec.json.decode(row.asked)) for row in wanted)
-    questions = tx.value("SELECT count(*) FROM reference_questions WHERE space_id = :s", s=space_id)
+    questions = tx.value(
+        f"""SELECT count(*) FROM reference_questions q
+            WHERE q.space_id = :s AND q.version = {_CURRENT_QUESTION}""",
+        s=space_id,
+    )
     if there != wanted:
         return (
             f"references: {len(there)} are kept, {len(wanted)} are made, {len(wanted & there)} are the same"
@@ -352,7 +434,7 @@ def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters:
     found: dict[Place, Row] = {}
     for start in range(0, len(values), _BATCH):
         rows = tx.all(
-            f"SELECT {picked} FROM content_references r WHERE {where}",
+            f"SELECT {picked} FROM content_references r WHERE {where} AND {IS_CURRENT}",
             given=values[start : start + _BATCH],
             **parameters,
         )
@@ -367,8 +449,9 @@ def _rows_asking(tx: Transaction, state: State, changes: Changes, files: StateFi
         return []
     picked = ", ".join(f"r.{name}" for name in COLUMNS)
     joined = f"""SELECT DISTINCT {picked} FROM reference_questions q JOIN content_references r
-                   ON r.space_id = q.space_id AND r.owner_id = q.owner_id AND r.place = q.place
-                 WHERE q.asked_in = :space AND """
+                   ON r.space_id = q.space_id AND r.owner_id = q.owner_id AND r.version = q.version
+                     AND r.place = q.place
+                 WHERE q.asked_in = :space AND {IS_CURRENT} AND """
     stale = _stale(tx, state, changes, files)
     found: dict[Place, Row] = {}
     exact = sorted(stale.exact)
@@ -393,14 +476,14 @@ def copy_references(tx: Transaction, source_id: str, copy_id: str) -> None:
         f"""INSERT INTO content_references (space_id, target_space, target_key, asked, {", ".join(kept)})
             SELECT :copy, {own.format("r.target_space")}, {own.format("r.target_key")}, {own.format("r.asked")},
                    {", ".join(f"r.{column}" for column in kept)}
-            FROM content_references r WHERE r.space_id = :source""",
+            FROM content_references r WHERE r.space_id = :source AND {IS_CURRENT}""",
         **given,
     )
     tx.run(
         f"""INSERT INTO reference_questions (asked_in, question, space_id, owner_id, place)
             SELECT {own.format("q.asked_in")}, q.question, :copy, q.owner_id, q.place
             FROM reference_questions q JOIN content_references r
-              ON r.space_id = q.space_id AND r.owner_id = q.owner_id AND r.place = q.place
-            WHERE q.space_id = :source""",
+              ON r.space_id = q.space_id AND r.owner_id = q.owner_id AND r.version = q.version AND r.place = q.place
+            WHERE q.space_id = :source AND {IS_CURRENT}""",
         **given,
     )

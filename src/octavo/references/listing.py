@@ -16,7 +16,7 @@ from msgspec import Struct
 from ..access import SpaceAccess, seen_collections, seen_spaces
 from ..kit.db import Transaction
 from ..kit.pagination import PageQuery, Slice, decode_token, slice_rows
-from .index import COLUMNS, Delta, Place, Row
+from .index import COLUMNS, IS_CURRENT, Delta, Place, Row
 
 MOST_LOCATIONS = 100
 """Places in one item of a list; a target that more refer to goes on in the next item."""
@@ -128,7 +128,7 @@ class LinkIndex:
         hidden = _IS_HIDDEN.format(seen=self._sees)
         self._shown = _SHOWN.format(hidden=hidden, seen=self._sees)
         self._shown_key = _KEY.format(hidden=hidden)
-        self._rows = f"SELECT {', '.join(COLUMNS)}, '' AS since FROM content_references r"
+        self._rows = f"SELECT {', '.join(COLUMNS)}, '' AS since FROM content_references r WHERE {IS_CURRENT}"
         if over is not None:
             self._lay(over)
 
@@ -162,7 +162,7 @@ class LinkIndex:
         }
         picked = ", ".join("CAST(n.place AS INTEGER) AS place" if c == "place" else f"n.{c}" for c in COLUMNS)
         self._rows = f"""{self._rows}
-            WHERE r.space_id || ' ' || r.owner_id || ' ' || r.place NOT IN
+            AND r.space_id || ' ' || r.owner_id || ' ' || r.place NOT IN
               (SELECT at FROM {self._tx.given("gone", "at")} AS g)
             UNION ALL SELECT {picked}, n.since FROM {self._tx.given("new", *COLUMNS, "since")} AS n"""
 

@@ -2,11 +2,37 @@
 
 from __future__ import annotations
 
-from ..content import derive_from_main
+from ..content import Derived, derive_from_main
 from ..kit.tables import Table, declare
 from ..spaces import on_copy
-from .index import apply, check, clear, copy_references, is_still_true, prepare
+from .index import (
+    apply,
+    batches,
+    check,
+    clear,
+    copy_references,
+    count,
+    is_still_true,
+    prepare,
+    remove,
+    switch,
+    write,
+)
 
 declare(Table(name="content_references", derived=True), Table(name="reference_questions", derived=True))
-derive_from_main(prepare, is_still_true, apply, clear, check)
+derive_from_main(
+    Derived(
+        prepare,
+        is_still_true,
+        count,
+        apply,
+        batches,
+        write,
+        switch,
+        ("content_references", "owner_id"),
+        remove,
+        clear,
+        check,
+    )
+)
 on_copy(copy_references)

@@ -11,6 +11,7 @@ from ..content import (
     State,
     asker_at,
     computed_document,
+    current_versions,
     draw_blocks,
     expand,
     find_item,
@@ -43,9 +44,15 @@ def order_indexing(tx: Transaction, space_id: str) -> None:
 
 def apply(tx: Transaction, space_id: str, prepared: Prepared) -> None:
     """Brings the index up to the revision that this transaction makes."""
-    lost = store.remove_pages(tx, space_id, prepared.gone)
-    gained = store.add_pages(tx, space_id, prepared.pages())
+    versions = current_versions(tx, space_id, prepared.gone)
+    lost = store.remove_pages(tx, space_id, versions.items())
+    gained = store.add_pages(tx, space_id, prepared.pages(), versions)
     store.count_words(tx, space_id, gained, lost)
+    switch(tx, space_id, prepared)
+
+
+def switch(tx: Transaction, space_id: str, prepared: Prepared) -> None:
+    """What is left to do where the pages are indexed: has those indexed that are made of something else."""
     if prepared.later or (prepared.gone and store.has_computed(tx, space_id)):
         order_indexing(tx, space_id)
 
@@ -71,6 +78,7 @@ def index_computed_pages(context: Context, space_id: str) -> None:
             deadlines.check()
             if page.kind in INDEXED:
                 document = _draw(tx, state, asker, resolver, page, _computed(tx, space_id, page))
+                computed.gone.append(page.id)
                 computed.add(page_text(tx, space_id, page, document))
         pages = find_pages(tx, state, store.list_drawing(tx, space_id))
         for page in pages.values():
@@ -84,9 +92,12 @@ def index_computed_pages(context: Context, space_id: str) -> None:
         # A page that was changed meanwhile is indexed as it is now, and its revision had it ordered if it still draws.
         now = find_pages(tx, main_state(tx, space_id), pages)
         same = {page_id for page_id, page in pages.items() if now.get(page_id) == page}
-        lost = store.remove_pages(tx, space_id, [*store.list_computed(tx, space_id), *sorted(same)])
-        gained = store.add_pages(tx, space_id, computed.pages(), computed=True)
-        gained += store.add_pages(tx, space_id, (page for page in drawn.pages() if page.page_id in same))
+        gone = [*store.list_computed(tx, space_id), *sorted(same)]
+        versions = current_versions(tx, space_id, [*gone, *computed.gone])
+        lost = store.remove_pages(tx, space_id, [(page_id, versions[page_id]) for page_id in gone])
+        gained = store.add_pages(tx, space_id, computed.pages(), versions, computed=True)
+        still = (page for page in drawn.pages() if page.page_id in same)
+        gained += store.add_pages(tx, space_id, still, versions)
         store.count_words(tx, space_id, gained, lost)
         jobs.finish(tx)
 

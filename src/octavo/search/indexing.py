@@ -1,12 +1,13 @@
-"""Keeping the index true: every revision of main indexes the pages it changed, in its own transaction.
+"""Keeping the index true: every revision of main indexes the pages it changed.
 
-Texts are cut into sections and words before the transaction begins and wait in a spool on disk, so that neither the
-write lock nor the memory grows with what is written.
+Texts are cut into sections and words before the transaction of the revision begins and wait in a spool on disk, so
+that neither the write lock nor the memory grows with what is written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections import Counter
+from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress
 from tempfile import SpooledTemporaryFile
 
@@ -26,7 +27,7 @@ from ..core.links import app_hosts
 from ..core.pages import Page
 from ..errors import NotFound
 from ..kit.context import Context
-from ..kit.db import Transaction
+from ..kit.db import Database, Transaction
 from ..kit.jobs import enqueue, job
 from . import store
 from .store import PageText, SectionText
@@ -40,14 +41,18 @@ _MAX_BODY = 50_000
 
 class Prepared:
     """What a revision changes in the index, waiting for its transaction. ``later``: a job has to index what pages
-    say that is made of something else."""
+    say that is made of something else; ``rows``: about how many rows it writes and removes."""
 
     def __init__(self) -> None:
         self.gone: list[str] = []
         self.later = False
+        self.rows = 0
+        self._words: set[str] = set()
         self._spool = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed with the object
 
     def add(self, page: PageText) -> None:
+        self.rows += 1 + len(page.sections) + len(set(page.words) - self._words)
+        self._words.update(page.words)
         raw = msgspec.msgpack.encode(page)
         self._spool.write(len(raw).to_bytes(4, "big") + raw)
 
@@ -70,7 +75,40 @@ def prepare(
             draws = holds_drawings(document)
             prepared.later = prepared.later or draws
             prepared.add(page_text(tx, state.space_id, page, document, draws=draws))
+    if not anew:
+        prepared.rows += store.count_sections(tx, state.space_id, prepared.gone)
     return prepared
+
+
+def count(prepared: Prepared) -> int:
+    return prepared.rows
+
+
+def batches(db: Database, space_id: str, prepared: Prepared, most: int) -> Iterator[list[PageText]]:
+    """The pages, so many together that they write about ``most`` rows."""
+    batch: list[PageText] = []
+    words: set[str] = set()
+    rows = 0
+    for page in prepared.pages():
+        batch.append(page)
+        words.update(page.words)
+        rows += 1 + len(page.sections)
+        if rows + len(words) >= most:
+            yield batch
+            batch, words, rows = [], set(), 0
+    if batch:
+        yield batch
+
+
+def write(tx: Transaction, space_id: str, batch: list[PageText], version: int) -> None:
+    """Indexes pages under a version that does not count yet."""
+    gained = store.add_pages(tx, space_id, batch, dict.fromkeys((page.page_id for page in batch), version))
+    store.count_words(tx, space_id, gained, Counter())
+
+
+def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]]) -> None:
+    """Takes versions of pages out of the index."""
+    store.count_words(tx, space_id, Counter(), store.remove_pages(tx, space_id, replaced))
 
 
 def page_text(

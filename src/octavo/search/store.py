@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 from base64 import b32encode
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from ..content import current_version
 from ..kit.db import Transaction
 from .tokens import stem, words
 
@@ -26,6 +27,11 @@ _SPACES_ASKED = 100
 """Of so many spaces of an organization, those with most of it, the pages with a word are counted."""
 _BEGINNINGS = 400
 _LAST_POSITION = 16_383
+_BATCH = 500
+_COUNTS = f"(p.version = {current_version('p.space_id', 'p.page_id')})"
+_SECTION_COUNTS = f"s.version = {current_version('s.space_id', 's.page_id')}"
+"""Whether a row of ``search_pages p``, or of ``search_sections s``, is of the version that counts."""
+_PAGE_OF_SECTION = "p.space_id = s.space_id AND p.page_id = s.page_id AND p.version = s.version"
 _POSITIONS = 255
 """What PostgreSQL keeps of the places of one word in one text."""
 
@@ -142,57 +148,79 @@ def _indexed(
 
 
 _INSERT = {
-    "sqlite": """INSERT INTO search_sections (space_id, page_id, anchor, heading, body, conditions, space_key,
+    "sqlite": """INSERT INTO search_sections (space_id, page_id, version, anchor, heading, body, conditions, space_key,
                    organization_key, title_stems, heading_stems, stems)
-                 VALUES (:space, :page, :anchor, :heading, :body, :conditions, :space_key,
+                 VALUES (:space, :page, :version, :anchor, :heading, :body, :conditions, :space_key,
                    :organization_key, :title_stems, :heading_stems, :stems)""",
-    "postgresql": """WITH made AS (INSERT INTO search_sections (space_id, page_id, anchor, heading, body, conditions)
-                       VALUES (:space, :page, :anchor, :heading, :body, :conditions) RETURNING id)
+    "postgresql": """WITH made AS (INSERT INTO search_sections (space_id, page_id, version, anchor, heading, body, conditions)
+                       VALUES (:space, :page, :version, :anchor, :heading, :body, :conditions) RETURNING id)
                      INSERT INTO search_index (section_id, words)
                        SELECT id, CAST(:lexemes AS tsvector) FROM made""",
 }
 """On SQLite a trigger indexes the row."""
 
 
-def remove_pages(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> Counter[str]:
-    """Takes pages out of the index; the words they had, by the number of pages (for ``count_words``)."""
+_OF_A_PAGE = "space_id = :space AND page_id = :page AND version = :version"
+
+
+def count_sections(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> int:
+    """How many sections these pages have."""
+    found = 0
+    for start in range(0, len(page_ids), _BATCH):
+        found += tx.value(
+            "SELECT count(*) FROM search_sections WHERE space_id = :space AND page_id IN :pages",
+            space=space_id,
+            pages=page_ids[start : start + _BATCH],
+        )
+    return found
+
+
+def remove_pages(tx: Transaction, space_id: str, versions: Iterable[tuple[str, int]]) -> Counter[str]:
+    """Takes pages, each in a version, out of the index; the words they had, by the number of pages (for
+    ``count_words``)."""
     lost: Counter[str] = Counter()
     gone = []
-    for page_id in page_ids:
-        given = {"space": space_id, "page": page_id}
-        known = tx.value(
-            "SELECT words FROM search_pages WHERE space_id = :space AND page_id = :page", **given
-        )
+    for page_id, version in versions:
+        given = {"space": space_id, "page": page_id, "version": version}
+        known = tx.value(f"SELECT words FROM search_pages WHERE {_OF_A_PAGE}", **given)
         if known is not None:
             lost.update(msgspec.json.decode(known, type=list[str]))
             gone.append(given)
     for table in ("search_sections", "search_pages"):
-        tx.run_many(f"DELETE FROM {table} WHERE space_id = :space AND page_id = :page", gone)
+        tx.run_many(f"DELETE FROM {table} WHERE {_OF_A_PAGE}", gone)
     return lost
 
 
 def add_pages(
-    tx: Transaction, space_id: str, pages: Iterable[PageText], *, computed: bool = False
+    tx: Transaction,
+    space_id: str,
+    pages: Iterable[PageText],
+    versions: Mapping[str, int],
+    *,
+    computed: bool = False,
 ) -> Counter[str]:
-    """Indexes pages that are not in the index; the words they have, by the number of pages (for ``count_words``)."""
+    """Indexes pages that are not in the index, each under its version; the words they have, by the number of pages
+    (for ``count_words``)."""
     gained: Counter[str] = Counter()
 
-    def rows() -> Iterator[dict[str, str | None]]:
+    def rows() -> Iterator[dict[str, str | int | None]]:
         for page in pages:
+            version = versions[page.page_id]
             tx.run(
-                """INSERT INTO search_pages (space_id, page_id, titles, words, computed, draws)
-                   VALUES (:space, :page, :titles, :words, :computed, :draws)""",
+                """INSERT INTO search_pages (space_id, page_id, version, titles, words, computed, draws)
+                   VALUES (:space, :page, :version, :titles, :words, :computed, :draws)""",
                 computed=int(computed),
                 draws=int(page.draws),
+                version=version,
                 space=space_id,
                 page=page.page_id,
                 titles=page.titles,
                 words=msgspec.json.encode(page.words).decode(),
             )
             gained.update(page.words)
-            yield from page.sections
+            yield from ({**section, "version": version} for section in page.sections)
 
-    batch: list[dict[str, str | None]] = []
+    batch: list[dict[str, str | int | None]] = []
     for row in rows():
         batch.append(row)
         if len(batch) == 200:
@@ -226,13 +254,19 @@ def count_words(tx: Transaction, space_id: str, gained: Counter[str], lost: Coun
 
 def list_computed(tx: Transaction, space_id: str) -> list[str]:
     """The ids of the computed pages that are indexed."""
-    rows = tx.all("SELECT page_id FROM search_pages WHERE space_id = :space AND computed = 1", space=space_id)
+    rows = tx.all(
+        f"SELECT p.page_id FROM search_pages p WHERE p.space_id = :space AND p.computed = 1 AND {_COUNTS}",
+        space=space_id,
+    )
     return [row[0] for row in rows]
 
 
 def list_drawing(tx: Transaction, space_id: str) -> list[str]:
     """The ids of the ordinary pages that have blocks which are drawn from something else."""
-    rows = tx.all("SELECT page_id FROM search_pages WHERE space_id = :space AND draws = 1", space=space_id)
+    rows = tx.all(
+        f"SELECT p.page_id FROM search_pages p WHERE p.space_id = :space AND p.draws = 1 AND {_COUNTS}",
+        space=space_id,
+    )
     return [row[0] for row in rows]
 
 
@@ -248,7 +282,8 @@ def list_spaces_drawing(tx: Transaction, organization_id: str) -> list[str]:
 
 def has_computed(tx: Transaction, space_id: str) -> bool:
     found = tx.one(
-        "SELECT 1 FROM search_pages WHERE space_id = :space AND computed = 1 LIMIT 1", space=space_id
+        f"SELECT 1 FROM search_pages p WHERE p.space_id = :space AND p.computed = 1 AND {_COUNTS} LIMIT 1",
+        space=space_id,
     )
     return found is not None
 
@@ -261,7 +296,8 @@ def clear(tx: Transaction, space_id: str) -> None:
 
 class Indexed(Struct, frozen=True):
     """How many pages of a space are indexed, how many of them have sections, how many sections there are, how many
-    of these are found; and of how many words the count is wrong."""
+    of these are found; and of how many words the count is wrong, which also counts pages in versions that are being
+    written or removed."""
 
     pages: int
     pages_with_sections: int
@@ -280,16 +316,17 @@ def measure(tx: Transaction, space_id: str) -> Indexed:
     counted: dict[str, int] = dict(
         tx.all("SELECT word, pages FROM search_words WHERE space_id = :space", space=space_id)
     )
-    pages = tx.all("SELECT words FROM search_pages WHERE space_id = :space", space=space_id)
-    words = Counter(word for (known,) in pages for word in msgspec.json.decode(known, type=list[str]))
+    pages = tx.all(f"SELECT words, {_COUNTS} FROM search_pages p WHERE space_id = :space", space=space_id)
+    words = Counter(word for known, _ in pages for word in msgspec.json.decode(known, type=list[str]))
     row = tx.one(
         f"""SELECT count(DISTINCT s.page_id), count(*), count(i.{key}) FROM search_sections s
-            LEFT JOIN {index} WHERE s.space_id = :space""",
+            LEFT JOIN {index} WHERE s.space_id = :space AND {_SECTION_COUNTS}""",
         space=space_id,
     )
     assert row is not None
     with_sections, sections, found = row
-    return Indexed(len(pages), with_sections, sections, found, len({*words.items()} ^ {*counted.items()}))
+    counting = sum(bool(counts) for _, counts in pages)
+    return Indexed(counting, with_sections, sections, found, len({*words.items()} ^ {*counted.items()}))
 
 
 def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
@@ -301,8 +338,9 @@ def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
         "organization_key": _organization_key(tx, copy_id),
     }
     tx.run(
-        """INSERT INTO search_pages (space_id, page_id, titles, words, computed, draws)
-           SELECT :copy, page_id, titles, words, computed, draws FROM search_pages WHERE space_id = :source""",
+        f"""INSERT INTO search_pages (space_id, page_id, titles, words, computed, draws)
+           SELECT :copy, page_id, titles, words, computed, draws FROM search_pages p
+           WHERE space_id = :source AND {_COUNTS}""",
         source=source_id,
         copy=copy_id,
     )
@@ -313,20 +351,26 @@ def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
         copy=copy_id,
         organization_key=given["organization_key"],
     )
+    others: Counter[str] = Counter()
+    for (known,) in tx.all(
+        f"SELECT words FROM search_pages p WHERE space_id = :source AND NOT {_COUNTS}", source=source_id
+    ):
+        others.update(msgspec.json.decode(known, type=list[str]))
+    count_words(tx, copy_id, Counter(), others)
     columns = "page_id, anchor, heading, body, conditions"
     if tx.engine == "sqlite":
         stems = "title_stems, heading_stems, stems"
         tx.run(
             f"""INSERT INTO search_sections (space_id, {columns}, space_key, organization_key, {stems})
                 SELECT :copy, {columns}, :key, :organization_key, {stems}
-                FROM search_sections WHERE space_id = :source ORDER BY id""",
+                FROM search_sections s WHERE space_id = :source AND {_SECTION_COUNTS} ORDER BY id""",
             **given,
         )
         return
     tx.run(
         f"""WITH fresh AS MATERIALIZED (
               SELECT nextval(pg_get_serial_sequence('search_sections', 'id')) AS fresh_id, s.*
-              FROM search_sections s WHERE s.space_id = :source),
+              FROM search_sections s WHERE s.space_id = :source AND {_SECTION_COUNTS}),
             copied AS (INSERT INTO search_sections (id, space_id, {columns})
               SELECT fresh_id, :copy, {columns} FROM fresh)
             INSERT INTO search_index (section_id, words)
@@ -484,8 +528,8 @@ def match(
                   -bm25(search_index, {_WEIGHTS}), s.conditions
                 FROM search_index
                   CROSS JOIN search_sections s ON s.id = search_index.rowid
-                  CROSS JOIN search_pages p ON p.space_id = s.space_id AND p.page_id = s.page_id
-                WHERE search_index MATCH :query AND search_index.rowid > :after {spaces}
+                  CROSS JOIN search_pages p ON {_PAGE_OF_SECTION}
+                WHERE search_index MATCH :query AND search_index.rowid > :after {spaces} AND {_SECTION_COUNTS}
                 ORDER BY search_index.rowid LIMIT :limit""",
             **parameters,
         )
@@ -500,8 +544,8 @@ def match(
                   SELECT s.id, s.space_id, s.page_id, s.anchor, s.heading, p.titles,
                     ts_rank_cd('{{0.1, 0.2, 0.5, 1.0}}', i.words, CAST(:query AS tsquery), 1), s.conditions
                   FROM search_sections s JOIN search_index i ON i.section_id = s.id
-                    JOIN search_pages p ON p.space_id = s.space_id AND p.page_id = s.page_id
-                  WHERE s.id = h.id {spaces} OFFSET 0) AS found
+                    JOIN search_pages p ON {_PAGE_OF_SECTION}
+                  WHERE s.id = h.id AND {_SECTION_COUNTS} {spaces} OFFSET 0) AS found
                 ORDER BY h.id LIMIT :limit""",
             **parameters,
         )
@@ -524,7 +568,7 @@ def count_matches(
         tx.value(
             f"""WITH g AS MATERIALIZED (SELECT id FROM {tx.given("ids", "id")} AS i)
                 SELECT count(*) FROM (SELECT DISTINCT {different} FROM {source}
-                  AND s.space_id IN (SELECT id FROM g) LIMIT :most) AS found""",
+                  AND s.space_id IN (SELECT id FROM g) AND {_SECTION_COUNTS} LIMIT :most) AS found""",
             query=asked,
             ids=_column(scope.space_ids),
             most=most,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..content import derive_from_main
+from ..content import Derived, derive_from_main
 from ..kit.tables import Table, declare
 from ..spaces import on_copy, on_transfer
-from .computed import apply
-from .indexing import check, follow_transfer, is_still_true, prepare
+from .computed import apply, switch
+from .indexing import batches, check, count, follow_transfer, is_still_true, prepare, remove, write
 from .store import clear, copy_space
 
 declare(
@@ -15,6 +15,20 @@ declare(
         for name in ("search_pages", "search_sections", "search_words", "search_index")
     )
 )
-derive_from_main(prepare, is_still_true, apply, clear, check)
+derive_from_main(
+    Derived(
+        prepare,
+        is_still_true,
+        count,
+        apply,
+        batches,
+        write,
+        switch,
+        ("search_pages", "page_id"),
+        remove,
+        clear,
+        check,
+    )
+)
 on_copy(copy_space)
 on_transfer(follow_transfer)

@@ -1,7 +1,7 @@
 """Import: the files of a source become one revision of a space.
 
-Bodies and bytes are stored first, in small transactions; nothing refers to them until the last, short one
-makes the revision. A process killed at any point leaves the whole revision or none of it.
+Bodies, bytes and the index are written first, in small transactions; nothing refers to them until the last, short
+one makes the revision. A process killed at any point leaves the whole revision or none of it.
 """
 
 from __future__ import annotations
@@ -296,9 +296,12 @@ def _commit(
     _keep_order(changes, old_pages, reads, page_ids)
     if not changes:
         return state, 0
-    with context.db.read() as tx:
-        prepared = prepare_main(tx, state, changes, app_hosts(context.settings.url))
-    with context.db.write() as tx:
+    with (
+        prepare_main(
+            context.db, state, changes, app_hosts(context.settings.url), context.settings.page_size
+        ) as prepared,
+        context.db.write() as tx,
+    ):
         made = revise_main(
             tx,
             state,
