@@ -12,6 +12,7 @@ REFUSED = {
     "OCTAVO_URL": ["example.com", "ftp://example.com", "http://", "http://host:99999", "http://host/?a=b"],
     "OCTAVO_SITES_URL": ["docs.example.com:8001", "http://127.0.0.1:8000", "http://host:0x1"],
     "OCTAVO_DATABASE_URL": ["sqlite:///octavo.db", "sqlite://x", "sqlite:////", "mysql://h/d", "/a/file.db"],
+    "OCTAVO_DATABASE_DIRECT_URL": ["mysql://h/d", "postgresql://h/d"],
     "OCTAVO_SMTP_URL": ["mail.example.com:587", "http://mail.example.com", "smtp://", "smtp://host:1e5"],
     "OCTAVO_LLM_URL": ["localhost:11434", "file:///etc/passwd"],
     "OCTAVO_OIDC_ISSUER": ["accounts.example.com"],

@@ -75,7 +75,9 @@ def open_context(settings: Settings) -> Context:
     make_private_folder(settings.data_folder)
     for name in (KEY_FILE, TOKEN_FILE):
         close_file(settings.data_folder / name)
-    database = databases.open_database(settings.database, settings.database_connections)
+    database = databases.open_database(
+        settings.database, settings.database_connections, settings.database_direct_url
+    )
     try:
         migrate(database, load_migrations("octavo.migrations"))
         sealer = open_sealer(settings, database)
@@ -126,7 +128,7 @@ def is_installed(settings: Settings) -> bool:
     """Whether the database is there and was ever used. Raises Unavailable when it cannot be reached."""
     if settings.database.startswith("sqlite:"):
         return Path(settings.database.removeprefix("sqlite:///")).is_file()
-    database = databases.open_database(settings.database, 3)
+    database = databases.open_database(settings.database, 3, settings.database_direct_url)
     try:
         with database.read() as tx:
             found = tx.one("SELECT 1 FROM information_schema.tables WHERE table_name = 'migrations'")

@@ -21,6 +21,7 @@ _TESTS = f"{PREFIX}TEST_"
 """What the test suite sets for itself."""
 _ADDRESSES = "addresses.json"
 _SECRET = {"secret": True}
+_POSTGRESQL = ("postgresql", "postgres")
 
 
 class SettingsError(OctavoError):
@@ -45,6 +46,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     data: Annotated[str, Meta(description="Folder of the embedded database and files")] = "data"
     database_url: Annotated[
         str, Meta(description="sqlite:////path or postgresql://...; empty: a SQLite file in the data folder")
+    ] = ""
+    database_direct_url: Annotated[
+        str,
+        Meta(
+            description="postgresql://... of the server itself, where database_url leads to a connection pooler"
+            " such as PgBouncer (optional)"
+        ),
     ] = ""
     files_url: Annotated[
         str, Meta(description="file:///folder or s3://bucket/prefix; empty: a folder in the data folder")
@@ -235,7 +243,7 @@ class Settings(Struct, frozen=True, kw_only=True):
             for field in msgspec.structs.fields(Settings)
             if (getattr(field.type, "__metadata__", None) or (Meta(),))[0].extra == _SECRET
         ]
-        urls = (self.database_url, self.files_url, self.smtp_url, self.llm_url)
+        urls = (self.database_url, self.database_direct_url, self.files_url, self.smtp_url, self.llm_url)
         passwords = [unquote(urlsplit(url).password or "") for url in urls]
         keys = [os.environ.get(name, "") for name in ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")]
         return [secret for secret in (*marked, *passwords, *keys) if secret]
@@ -318,6 +326,12 @@ def _problems(settings: Settings) -> Iterator[str]:
             yield from _web_address(name, url)
     if settings.database_url:
         yield from _database_address(settings.database_url)
+    if settings.database_direct_url:
+        parts = _split("OCTAVO_DATABASE_DIRECT_URL", settings.database_direct_url)
+        if parts.scheme not in _POSTGRESQL:
+            yield "OCTAVO_DATABASE_DIRECT_URL: expected postgresql://user:password@host/name"
+        if not settings.database_url.startswith(_POSTGRESQL):
+            yield "OCTAVO_DATABASE_DIRECT_URL: goes with a postgresql:// address in OCTAVO_DATABASE_URL"
     if settings.smtp_url:
         parts = _split("OCTAVO_SMTP_URL", settings.smtp_url)
         if parts.scheme not in ("smtp", "smtps") or not parts.hostname:
@@ -359,7 +373,7 @@ def _database_address(url: str) -> Iterator[str]:
                 "OCTAVO_DATABASE_URL: expected the absolute path of a file behind sqlite:///, which makes four"
                 f" slashes (sqlite:////srv/octavo/octavo.db), got {url!r}"
             )
-    elif parts.scheme not in ("postgresql", "postgres"):
+    elif parts.scheme not in _POSTGRESQL:
         # Without the address: it may hold a password.
         yield "OCTAVO_DATABASE_URL: expected sqlite:////path or postgresql://user:password@host/name"
 

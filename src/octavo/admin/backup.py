@@ -162,7 +162,9 @@ def restore(settings: Settings, source: Path, progress: Progress = lambda done, 
         known = load_migrations("octavo.migrations")
         _require_known(source, set(manifest.migrations), known)
         _require_key(settings, archive)
-        database = databases.open_database(settings.database, settings.database_connections)
+        database = databases.open_database(
+            settings.database, settings.database_connections, settings.database_direct_url
+        )
         try:
             migrate(database, [each for each in known if each.number in manifest.migrations])
             store = open_store(settings.files, Signer(bytes(32)))

@@ -57,10 +57,12 @@ def check_installation(settings: Settings) -> list[Finding]:
 
 
 def _connections(tx: Transaction, settings: Settings) -> Finding:
-    """What all processes that answer requests may take, of what the server gives."""
+    """What all processes that answer requests may take, of what the server gives. Of those to a pooler it knows
+    nothing: then each process takes one, to listen."""
     given = int(tx.value("SHOW max_connections")) - int(tx.value("SHOW superuser_reserved_connections"))
-    taken = settings.workers * settings.database_connections
-    said = f"{settings.workers} x {settings.database_connections} of {given}"
+    each = 1 if settings.database_direct_url else settings.database_connections
+    taken = settings.workers * each
+    said = f"{settings.workers} x {each} of {given}"
     if taken > given:
         said += ": set OCTAVO_DATABASE_CONNECTIONS lower, or max_connections of PostgreSQL higher"
     return "connections", taken <= given, said

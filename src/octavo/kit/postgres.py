@@ -1,11 +1,15 @@
-"""Transactions on PostgreSQL. Named nowhere but in ``databases.open_database``."""
+"""Transactions on PostgreSQL. Named nowhere but in ``databases.open_database``.
+
+Nothing relies on what a connection remembers from one transaction to the next, so all of them may go through a pooler
+that gives each transaction another connection. Listening and migrating need the server itself.
+"""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from secrets import token_hex
 from typing import Any, LiteralString, TypeAlias
 
@@ -92,6 +96,12 @@ def _limited(begin: LiteralString) -> pg_sql.SQL | pg_sql.Composed:
     return pg_sql.SQL(begin) + pg_sql.SQL("; SET LOCAL statement_timeout = ") + limit
 
 
+def _is_pooled(connection: psycopg.Connection[Any]) -> bool:
+    """Whether something is between us and the server: it then greets with another process id than the server has."""
+    row = connection.execute("SELECT pg_backend_pid()").fetchone()
+    return row is not None and row[0] != connection.info.backend_pid
+
+
 Pool: TypeAlias = "ConnectionPool[psycopg.Connection[Row]]"
 
 
@@ -99,22 +109,31 @@ class PostgresDatabase(Database):
     engine: Engine = "postgresql"
     row_errors = (psycopg.IntegrityError, psycopg.DataError, psycopg.errors.ProgramLimitExceeded)
 
-    def __init__(self, url: str, connections: int) -> None:
+    def __init__(self, url: str, connections: int, direct_url: str = "") -> None:
         """``connections``: at most so many, one of them to listen; half of the others are for writes, so that who
-        waits for a row keeps no reader waiting."""
+        waits for a row keeps no reader waiting. ``direct_url``: the server, where ``url`` leads to a pooler in front
+        of it."""
         self._url = url
+        self._direct_url = direct_url or url
         self._local = threading.local()
         writes = max(1, (connections - 1) // 2)
-        self._reads = self._pool(max(1, connections - 1 - writes))
-        self._writes = self._pool(writes)
+        self._reads = self._pool(max(1, connections - 1 - writes), bool(direct_url))
+        self._writes = self._pool(writes, bool(direct_url))
         try:
             # Asked once without the pool, which would try again and again without saying what is wrong.
-            psycopg.connect(url, connect_timeout=_CONNECT_SECONDS).close()
+            with psycopg.connect(url, connect_timeout=_CONNECT_SECONDS) as connection:
+                pooled = _is_pooled(connection)
             for pool in (self._reads, self._writes):
                 pool.open(wait=True, timeout=_CONNECT_SECONDS)
         except psycopg.Error as error:
             self._close_pools()
             raise Unavailable(f"OCTAVO_DATABASE_URL: {error}") from None
+        if pooled and not direct_url:
+            self._close_pools()
+            raise Unavailable(
+                "OCTAVO_DATABASE_URL leads to a connection pooler. Set OCTAVO_DATABASE_DIRECT_URL to the address of the"
+                " server itself: a process hears of changes through it."
+            )
         self._name = token_hex(8)
         self._generation = 0
         self._generation_lock = threading.Lock()
@@ -122,14 +141,15 @@ class PostgresDatabase(Database):
         self._closing = threading.Event()
         self._listener: threading.Thread | None = None
 
-    def _pool(self, size: int) -> Pool:
+    def _pool(self, size: int, pooled: bool) -> Pool:
         return ConnectionPool(
             self._url,
             min_size=1,
             max_size=size,
             open=False,
             configure=self._configure,
-            kwargs={"autocommit": True},
+            # A statement is prepared on one connection, and a pooler may run it on another.
+            kwargs={"autocommit": True, **({"prepare_threshold": None} if pooled else {})},
         )
 
     def _close_pools(self) -> None:
@@ -178,10 +198,16 @@ class PostgresDatabase(Database):
         except _FAILURES as error:
             raise out_of_reach(error) from error
 
+    def write(self) -> AbstractContextManager[Transaction]:
+        return self._written(lambda: self._begun(self._writes, _BEGIN_WRITE, TURN_SECONDS))
+
     @contextmanager
-    def write(self) -> Iterator[Transaction]:
+    def _written(
+        self, begin: Callable[[], AbstractContextManager[psycopg.Connection[Row]]]
+    ) -> Iterator[Transaction]:
+        """A write transaction on the connection that ``begin`` gives, where it has begun."""
         try:
-            with self._begun(self._writes, _BEGIN_WRITE, TURN_SECONDS) as connection:
+            with begin() as connection:
                 transaction = _PostgresTransaction(connection)
                 try:
                     yield transaction
@@ -220,7 +246,7 @@ class PostgresDatabase(Database):
     def _listen(self) -> None:
         while not self._closing.is_set():
             try:
-                with psycopg.connect(self._url, autocommit=True) as connection:
+                with psycopg.connect(self._direct_url, autocommit=True) as connection:
                     connection.execute(f"LISTEN {_CHANNEL}")
                     # Changes before LISTEN went unheard: a new number drops whatever was cached.
                     self._changed()
@@ -235,9 +261,19 @@ class PostgresDatabase(Database):
         self._listening = False
 
     @contextmanager
+    def _direct(self) -> Iterator[psycopg.Connection[Row]]:
+        """A connection to the server itself, in a write transaction."""
+        with psycopg.connect(
+            self._direct_url, autocommit=True, connect_timeout=_CONNECT_SECONDS
+        ) as connection:
+            self._configure(connection)
+            connection.execute(_limited(_BEGIN_WRITE))
+            yield connection
+
+    @contextmanager
     def migration(self) -> Iterator[Transaction]:
         try:
-            with self.write() as tx:
+            with self._written(self._direct) as tx:
                 # Without a limit: whoever migrates just now may take long.
                 tx.run("SET LOCAL lock_timeout = 0")
                 tx.run("SET LOCAL statement_timeout = 0")
