@@ -200,3 +200,15 @@ def test_addresses_and_methods_that_are_not_there(world: World) -> None:
     answer = world.call("admin", "DELETE", "/user")
     assert complaint(answer, 405, "DELETE") is None
     assert answer.headers["allow"]
+
+
+@pytest.mark.parametrize("tag", [[], {}, 7, None, "nothing"])
+def test_what_tells_kinds_apart_may_be_anything(sqlite_world: World, tag: Any) -> None:
+    world, place = sqlite_world, sqlite_world.home
+    for path, name, key in (
+        ("/orgs/{organizationId}/translations-glossary", "operations", "type"),
+        ("/spaces/{spaceId}/change-requests/{changeRequestId}/content", "changes", "operation"),
+    ):
+        method = "PUT" if key == "type" else "POST"
+        answer = world.call("admin", method, place.path(path), json={name: [{key: tag}]})
+        assert complaint(answer, 400, name) is None, complaint(answer, 400, name)
