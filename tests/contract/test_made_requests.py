@@ -11,14 +11,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
-from schemathesis.config import (
-    ChecksConfig,
-    GenerationConfig,
-    NegativeDataRejectionConfig,
-    ProjectConfig,
-    ProjectsConfig,
-    SchemathesisConfig,
-)
+from schemathesis.config import SchemathesisConfig
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     negative_data_rejection,
@@ -54,12 +47,6 @@ CHECKS = [
 def schema() -> Any:
     """The description as a source of requests. Tokens are not part of them, and neither are parameters that an
     operation does not have: they are ignored."""
-    project = ProjectConfig(
-        generation=GenerationConfig(with_security_parameters=False, allow_extra_parameters=False),
-        checks=ChecksConfig(
-            negative_data_rejection=NegativeDataRejectionConfig(expected_statuses=["4xx", 503])
-        ),
-    )
     description = describe(
         TABLE.values(),
         title="Octavo API",
@@ -68,7 +55,12 @@ def schema() -> Any:
         meanings=load_meanings(),
         examples=load_examples(),
     )
-    config = SchemathesisConfig(projects=ProjectsConfig(default=project))
+    config = SchemathesisConfig.from_dict(
+        {
+            "generation": {"with-security-parameters": False, "allow-extra-parameters": False},
+            "checks": {"negative_data_rejection": {"expected-statuses": ["4xx", "503"]}},
+        }
+    )
     return schemathesis.openapi.from_dict(description, config=config)
 
 
