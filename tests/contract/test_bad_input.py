@@ -200,3 +200,24 @@ def test_addresses_and_methods_that_are_not_there(world: World) -> None:
     answer = world.call("admin", "DELETE", "/user")
     assert complaint(answer, 405, "DELETE") is None
     assert answer.headers["allow"]
+
+
+@pytest.mark.parametrize("tag", [[], {}, 7, None, "nothing"])
+def test_what_tells_kinds_apart_may_be_anything(sqlite_world: World, tag: Any) -> None:
+    world, place = sqlite_world, sqlite_world.home
+    for path, name, key in (
+        ("/orgs/{organizationId}/translations-glossary", "operations", "type"),
+        ("/spaces/{spaceId}/change-requests/{changeRequestId}/content", "changes", "operation"),
+    ):
+        method = "PUT" if key == "type" else "POST"
+        answer = world.call("admin", method, place.path(path), json={name: [{key: tag}]})
+        assert complaint(answer, 400, name) is None, complaint(answer, 400, name)
+
+
+@pytest.mark.parametrize("word", ["null", "NULL", "Null", "nUll"])
+def test_null_is_no_value_of_a_parameter_but_may_be_a_text(sqlite_world: World, word: str) -> None:
+    world, place = sqlite_world, sqlite_world.home
+    sites = place.path("/orgs/{organizationId}/sites")
+    answer = world.call("admin", "GET", sites, params={"published": word})
+    assert complaint(answer, 400, "published") is None, complaint(answer, 400, "published")
+    assert world.get("admin", sites, params={"title": word})["items"] == []

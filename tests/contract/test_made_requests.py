@@ -9,8 +9,9 @@ import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
-from schemathesis.config import GenerationConfig, ProjectConfig, ProjectsConfig, SchemathesisConfig
+from schemathesis.config import SchemathesisConfig
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     negative_data_rejection,
@@ -46,9 +47,6 @@ CHECKS = [
 def schema() -> Any:
     """The description as a source of requests. Tokens are not part of them, and neither are parameters that an
     operation does not have: they are ignored."""
-    project = ProjectConfig(
-        generation=GenerationConfig(with_security_parameters=False, allow_extra_parameters=False)
-    )
     description = describe(
         TABLE.values(),
         title="Octavo API",
@@ -57,7 +55,12 @@ def schema() -> Any:
         meanings=load_meanings(),
         examples=load_examples(),
     )
-    config = SchemathesisConfig(projects=ProjectsConfig(default=project))
+    config = SchemathesisConfig.from_dict(
+        {
+            "generation": {"with-security-parameters": False, "allow-extra-parameters": False},
+            "checks": {"negative_data_rejection": {"expected-statuses": ["4xx", "503"]}},
+        }
+    )
     return schemathesis.openapi.from_dict(description, config=config)
 
 
@@ -96,7 +99,8 @@ def test_answers_are_as_described(
     if operation.media_type == "text/event-stream":
         # OpenAPI 3.1 has no words for streams: the schema is that of the data of one event.
         checks.remove(response_schema_conformance)
-    if mode is GenerationMode.NEGATIVE:
+    bad = mode is GenerationMode.NEGATIVE
+    if bad:
         checks.append(negative_data_rejection)
 
     @seed(1)
@@ -112,6 +116,12 @@ def test_answers_are_as_described(
         request = _request(case, headers)
         answer = world.call("admin", operation.method, request.pop("path"), **request)
         assert answer.status_code != 500, answer.text
-        case.validate_response(answer, checks=checks)
+        # A parameter without a value counts as absent, so it is not wrong.
+        empty = any(value == "" for value in answer.request.url.params.values())
+        case.validate_response(answer, checks=checks[:-1] if bad and empty else checks)
 
-    answers()
+    try:
+        answers()
+    except Unsatisfiable:
+        # Where every parameter may be any text, no request is wrong.
+        assert bad and operation.body is None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from octavo.kit.operation import TABLE
 from world import URL, World
 
@@ -31,3 +33,43 @@ def test_what_is_not_there_is_not_found(sqlite_world: World) -> None:
     world = sqlite_world
     assert world.call("nobody", "GET", f"{URL}/docs/nothing").status_code == 404
     assert world.call("nobody", "GET", f"{URL}/~assets/nothing.js").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("create space", "/docs/spaces#createspace"),
+        ("getSpaceById", "/docs/spaces#getspacebyid"),
+        ("/spaces/{spaceId}/comments", "/docs/comments#listcommentsinspace"),
+        ("POST /spaces/{spaceId}/comments", "/docs/comments#postcommentinspace"),
+        ("ChangeRequest", "/docs/schemas#changerequest"),
+        ("merge", "/docs/changes#mergechangerequest"),
+    ],
+)
+def test_operations_and_schemas_are_found(sqlite_world: World, query: str, first: str) -> None:
+    world = sqlite_world
+    found = world.call("nobody", "GET", f"{URL}/docs/~search.json", params={"q": query}).json()
+    assert found["query"] == query and found["hits"][0]["href"] == first
+    page = world.call("nobody", "GET", f"{URL}/docs/~search", params={"q": query}).text
+    assert f'href="{first}"' in page
+    path, _, anchor = first.partition("#")
+    assert f'id="{anchor}"' in world.call("nobody", "GET", URL + path).text
+
+
+def test_nothing_is_found_for_nothing(sqlite_world: World) -> None:
+    for query in ("", "  ", "zzzzzz", "\x00"):
+        answer = sqlite_world.call("nobody", "GET", f"{URL}/docs/~search.json", params={"q": query})
+        assert answer.json() == {"query": query, "hits": [], "suggestions": []}
+    page = sqlite_world.call("nobody", "GET", f"{URL}/docs/~search?q=zzzzzz").text
+    assert re.search('role="status">[^<]+zzzzzz', page)
+
+
+def test_bodies_lead_to_their_schemas(sqlite_world: World) -> None:
+    """What is in an object is said once, on the page of schemas."""
+    world = sqlite_world
+    schemas = world.call("nobody", "GET", f"{URL}/docs/schemas").text
+    page = world.call("nobody", "GET", f"{URL}/docs/spaces").text
+    anchors = set(re.findall(r'href="/docs/schemas#([^"]+)"', page))
+    assert {"space", "spaceurls", "createfilledspace", "error"} <= anchors
+    assert all(f'id="{anchor}"' in schemas for anchor in anchors)
+    assert not re.search("What is in urls", page)

@@ -194,7 +194,7 @@ def test_depth_and_breadth_are_bounded(piece):
 def test_archives_that_attack_are_refused_or_cleaned(imports):
     bomb = archive({"bomb.html": b"a" * 30_000_000})
     run = imports.files(("bomb.zip", bomb))
-    assert run["status"] == "failed" and "grow" in run["error"]
+    assert run["status"] == "failed" and "grow" in run["reason"]
     slip = archive({"../../evil.md": "# Evil\n", "/abs.md": "# Abs\n", "good.html": "<h1>Good</h1>x"})
     run = imports.files(("slip.zip", slip))
     assert run["status"] == "completed"
@@ -208,7 +208,7 @@ def test_what_cannot_be_read_is_told(imports):
     assert problems(run) == {("sheet.xlsx", "unknown_format"), ("broken.docx", "not_converted")}
     run = imports.files(("broken.zip", b"not a zip"))
     assert (run["status"], imports.tree()) == ("failed", {"A": {}})
-    assert "no readable ZIP" in run["error"]
+    assert "no readable ZIP" in run["reason"]
 
 
 # --- uploads ------------------------------------------------------------------------------------------
@@ -382,4 +382,27 @@ def test_a_failure_of_ours_is_tried_again_then_told(imports, monkeypatch):
         Worker(world.context.db, world.context).run_pending()
     ended = imports.run(run)
     assert ended["status"] == "failed"
-    assert "bug" not in ended["error"]
+    assert "bug" not in ended["reason"]
+
+
+def test_runs_are_listed_by_where_they_go_and_how_they_are(world):
+    home = world.home
+    runs = home.path("/org/{organizationId}/imports")
+    source = {"type": "website", "url": "http://9.9.9.9/docs"}
+    target = {"space": home["spaceId"], "changeRequest": home["changeRequestId"]}
+    run = world.post("admin", runs, {"source": source, "target": target})
+    assert run["object"] == "import-run" and run["createdBy"] == world.users["admin"]
+    assert world.get("admin", run["urls"]["location"]) == run
+
+    def listed(**query):
+        found = world.get("admin", runs, params=query)
+        assert found["count"] == len(found["items"])
+        return run in found["items"]
+
+    assert listed() and listed(status="active") and listed(status="pending") and listed(**target)
+    assert not listed(status="completed")
+    assert not listed(space=world.away["spaceId"])
+    assert not listed(changeRequest="none")
+    world.post("admin", f"{runs}/{run['id']}/cancel")
+    assert not listed(status="active")
+    assert world.get("admin", runs, params={"status": "cancelled"})["items"][0]["id"] == run["id"]

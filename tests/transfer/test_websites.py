@@ -125,7 +125,7 @@ def test_a_site_without_end_is_left_at_the_limit(imports, site, monkeypatch):
 def test_a_site_that_cannot_be_read_fails_the_run(imports, site, change, said):
     site.answers |= change
     run = crawl(imports, f"{site.url}/docs/")
-    assert run["status"] == "failed" and said in run["error"]
+    assert run["status"] == "failed" and said in run["reason"]
     assert imports.tree() == {}
 
 

@@ -235,9 +235,14 @@ class Dispatcher:
                 else:
                     values[name] = value
         try:
-            return msgspec.convert(values, operation.query, strict=False)
+            query = msgspec.convert(values, operation.query, strict=False)
         except msgspec.ValidationError as error:
             raise BadRequest(validation_message(error, "query")) from None
+        for name, value in values.items():
+            # A text may be this word, but no other value is meant by it.
+            if str(value).lower() == "null" and msgspec.to_builtins(query).get(name) is None:
+                raise BadRequest(f"{name}: `{value}` is none of the values that this takes")
+        return query
 
     def _body(self, call: Call, reader: BodyReader) -> Any:
         operation = call.operation

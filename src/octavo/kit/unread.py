@@ -93,7 +93,8 @@ def _find(shape: Shape, value: Any, path: str, found: list[str]) -> None:
         return
     below = f"{path}." if path else ""
     if shape.tagged is not None:
-        shape = shape.tagged.get(value.get(shape.tag or ""), Shape())
+        tag = value.get(shape.tag or "")
+        shape = shape.tagged.get(tag, Shape()) if isinstance(tag, str) else Shape()
     if shape.fields is not None:
         for key, item in value.items():
             read = shape.fields.get(key)

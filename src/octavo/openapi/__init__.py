@@ -5,7 +5,7 @@ from . import processing as processing
 from . import tables as tables
 from .comparing import Change, compare
 from .compiling import compile_description
-from .description import Description, Operation
+from .description import Description, Operation, tags_of
 from .drawing import MANY, Drawer
 from .pages import OPERATIONS, find_operation
 from .publishing import put_first
@@ -15,5 +15,5 @@ from .trying import MAX_SENT, Wanted, can_try, make_form, prepare
 __all__ = [
     "Change", "Description", "Drawer", "MANY", "MAX_SENT", "OPERATIONS", "Operation", "Wanted", "can_try",
     "compare", "compile_description", "find_operation", "make_form", "pages", "prepare", "processing",
-    "put_first", "send", "tables",
+    "put_first", "send", "tables", "tags_of",
 ]  # fmt: skip

@@ -25,6 +25,7 @@ _EXAMPLE = 20_000
 MANY = 12
 """Operations of one page beyond which each is shown shorter: with three languages instead of ten, and less deep."""
 
+_SCALARS = ("string", "integer", "number", "boolean", "null")
 _SENTENCE = re.compile(r"[A-Za-z](?: ?[A-Za-z0-9,.;'()?!/])*")
 """What means itself in Markdown, as most descriptions of parameters do."""
 
@@ -107,7 +108,8 @@ def _column(percent: int, blocks: list[Block]) -> Block:
 
 class Drawer:
     """Draws one description. ``many``: the page holds many operations, so each is shown shorter. ``linked``: schemas
-    that are on the same page, each under a heading of its own. ``spec``: what the page calls the specification, for
+    that are shown under headings of their own, on the same page or on the one at ``schemas_at``; what is in them is
+    said there. ``spec``: what the page calls the specification, for
     whoever tries an operation from it."""
 
     def __init__(
@@ -117,6 +119,7 @@ class Drawer:
         folded: bool,
         many: bool = False,
         linked: Iterable[str] = (),
+        schemas_at: str = "",
         spec: str = "",
     ) -> None:
         self._description = description
@@ -127,6 +130,7 @@ class Drawer:
         self._most = _FEW_PROPERTIES if many else _PROPERTIES
         self._told: set[str] = set()
         self._linked = {name: slug(name) or "section" for name in linked}
+        self._schemas_at = schemas_at
         self._left = self._most
 
     def _begin(self) -> None:
@@ -136,12 +140,37 @@ class Drawer:
 
     def _type(self, value: Any) -> Nodes:
         """What a schema is, in a few words."""
+        linked = self._links(value)
+        if linked is not None:
+            return linked
+        return [_text(self._description.name_of(value) or self._words(self._description.follow(value)))]
+
+    def _links(self, value: Any) -> Nodes | None:
+        """What a schema is in words that link to all that is in it; None where something in it has no link."""
         name = self._description.name_of(value)
-        if name and name in self._linked:
-            ref = {"kind": "anchor", "anchor": self._linked[name]}
-            return [Inline("link", {"ref": ref}, [_text(name)])]
-        schema = self._description.follow(value)
-        return [_text(name or self._words(schema))]
+        if name:
+            return [self._link(name)] if name in self._linked else None
+        schema = value if isinstance(value, dict) else {}
+        if isinstance(schema.get("items"), dict) and "properties" not in schema:
+            inner = self._links(schema["items"])
+            return [_text("array of "), *inner] if inner is not None else None
+        variants = list_of(schema.get("anyOf")) or list_of(schema.get("oneOf"))
+        found: Nodes = []
+        linked = False
+        for variant in variants:
+            nodes = self._links(variant)
+            linked = linked or nodes is not None
+            if nodes is None and object_of(variant).get("type") in _SCALARS:
+                nodes = [_text(self._words(variant))]
+            if nodes is None:
+                return None
+            found += [*([_text(" or ")] if found else []), *nodes]
+        return found if linked else None
+
+    def _link(self, name: str) -> Inline:
+        anchor = self._linked[name]
+        ref = {"kind": "url", "url": f"{self._schemas_at}#{anchor}"} if self._schemas_at else {"kind": "anchor", "anchor": anchor}  # fmt: skip
+        return Inline("link", {"ref": ref}, [_text(name)])
 
     def _words(self, schema: Data) -> str:
         types = schema.get("type")
@@ -299,7 +328,7 @@ class Drawer:
         blocks += self._limits(schema)
         if isinstance(items, dict):
             blocks += self._limits(self._description.follow(items))
-        if self._description.name_of(value) in self._linked and above:
+        if above and self._links(value) is not None:
             return blocks
         inside = self.schema(value, above)
         if inside and self._folded:

@@ -21,9 +21,10 @@ from ..kit.asgi import Action, Answer, Request, Route, etag_of
 from ..kit.highlighting import Highlighter
 from ..openapi import MANY, Description, Drawer, can_try, make_form
 from .app import ASSET_ROUTE
-from .drawing import content_security_policy, draw_page
+from .drawing import content_security_policy, draw_page, draw_search
+from .reference_search import ReferenceIndex
 from .sites import own_frame
-from .views import Crumb, Layout, Link, NavItem, PageView
+from .views import Crumb, Layout, Link, NavItem, PageView, SearchAnswer, SiteView
 
 PATH = "/docs"
 _SCHEMAS = "schemas"
@@ -37,6 +38,7 @@ _TITLES = {
 }
 """Of areas that are not called by what they are about."""
 _HTML = "text/html; charset=utf-8"
+_ASK_AGAIN = {"cache-control": "no-cache", "referrer-policy": "no-referrer"}
 
 
 def reference_routes(describe: Callable[[], dict[str, Any]], home: str, machine_readable: str) -> list[Route]:
@@ -50,6 +52,8 @@ def reference_routes(describe: Callable[[], dict[str, Any]], home: str, machine_
     return [
         Route(PATH, {"GET": Action("reference", answer)}),
         Route(f"{PATH}/~try", {"GET": Action("reference", pages.read_form)}),
+        Route(f"{PATH}/~search", {"GET": Action("reference", pages.show_found)}),
+        Route(f"{PATH}/~search.json", {"GET": Action("reference", pages.find)}),
         Route(f"{PATH}/{{name}}", {"GET": Action("reference", answer)}),
         ASSET_ROUTE,
     ]
@@ -91,10 +95,33 @@ class _Pages:
             if operation is None or not can_try(self._description, operation):
                 raise NotFound("There is nothing at this address.")
             form = msgspec.structs.replace(make_form(self._description, operation), proxy="never")
-        return Answer(200, msgspec.json.encode(form), "application/json", {"cache-control": "no-cache"})
+        return Answer(200, msgspec.json.encode(form), "application/json", _ASK_AGAIN)
+
+    def find(self, request: Request) -> Answer:
+        """What is found in the reference, as `~search.json` of a site answers it."""
+        return Answer(200, msgspec.json.encode(self._search(request)), "application/json", _ASK_AGAIN)
+
+    def show_found(self, request: Request) -> Answer:
+        """What is found in the reference as a page, for browsers without scripts."""
+        answer, site = self._search(request), self._frame()
+        headers = {**_ASK_AGAIN, "content-security-policy": content_security_policy(site.theme_css)}
+        return Answer(200, draw_search(site, answer, self._nav(None)).encode(), _HTML, headers)
+
+    def _search(self, request: Request) -> SearchAnswer:
+        query = parse_qs(request.query_string.decode("latin-1")).get("q", [""])[0]
+        with self._lock:
+            index = self._index
+        return SearchAnswer(query=query, hits=tuple(index.find(query)))
+
+    @cached_property
+    def _index(self) -> ReferenceIndex:
+        return ReferenceIndex(self._description, self._title, PATH, f"{PATH}/{_SCHEMAS}")
+
+    def _frame(self) -> SiteView:
+        return own_frame(self._description.title, self._home, f"{PATH}/", links=self._links, searched=True)
 
     def _make(self, name: str) -> Answer:
-        site = own_frame(self._description.title, self._home, f"{PATH}/", links=self._links)
+        site = self._frame()
         origins: dict[str, None] = {}
 
         def try_it(data: dict[str, Any]) -> str:
@@ -115,16 +142,15 @@ class _Pages:
         )
         body = draw_page(site, page).encode()
         headers = {
-            "cache-control": "no-cache",
+            **_ASK_AGAIN,
             "content-security-policy": content_security_policy(site.theme_css, page.connect),
-            "referrer-policy": "no-referrer",
         }
         return Answer(200, body, _HTML, headers, etag_of(body), again=True)
 
     def _title(self, name: str) -> str:
         if not name:
             return self._description.title
-        return _TITLES.get(self._names[name]) or name.capitalize()
+        return _TITLES.get(name) or name.capitalize()
 
     def _blocks(self, name: str) -> list[Block]:
         description = self._description
@@ -134,10 +160,16 @@ class _Pages:
         if not name:
             return Drawer(description, folded=True).information()
         operations = description.with_tag(self._names[name])
-        drawer = Drawer(description, folded=True, many=len(operations) > MANY)
+        drawer = Drawer(
+            description,
+            folded=True,
+            many=len(operations) > MANY,
+            linked=description.schemas,
+            schemas_at=f"{PATH}/{_SCHEMAS}",
+        )
         return [block for operation in operations for block in drawer.operation(operation)]
 
-    def _nav(self, current: str) -> tuple[NavItem, ...]:
+    def _nav(self, current: str | None) -> tuple[NavItem, ...]:
         def item(name: str) -> NavItem:
             return NavItem(
                 title="Overview" if not name else self._title(name),

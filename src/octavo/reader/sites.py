@@ -47,8 +47,10 @@ def look_of(tx: Transaction, space: SpaceVisit) -> Look:
     return read_look(customization, language, fonts, ASSETS_PATH)
 
 
-def own_frame(title: str, home: str, base: str, *, links: tuple[Link, ...] = ()) -> SiteView:
-    """The frame of a page that is of no site, in the default look."""
+def own_frame(
+    title: str, home: str, base: str, *, links: tuple[Link, ...] = (), searched: bool = False
+) -> SiteView:
+    """The frame of a page that is of no site, in the default look. ``searched``: ``~search`` is below the base."""
     look = read_look(None, None, (), ASSETS_PATH)
     return SiteView(
         title=title,
@@ -59,6 +61,8 @@ def own_frame(title: str, home: str, base: str, *, links: tuple[Link, ...] = ())
         look=look.classes,
         font_file=look.font_file,
         links=links,
+        search=f"{base}~search" if searched else None,
+        search_json=f"{base}~search.json" if searched else None,
         no_index=True,
     )
 

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from ..access import Can, OrgAccess
 from ..kit.operation import Area, Call
-from ..kit.pagination import Listing, PageQuery, present_slice
+from ..kit.pagination import Listing, present_slice
 from . import starting, store
 from .entering import RunAccess
-from .wire import (
-    ImportRun,
-    ImportRunDetails,
-    StartImport,
-    present_details,
-    present_run,
-)
+from .wire import ImportRun, ImportRunsQuery, StartImport, present_run, run_location
 
 operation = Area("imports").operation
 
@@ -36,8 +30,8 @@ def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
     starting.check_source(call.settings, body)
     with call.db.write() as tx:
         run = starting.start(tx, org, body)
-    call.response_headers["location"] = call.url(f"/org/{org.organization_id}/imports/{run.id}")
-    return present_run(run)
+    call.response_headers["location"] = run_location(call, run)
+    return present_run(call, run)
 
 
 @operation(
@@ -52,21 +46,27 @@ def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
 def cancel_import(call: Call, run: RunAccess) -> ImportRun:
     """Cancels a run that is not over: nothing of it comes into the space. 400 for one that is completed or failed."""
     with call.db.write() as tx:
-        return present_run(starting.cancel(tx, run.run_id))
+        return present_run(call, starting.cancel(tx, run.run_id))
 
 
-@operation("listImportRuns", "GET", _RUNS, needs=Can.VIEW, returns=Listing[ImportRunDetails], extension=True)
-def list_imports(call: Call, org: OrgAccess, query: PageQuery) -> Listing[ImportRunDetails]:
+@operation("listImportRuns", "GET", _RUNS, needs=Can.VIEW, returns=Listing[ImportRun], extension=True)
+def list_imports(call: Call, org: OrgAccess, query: ImportRunsQuery) -> Listing[ImportRun]:
     """The runs that the caller started, where they may still edit; all for administrators. Newest first."""
     with call.db.read() as tx:
-        found = store.list_runs(tx, org, query.limit, query.page)
-        return present_slice(found, present_details)
+        found = store.list_runs(
+            tx,
+            org,
+            query.limit,
+            query.page,
+            space=query.space,
+            change_request=query.change_request,
+            status=query.status,
+        )
+        return present_slice(found, lambda run: present_run(call, run))
 
 
-@operation(
-    "getImportRun", "GET", _RUN, needs=Can.EDIT, returns=ImportRunDetails, errors=(404,), extension=True
-)
-def get_import(call: Call, run: RunAccess) -> ImportRunDetails:
+@operation("getImportRun", "GET", _RUN, needs=Can.EDIT, returns=ImportRun, errors=(404,), extension=True)
+def get_import(call: Call, run: RunAccess) -> ImportRun:
     """How far a run is, what it made, and its list of problems."""
     with call.db.read() as tx:
-        return present_details(store.get_run(tx, run.run_id))
+        return present_run(call, store.get_run(tx, run.run_id))

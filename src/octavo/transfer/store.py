@@ -84,8 +84,18 @@ def get_run(tx: Transaction, run_id: str) -> RunRow:
     return run
 
 
-def list_runs(tx: Transaction, org: OrgAccess, limit: int, page: str | None) -> Slice[RunRow]:
-    """Those that the caller started into spaces where they may still edit, or for administrators all; newest first."""
+def list_runs(
+    tx: Transaction,
+    org: OrgAccess,
+    limit: int,
+    page: str | None,
+    *,
+    space: str | None = None,
+    change_request: str | None = None,
+    status: str | None = None,
+) -> Slice[RunRow]:
+    """Those that the caller started into spaces where they may still edit, or for administrators all; newest first.
+    ``status`` `active` stands for all that is not over."""
     after = decode_token(page, str)
     where, given, prefix = "organization_id = :org", dict[str, Any](org=org.organization_id), ""
     if org.role != "admin":
@@ -94,6 +104,13 @@ def list_runs(tx: Transaction, org: OrgAccess, limit: int, page: str | None) -> 
         where = f"{where} AND user_id = :user AND space_id IN ({editable})"
         prefix = seen.prefix
         given |= {"user": org.user_id, "least": height(SPACE[Can.EDIT]), **seen.parameters}
+    for column, value in (("space_id", space), ("change_id", change_request)):
+        if value is not None:
+            where += f" AND {column} = :{column}"
+            given[column] = value
+    if status is not None:
+        where += " AND status IN :statuses"
+        given["statuses"] = ["pending", "in-progress"] if status == "active" else [status]
     rows = tx.all(
         f"{prefix} SELECT {_RUN} FROM import_runs WHERE {where} AND id < :after ORDER BY id DESC LIMIT :limit",
         after=after[0] if after else "~",

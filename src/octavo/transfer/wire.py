@@ -8,6 +8,8 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from ..kit.clock import iso
+from ..kit.operation import Call
+from ..kit.pagination import PageQuery
 from .store import RunRow
 
 Status = Literal["pending", "in-progress", "completed", "failed", "cancelled"]
@@ -40,16 +42,12 @@ class StartImport(Struct):
 
 
 class ImportedPage(Struct):
+    """Pages are made all at once, when a run ends."""
+
     id: str
     source_url: str | UnsetType = msgspec.field(name="sourceURL", default=UNSET)
-
-
-class ImportRun(Struct, rename="camel"):
-    id: str
-    status: Status
-    pages: list[ImportedPage]
-    started_at: str | UnsetType = UNSET
-    completed_at: str | UnsetType = UNSET
+    type: Literal["page"] = "page"
+    status: Literal["complete"] = "complete"
 
 
 class Progress(Struct):
@@ -59,36 +57,56 @@ class Progress(Struct):
     total: int
 
 
-class ImportRunDetails(ImportRun, rename="camel", kw_only=True):
-    """``error``: why it failed. ``problems``: what was not understood or left out. ``revision``: what it made."""
+class ImportRunUrls(Struct):
+    location: str
 
+
+class ImportRun(Struct, rename="camel"):
+    """``reason``: why it failed. ``problems``: what was not understood or left out. ``revision``: what it made."""
+
+    id: str
+    status: Status
+    pages: list[ImportedPage]
     source: Raw
     target: ImportTarget
     progress: Progress
     problems: Raw
+    created_by: str
     created_at: str
-    error: str | UnsetType = UNSET
+    urls: ImportRunUrls
+    object: Literal["import-run"] = "import-run"
+    started_at: str | UnsetType = UNSET
+    completed_at: str | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
     revision: str | UnsetType = UNSET
 
 
-def present_run(run: RunRow) -> ImportRun:
+class ImportRunsQuery(PageQuery, rename="camel"):
+    """``status`` `active`: pending or in progress."""
+
+    space: str | None = None
+    change_request: str | None = None
+    status: Status | Literal["active"] | None = None
+
+
+def run_location(call: Call, run: RunRow) -> str:
+    return call.url(f"/org/{run.organization_id}/imports/{run.id}")
+
+
+def present_run(call: Call, run: RunRow) -> ImportRun:
     return ImportRun(
         id=run.id,
         status=run.status,  # type: ignore[arg-type]
         pages=msgspec.json.decode(run.pages, type=list[ImportedPage]),
-        started_at=iso(run.started_at) if run.started_at else UNSET,
-        completed_at=iso(run.completed_at) if run.completed_at and run.status == "completed" else UNSET,
-    )
-
-
-def present_details(run: RunRow) -> ImportRunDetails:
-    return ImportRunDetails(
-        **msgspec.structs.asdict(present_run(run)),
         source=Raw(run.source.encode()),
         target=ImportTarget(run.space_id, run.change_id or UNSET, run.page_id or UNSET),
         progress=Progress(run.done, run.total),
         problems=Raw(run.problems.encode()),
+        created_by=run.user_id,
         created_at=iso(run.created_at),
-        error=run.error or UNSET,
+        urls=ImportRunUrls(run_location(call, run)),
+        started_at=iso(run.started_at) if run.started_at else UNSET,
+        completed_at=iso(run.completed_at) if run.completed_at and run.status == "completed" else UNSET,
+        reason=run.error or UNSET,
         revision=run.revision or UNSET,
     )
