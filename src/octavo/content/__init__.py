@@ -25,6 +25,7 @@ from .images import dimensions
 from .keys import KeptKeys, carried_keys, keyed_document, put_keys
 from .revising import commit, prepare_main, revise_main
 from .store import (
+    FOREVER,
     ITEM_KINDS,
     BranchMoved,
     Changes,
@@ -68,16 +69,16 @@ from .store import (
 
 __all__ = [
     "Asked", "Asker", "BranchMoved", "Changes", "Computed", "Computer", "Drawing", "Drawn", "Expansion",
-    "FILE_PURPOSE", "ITEM_KINDS", "Item", "ItemKind", "KeptKeys", "Layer", "MAX_FILE", "ReadState",
-    "RevisionRow", "RevisionType", "Source", "State", "Touched", "as_new", "asker_at", "body_hash",
-    "branch_state", "carried_keys", "check_derived", "commit", "compute_document", "compute_revision",
-    "compute_with", "computed_document", "computed_state", "dependency_changed", "derive_from_main",
-    "dimensions", "download_url", "draw_blocks", "draw_with", "drawn_states", "expand", "find_item",
-    "find_item_by_path", "find_items", "find_page", "find_page_by_file", "find_page_by_path", "find_pages",
-    "get_body", "get_document", "get_item", "get_page", "get_revision", "keyed_document", "list_ancestors",
-    "list_by_slug", "list_changed", "list_children", "list_held", "list_items", "list_items_page",
-    "list_pages", "list_revisions", "list_spaces_with_computed", "list_subtree", "list_variables",
-    "lock_branch", "main_state", "markdown_page", "on_dependency_change", "open_branch", "prepare_main",
-    "put_bodies", "put_keys", "read_source", "rebuild_derived", "resolve_with", "revise_main",
-    "revision_state", "signed_url", "store_file", "tables", "trace_pages",
+    "FILE_PURPOSE", "FOREVER", "ITEM_KINDS", "Item", "ItemKind", "KeptKeys", "Layer", "MAX_FILE",
+    "ReadState", "RevisionRow", "RevisionType", "Source", "State", "Touched", "as_new", "asker_at",
+    "body_hash", "branch_state", "carried_keys", "check_derived", "commit", "compute_document",
+    "compute_revision", "compute_with", "computed_document", "computed_state", "dependency_changed",
+    "derive_from_main", "dimensions", "download_url", "draw_blocks", "draw_with", "drawn_states", "expand",
+    "find_item", "find_item_by_path", "find_items", "find_page", "find_page_by_file", "find_page_by_path",
+    "find_pages", "get_body", "get_document", "get_item", "get_page", "get_revision", "keyed_document",
+    "list_ancestors", "list_by_slug", "list_changed", "list_children", "list_held", "list_items",
+    "list_items_page", "list_pages", "list_revisions", "list_spaces_with_computed", "list_subtree",
+    "list_variables", "lock_branch", "main_state", "markdown_page", "on_dependency_change", "open_branch",
+    "prepare_main", "put_bodies", "put_keys", "read_source", "rebuild_derived", "resolve_with",
+    "revise_main", "revision_state", "signed_url", "store_file", "tables", "trace_pages",
 ]  # fmt: skip

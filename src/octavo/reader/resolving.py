@@ -28,6 +28,7 @@ from ..sites import (
     Outline,
     SiteRow,
     SiteSpaceRow,
+    find_empty_spaces,
     find_former_path,
     find_site_by_basename,
     find_site_by_former_name,
@@ -41,10 +42,11 @@ from .audiences import Admission, Coming, SendOn, admit
 
 class MadeOf(Struct):
     """What an answer was made of, beside its address: the same, the same answer. ``revisions``: of the spaces that were
-    looked into. ``more``: it was made of something else, too."""
+    looked into; ``empty``: those in which there was no page. ``more``: it was made of something else, too."""
 
     site: SiteRow
     version: int | None
+    empty: frozenset[str] = frozenset()
     revisions: dict[str, str] = {}
     more: bool = False
 
@@ -59,7 +61,9 @@ class MadeOf(Struct):
             spaces=list(self.revisions),
         )
         now = {space_id: revision or version for space_id, version, revision in rows}
-        return now == {"": self.version, **self.revisions}
+        return (
+            now == {"": self.version, **self.revisions} and find_empty_spaces(tx, self.site.id) == self.empty
+        )
 
 
 class SiteVisit(Struct, frozen=True):
@@ -122,8 +126,9 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
         raise NotFound("There is no published site at this address.")
     site = found[0]
     admission, base, rest = admit(tx, context, site, coming, *found[1:])
-    outline = Outline(load_structure(tx, site.id), admission.claims)
-    made_of = MadeOf(site, find_version(tx, site.id))
+    structure = load_structure(tx, site.id)
+    outline = Outline(structure, admission.claims, preview=admission.preview)
+    made_of = MadeOf(site, find_version(tx, site.id), structure.empty)
     return SiteVisit(site, site.organization_id, base, rest, admission, outline, made_of)
 
 

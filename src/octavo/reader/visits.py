@@ -233,9 +233,10 @@ def not_found(view: View, space: SpaceVisit) -> Answer:
     frame = _Frame(view, space)
     site = frame.site()
     words = " ".join(_WORD.findall(space.rest))[:MAX_SEARCH]
+    empty = not space.rest and space.view.tree.home is None
     message = MessageView(
-        title=site.labels.not_found,
-        text=site.labels.not_found_text,
+        title=site.labels.no_pages if empty else site.labels.not_found,
+        text=site.labels.no_pages_text if empty else site.labels.not_found_text,
         nav=frame.builder.nav(None),
         suggestions=search_site(view.tx, space.visit, words).hits[:_SUGGESTED],
     )

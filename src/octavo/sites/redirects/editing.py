@@ -119,7 +119,7 @@ def target_of(
     if row.url is not None:
         return row.url
     if visitor is not None:
-        return _target_for(tx, Outline(structure, visitor.claims), row, visitor)
+        return _target_for(tx, Outline(structure, visitor.claims, preview=visitor.preview), row, visitor)
     if row.section_id is not None:
         section = structure.sections.get(row.section_id)
         first = structure.default_site_space(section.id) if section is not None else None

@@ -1,4 +1,5 @@
-"""What of a site's structure one visitor sees: no drafts, and nothing whose condition fails for them."""
+"""What of a site's structure one visitor sees: no drafts, nothing whose condition fails for them, and nothing in which
+there is no page."""
 
 from __future__ import annotations
 
@@ -9,21 +10,30 @@ from .store import GroupRow, SectionRow, SiteSpaceRow, Structure
 
 
 class Outline:
-    """What of a site's structure one visitor sees."""
+    """What of a site's structure one visitor sees. ``preview``: with spaces that have no page, which members are about
+    to fill. A site in which no space has any page is seen as it is, too."""
 
-    def __init__(self, structure: Structure, claims: dict[str, Any]) -> None:
+    def __init__(self, structure: Structure, claims: dict[str, Any], *, preview: bool = False) -> None:
         self._structure = structure
         self.rows = (*structure.ordered(), *structure.ordered_site_spaces())
         """All that the structure is made of: the same rows, the same structure."""
         self._holds = Shown({}, {}, claims).holds
+        self._hold(frozenset() if preview else structure.empty)
+        if not self.site_spaces():
+            self._hold(frozenset())
+
+    def _hold(self, without: frozenset[str]) -> None:
+        """Sets what is seen, without what shows these spaces."""
         self._variants = {
             section_id: tuple(
-                shown for shown in structure.variants(section_id) if self._meets(shown.condition)
+                shown
+                for shown in self._structure.variants(section_id)
+                if self._meets(shown.condition) and shown.space_id not in without
             )
-            for section_id in (None, *structure.sections)
+            for section_id in (None, *self._structure.sections)
         }
         self.sections = [
-            node for node in structure.ordered() if isinstance(node, SectionRow) and self._sees(node)
+            node for node in self._structure.ordered() if isinstance(node, SectionRow) and self._sees(node)
         ]
 
     def _meets(self, condition: str | None) -> bool:
