@@ -155,7 +155,7 @@ def _answer_at(view: View, visit: SiteVisit, path: str) -> Answer | Later:
         return _answer(view, visit, *found)
     space = enter_space(view.tx, visit)
     if space is None:
-        target = find_redirect(view.tx, visit)
+        target = find_redirect(view.tx, visit, view.context.settings.sites_url)
         if target is None:
             raise NotFound("There is nothing at this address.")
         return _redirect(target)
@@ -227,7 +227,7 @@ def _redirect(location: str, cookies: tuple[str, ...] = ()) -> Answer:
 
 def not_found(view: View, space: SpaceVisit) -> Answer:
     """Nothing is here: the visitor is sent on where a redirect says so, else told."""
-    target = find_redirect(view.tx, space.visit, space, view.context.settings.sites_url)
+    target = find_redirect(view.tx, space.visit, view.context.settings.sites_url)
     if target is not None:
         return _redirect(target)
     frame = _Frame(view, space)

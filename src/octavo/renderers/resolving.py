@@ -76,7 +76,7 @@ def resolve(tx: Transaction, context: Context, asked: Asked, previewer: Visitor 
     except SendOn as sent:
         return _send(origin, sent.location)
     if space is None:
-        target = find_redirect(tx, visit)
+        target = find_redirect(tx, visit, context.settings.sites_url)
         if target is None:
             raise NotFound("There is nothing at this address.")
         return _send(origin, target)

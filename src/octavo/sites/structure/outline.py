@@ -3,10 +3,19 @@ there is no page."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...core.expressions import Shown
 from .store import GroupRow, SectionRow, SiteSpaceRow, Structure
+
+
+class Located(NamedTuple):
+    """The site space that a path is in, and what follows its address. ``begins_there``: nothing is at the path itself,
+    which is the start of a section or the site, and visitors begin at this space."""
+
+    shown: SiteSpaceRow | None
+    rest: str = ""
+    begins_there: bool = False
 
 
 class Outline:
@@ -74,3 +83,23 @@ class Outline:
         """Where visitors of a section begin: its default, else the first that they see."""
         variants = self.variants(section)
         return next((shown for shown in variants if shown.is_default), variants[0] if variants else None)
+
+    def locate(self, path: str) -> Located:
+        """Where a path below the site is, for this visitor."""
+        first, _, below = path.partition("/")
+        section = next((s for s in self.sections if not s.is_default and s.path == first.lower()), None)
+        if section is not None:
+            path = below
+        else:
+            section = next((s for s in self.sections if s.is_default), None)
+            if section is None and self.sections and not path:
+                return Located(self.start(self.sections[0]), begins_there=True)
+        first, _, below = path.partition("/")
+        variants = self.variants(section)
+        chosen = next((one for one in variants if not one.is_default and one.path == first.lower()), None)
+        if chosen is not None:
+            return Located(chosen, below)
+        start = self.start(section)
+        if start is None or start.is_default:
+            return Located(start, path)
+        return Located(None) if path else Located(start, begins_there=True)
