@@ -2,7 +2,8 @@
 
 import pytest
 
-from octavo.sites import find_former_path, load_structure
+from octavo.sites import load_structure
+from octavo.sites.structure.store import find_former_path
 
 
 class Site:

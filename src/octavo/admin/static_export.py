@@ -33,8 +33,8 @@ from ..errors import BadRequest
 from ..kit.context import Context
 from ..kit.pagination import MAX_LIMIT
 from ..orgs import get_organization
-from ..reader import Coming, enter_site, list_spaces, reader_edge, space_redirects
-from ..sites import SiteRow, get_site, list_former_paths, list_redirects, published_url
+from ..reader import Coming, enter_site, list_spaces, reader_edge
+from ..sites import SiteRow, get_site, list_former_paths, list_redirects, list_space_redirects, published_url
 
 MANIFEST = ".octavo-export.json"
 _STAGING = ".octavo-export.new"
@@ -196,7 +196,7 @@ def _known_addresses(context: Context, site: SiteRow, addresses: _Addresses) -> 
                 addresses.pages.add(f"{base}{tree.url_path(page)}".rstrip("/"))
                 wanted[quote(f"{base}{tree.url_path(page)}")] = None
                 wanted[quote(f"{base}{tree.path(page)}.md")] = None
-            for source in space_redirects(tx, space):
+            for source in list_space_redirects(tx, space.view.state):
                 if source.endswith(_BELOW):
                     left_out.append(f"{base}{source}")
                 else:

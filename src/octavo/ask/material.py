@@ -93,7 +93,7 @@ class OfVisitor:
         self._visitor = visitor
         self._sight = sight_of(tx, visitor)
         self._hosts = app_hosts(context.settings.url)
-        outline = Outline(load_structure(tx, visitor.site_id), visitor.claims)
+        outline = Outline(load_structure(tx, visitor.site_id), visitor.claims, preview=visitor.preview)
         self._bases: Mapping[str, str] = {
             shown.space_id: f"{visitor.base}{quote(outline.base(shown))}"
             for shown in reversed(outline.site_spaces())

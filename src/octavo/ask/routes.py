@@ -161,7 +161,10 @@ def _at_site(call: Call, site: SiteAccess, only: Sequence[str] | None, place: st
     with call.db.read() as tx:
         structure = load_structure(tx, site.site_id)
         if visitor is not None:
-            shown = {one.id: one.space_id for one in Outline(structure, visitor.claims).site_spaces()}
+            shown = {
+                one.id: one.space_id
+                for one in Outline(structure, visitor.claims, preview=visitor.preview).site_spaces()
+            }
         else:
             seen = list_visible_space_ids(tx, site.organization)
             shown = {one.id: one.space_id for one in structure.site_spaces.values() if one.space_id in seen}

@@ -15,7 +15,7 @@ from .computing import (
     on_dependency_change,
     resolve_with,
 )
-from .deriving import Derived, as_new, check_derived, derive_from_main, rebuild_derived
+from .deriving import Derived, Versioned, as_new, check_derived, derive_from_main, rebuild_derived
 from .drawing import Drawing, Drawn, draw_blocks, draw_with, drawn_states, holds_drawings, with_content
 from .entering import ReadState
 from .expanding import Expansion, asker_at, computed_document, computed_state, expand, markdown_page
@@ -25,6 +25,7 @@ from .images import dimensions
 from .keys import KeptKeys, carried_keys, keyed_document, put_keys
 from .revising import commit, on_commit, prepare_main, revise_main
 from .store import (
+    FOREVER,
     ITEM_KINDS,
     BranchMoved,
     Changes,
@@ -69,14 +70,15 @@ from .store import (
 from .versions import current_version, current_versions
 
 __all__ = [
-    "Asked", "Asker", "BranchMoved", "Changes", "Computed", "Computer", "Derived", "Drawing", "Drawn", "Expansion",
-    "FILE_PURPOSE", "ITEM_KINDS", "Item", "ItemKind", "KeptKeys", "Layer", "MAX_FILE", "ReadState",
-    "RevisionRow", "RevisionType", "Source", "State", "Touched", "as_new", "asker_at", "body_hash",
-    "branch_state", "carried_keys", "check_derived", "commit", "compute_document", "compute_revision",
-    "compute_with", "computed_document", "computed_state", "current_version", "current_versions", "dependency_changed", "derive_from_main",
-    "dimensions", "download_url", "draw_blocks", "draw_with", "drawn_states", "expand", "find_item",
-    "find_item_by_path", "find_items", "find_page", "find_page_by_file", "find_page_by_path", "find_pages",
-    "get_body", "get_document", "get_item", "get_page", "get_revision", "holds_drawings", "keyed_document",
+    "Asked", "Asker", "BranchMoved", "Changes", "Computed", "Computer", "Derived", "Drawing", "Drawn",
+    "Expansion", "FILE_PURPOSE", "FOREVER", "ITEM_KINDS", "Item", "ItemKind", "KeptKeys", "Layer",
+    "MAX_FILE", "ReadState", "RevisionRow", "RevisionType", "Source", "State", "Touched", "Versioned",
+    "as_new", "asker_at", "body_hash", "branch_state", "carried_keys", "check_derived", "commit",
+    "compute_document", "compute_revision", "compute_with", "computed_document", "computed_state",
+    "current_version", "current_versions", "dependency_changed", "derive_from_main", "dimensions",
+    "download_url", "draw_blocks", "draw_with", "drawn_states", "expand", "find_item", "find_item_by_path",
+    "find_items", "find_page", "find_page_by_file", "find_page_by_path", "find_pages", "get_body",
+    "get_document", "get_item", "get_page", "get_revision", "holds_drawings", "keyed_document",
     "list_ancestors", "list_by_slug", "list_changed", "list_children", "list_content", "list_held",
     "list_items", "list_items_page", "list_pages", "list_revisions", "list_spaces_with_computed",
     "list_subtree", "list_variables", "lock_branch", "main_state", "markdown_page", "on_commit",

@@ -42,35 +42,44 @@ class Prepare(Protocol):
     ) -> Any: ...
 
 
+class Versioned(NamedTuple):
+    """Rows that a large revision writes before it, under a version.
+
+    ``count(prepared)`` is about how many rows it writes. Many are given by ``batches(db, space_id, prepared, most)``,
+    about so many rows in each, and ``write(tx, space_id, batch, version)`` writes one; ``switch(tx, space_id,
+    prepared)`` then does what is left in the transaction of the revision, where the owners have that version already.
+
+    ``owners`` is the table, and its column, that names the owners and versions of rows; ``remove(tx, space_id,
+    [(owner_id, version)])`` removes their rows.
+    """
+
+    count: Callable[[Any], int]
+    batches: Callable[[Database, str, Any, int], Iterator[Any]]
+    write: Callable[[Transaction, str, Any, int], None]
+    switch: Callable[[Transaction, str, Any], None]
+    owners: tuple[str, str]
+    remove: Callable[[Transaction, str, Sequence[tuple[str, int]]], None]
+
+
 class Derived(NamedTuple):
     """Something that is derived from main.
 
     ``prepare(tx, state, changes, hosts)`` is called in a read with the head of main that is to change and the hosts of
     this installation (``core.links.app_hosts``), or with ``anew=True`` as if nothing of the space had been derived so
     far. ``is_still_true(tx, space_id, changes, page_ids, prepared)`` says in the write whether what was prepared would
-    be the same after others changed the texts and fields of these other pages.
+    be the same after others changed the texts and fields of these other pages. ``apply(tx, space_id, prepared)``
+    writes it, under the versions that count.
 
-    ``count(prepared)`` is about how many rows it writes. Few are written by ``apply(tx, space_id, prepared)``, under
-    the versions that count. Many are given by ``batches(db, space_id, prepared, most)``, about so many rows in each,
-    and ``write(tx, space_id, batch, version)`` writes one; ``switch(tx, space_id, prepared)`` then does what is left
-    in the transaction of the revision, where the owners have that version already.
-
-    ``owners`` is the table, and its column, that names the owners and versions of rows; ``remove(tx, space_id,
-    [(owner_id, version)])`` removes their rows. ``clear(tx, space_id)`` deletes what was derived from a space.
-    ``check(tx, space_id, hosts)`` says what is wrong with it.
+    ``clear(tx, space_id)`` deletes what was derived from a space. ``check(tx, space_id, hosts)`` says what is wrong
+    with it. ``versioned``: how much is written, where that may be much.
     """
 
     prepare: Prepare
     is_still_true: Callable[[Transaction, str, Changes, Set[str], Any], bool]
-    count: Callable[[Any], int]
     apply: Callable[[Transaction, str, Any], None]
-    batches: Callable[[Database, str, Any, int], Iterator[Any]]
-    write: Callable[[Transaction, str, Any, int], None]
-    switch: Callable[[Transaction, str, Any], None]
-    owners: tuple[str, str]
-    remove: Callable[[Transaction, str, Sequence[tuple[str, int]]], None]
     clear: Callable[[Transaction, str], None]
     check: Callable[[Transaction, str, tuple[str, ...]], str | None]
+    versioned: Versioned | None = None
 
 
 class Prepared(Struct):
@@ -99,17 +108,19 @@ def prepare_derived(
     with db.read() as tx:
         parts = [derived.prepare(tx, state, changes, hosts) for derived in _derived]
     prepared = Prepared(parts, [*changes.pages, *changes.items])
-    if sum(derived.count(part) for derived, part in zip(_derived, parts, strict=True)) <= MOST_AT_ONCE:
+    pairs = ((derived.versioned, part) for derived, part in zip(_derived, parts, strict=True))
+    versioned = [(how, part) for how, part in pairs if how is not None]
+    if sum(how.count(part) for how, part in versioned) <= MOST_AT_ONCE:
         yield prepared
         return
     with db.write() as tx:
         prepared.version = version = begin_version(tx, state.space_id)
     try:
-        for derived, part in zip(_derived, parts, strict=True):
-            for batch in derived.batches(db, state.space_id, part, BATCH):
+        for how, part in versioned:
+            for batch in how.batches(db, state.space_id, part, BATCH):
                 deadlines.check()
                 with db.write() as tx:
-                    derived.write(tx, state.space_id, batch, version)
+                    how.write(tx, state.space_id, batch, version)
                 time.sleep(_PAUSE)
         yield prepared
     except BaseException:
@@ -139,7 +150,7 @@ def apply_derived(tx: Transaction, space_id: str, prepared: Prepared) -> None:
         raise BranchMoved
     switch_version(tx, space_id, prepared.owners, prepared.version)
     for derived, part in zip(_derived, prepared.parts, strict=True):
-        derived.switch(tx, space_id, part)
+        (derived.versioned.switch if derived.versioned else derived.apply)(tx, space_id, part)
 
 
 def rebuild_derived(database: Database, space_id: str, hosts: tuple[str, ...]) -> None:
@@ -186,8 +197,8 @@ def remove_replaced(context: Context, space_id: str) -> None:
     left."""
     with context.db.write() as tx:
         end_versions(tx, space_id, begun_before=now() - DAY)
-    for derived in _derived:
-        table, column = derived.owners
+    for versioned in filter(None, (derived.versioned for derived in _derived)):
+        table, column = versioned.owners
         with context.db.read() as tx:
             replaced = tx.all(
                 f"""SELECT DISTINCT d.{column}, d.version FROM {table} d
@@ -199,5 +210,7 @@ def remove_replaced(context: Context, space_id: str) -> None:
         for start in range(0, len(replaced), _OWNERS):
             deadlines.check()
             with context.db.write() as tx:
-                derived.remove(tx, space_id, [(row[0], row[1]) for row in replaced[start : start + _OWNERS]])
+                versioned.remove(
+                    tx, space_id, [(row[0], row[1]) for row in replaced[start : start + _OWNERS]]
+                )
             time.sleep(_PAUSE)

@@ -11,11 +11,10 @@ from .resolving import (
     enter_space,
     find_redirect,
     list_spaces,
-    space_redirects,
 )
 
 __all__ = [
     "Admission", "CLAIMS_COOKIE", "Coming", "MadeOf", "SendOn", "SiteVisit", "SpaceVisit", "TOKEN_COOKIE",
     "enter_site", "enter_space", "find_redirect", "icon_route", "list_spaces", "reader_edge",
-    "reference_routes", "space_redirects",
+    "reference_routes",
 ]  # fmt: skip

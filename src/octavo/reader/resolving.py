@@ -9,16 +9,11 @@ its default section, and a section with its default variant. What a visitor does
 
 from __future__ import annotations
 
-from functools import lru_cache
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote
 
 from msgspec import Struct
 
-from ..content import find_item_by_path, get_body, main_state
-from ..core.document.urls import safe_url
-from ..core.space_config import CONFIG_PATH, Config, read_config
-from ..core.space_config import match_redirect as match_space_redirect
-from ..core.summary import entry_path
+from ..content import main_state
 from ..errors import NotFound
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -28,23 +23,24 @@ from ..sites import (
     Outline,
     SiteRow,
     SiteSpaceRow,
-    find_former_path,
+    find_empty_spaces,
+    find_lead,
     find_site_by_basename,
     find_site_by_former_name,
     find_site_by_hostname,
     find_version,
     load_structure,
-    match_redirect,
 )
 from .audiences import Admission, Coming, SendOn, admit
 
 
 class MadeOf(Struct):
     """What an answer was made of, beside its address: the same, the same answer. ``revisions``: of the spaces that were
-    looked into. ``more``: it was made of something else, too."""
+    looked into; ``empty``: those in which there was no page. ``more``: it was made of something else, too."""
 
     site: SiteRow
     version: int | None
+    empty: frozenset[str] = frozenset()
     revisions: dict[str, str] = {}
     more: bool = False
 
@@ -59,7 +55,9 @@ class MadeOf(Struct):
             spaces=list(self.revisions),
         )
         now = {space_id: revision or version for space_id, version, revision in rows}
-        return now == {"": self.version, **self.revisions}
+        return (
+            now == {"": self.version, **self.revisions} and find_empty_spaces(tx, self.site.id) == self.empty
+        )
 
 
 class SiteVisit(Struct, frozen=True):
@@ -124,8 +122,9 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
         raise NotFound("There is no published site at this address.")
     site = found[0]
     admission, base, rest = admit(tx, context, site, coming, *found[1:])
-    outline = Outline(load_structure(tx, site.id), admission.claims)
-    made_of = MadeOf(site, find_version(tx, site.id))
+    structure = load_structure(tx, site.id)
+    outline = Outline(structure, admission.claims, preview=admission.preview)
+    made_of = MadeOf(site, find_version(tx, site.id), structure.empty)
     own_host = found[1] == "/"
     return SiteVisit(site, site.organization_id, base, rest, admission, outline, made_of, own_host)
 
@@ -148,122 +147,20 @@ def list_spaces(tx: Transaction, visit: SiteVisit) -> list[SpaceVisit]:
 def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
     """The visit at the space that the rest of the path is in; None when the visitor sees none there. Raises SendOn
     where a section, or the site, begins with something that this visitor does not see."""
-    outline = visit.outline
-    rest = visit.rest
-    first, _, below = rest.partition("/")
-    section = next((s for s in outline.sections if not s.is_default and s.path == first.lower()), None)
-    if section is not None:
-        rest = below
-    else:
-        section = next((s for s in outline.sections if s.is_default), None)
-        if section is None and outline.sections and not rest:
-            start = outline.start(outline.sections[0])
-            assert start is not None, "a section that is seen has something to show"
-            raise SendOn(f"{visit.base}{quote(outline.base(start))}")
-    variants = outline.variants(section)
-    first, _, below = rest.partition("/")
-    chosen = next((shown for shown in variants if not shown.is_default and shown.path == first.lower()), None)
-    if chosen is not None:
-        return visit_space(tx, visit, chosen, below)
-    start = outline.start(section)
-    if start is None:
-        return None
-    if not start.is_default:
-        if rest:
-            return None
-        raise SendOn(f"{visit.base}{quote(outline.base(start))}")
-    return visit_space(tx, visit, start, rest)
-
-
-def find_redirect(
-    tx: Transaction, visit: SiteVisit, space: SpaceVisit | None = None, sites_url: str = ""
-) -> str | None:
-    """Where a visitor who found nothing is sent: to where a section or variant went that was here, by a redirect of the
-    space they are at, or by one of the site. Only ever to what they see. ``sites_url``: the public address of sites."""
-    outline = visit.outline
-    path = visit.rest.strip("/").lower()
-    parts = path.split("/")
-    former = find_former_path(tx, visit.site.id, ["/".join(parts[:n]) for n in (1, 2) if n <= len(parts)])
-    if former is not None:
-        shown = outline.find(former[1])
-        if shown is not None:
-            below = visit.rest.strip("/")[len(former[0]) :].lstrip("/")
-            return f"{visit.base}{quote(outline.base(shown) + below)}"
-    target_of_space = _redirect_of_space(tx, space, sites_url) if space is not None else None
-    if target_of_space is not None:
-        return target_of_space
-    row = match_redirect(tx, visit.site.id, quote(path))
-    if row is None:
-        return None
-    if row.url is not None:
-        return row.url
-    if row.section_id is not None:
-        section = next((s for s in outline.sections if s.id == row.section_id), None)
-        target = outline.start(section) if section is not None else None
-    else:
-        target = outline.find(row.site_space_id or "")
-    if target is None:
-        return None
-    space = visit_space(tx, visit, target)
-    page = space.view.tree.page(row.page_id) if row.page_id is not None else None
-    if row.page_id is not None and page is None:
-        return None
-    return (
-        f"{space.base}{quote(space.view.tree.url_path(page))}"
-        if page is not None
-        else quote(space.base, safe="/")
-    )
-
-
-@lru_cache(maxsize=64)
-def _read_config(text: str) -> Config:
-    return read_config(text)
-
-
-def _config_of(tx: Transaction, space: SpaceVisit) -> Config:
-    item = find_item_by_path(tx, space.view.state, CONFIG_PATH)
-    known = item is not None and item.kind == "source"
-    return _read_config(get_body(tx, item.content) if known and item.content else "")  # type: ignore[union-attr]
-
-
-def space_redirects(tx: Transaction, space: SpaceVisit) -> list[str]:
-    """The paths below a space that its ``.gitbook.yaml`` redirects, decoded; ``old/*`` is everything below one."""
-    return [unquote(source) for source in _config_of(tx, space).redirects]
-
-
-def _redirect_of_space(tx: Transaction, space: SpaceVisit, sites_url: str) -> str | None:
-    """Where the ``.gitbook.yaml`` of a space sends a visitor: a page of it that they see, or another host. So a redirect
-    never leads to another one."""
-    config = _config_of(tx, space)
-    target = match_space_redirect(config, space.rest)
-    if target is None:
-        return None
-    if target.lower().startswith(("http://", "https://")):
-        return _elsewhere(target, space.visit.site.hostname, sites_url)
-    path, _, anchor = target.partition("#")
-    inside = entry_path(path.lstrip("/"))
-    if inside is None:
-        return None
-    tree = space.view.tree
-    found = space.view.page_of_file(f"{config.root}{inside}".strip("/"))
-    page = tree.page(found) if found is not None else tree.find(unquote(inside).removesuffix(".md"))
-    shown = tree.first_document(page) if page is not None else None
+    shown, rest, begins_there = visit.outline.locate(visit.rest)
     if shown is None:
         return None
-    address = f"{space.base}{quote(tree.url_path(shown))}"
-    return f"{address}#{quote(anchor, safe='%')}" if anchor else address
+    if begins_there:
+        raise SendOn(f"{visit.base}{quote(visit.outline.base(shown))}")
+    return visit_space(tx, visit, shown, rest)
 
 
-def _elsewhere(url: str, *own: str | None) -> str | None:
-    """An address of another host than these hosts and addresses of ours, at which redirects may lead back."""
-    safe = safe_url(url)
-    try:
-        host = urlsplit(safe or "").hostname
-    except ValueError:
+def find_redirect(tx: Transaction, visit: SiteVisit, sites_url: str) -> str | None:
+    """Where a visitor who found nothing is sent. ``sites_url``: the public address of sites."""
+    lead = find_lead(tx, visit.site, visit.outline, visit.admission.claims, visit.rest, sites_url)
+    if lead is None:
         return None
-    hosts = {urlsplit(one).hostname if "://" in one else one for one in own if one}
-    # Characters that a header cannot have are escaped.
-    return quote(safe, safe="/:?#[]@!$&'()*+,;=%~") if safe and host and host not in hosts else None
+    return lead.target if lead.is_elsewhere else f"{quote(visit.base)}{lead.target}"
 
 
 class Visitor:

@@ -74,6 +74,8 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
     pdf: str = "Print or save as PDF"
     not_found: str = "Page not found"
     not_found_text: str = "The page you were looking for is not here. It may have moved."
+    no_pages: str = "No pages yet"
+    no_pages_text: str = "There are no pages here yet."
     perhaps: str = "Perhaps you are looking for"
     home: str = "Back to the start"
     toggle: str = "Pages under {title}"

@@ -179,7 +179,7 @@ def _answer_at(view: View, visit: SiteVisit, path: str) -> Answer | Later:
         return _answer(view, visit, *found)
     space = enter_space(view.tx, visit)
     if space is None:
-        target = find_redirect(view.tx, visit)
+        target = find_redirect(view.tx, visit, view.context.settings.sites_url)
         if target is None:
             raise NotFound("There is nothing at this address.")
         return _redirect(target)
@@ -256,15 +256,16 @@ def _redirect(location: str, cookies: tuple[str, ...] = ()) -> Answer:
 
 def not_found(view: View, space: SpaceVisit) -> Answer:
     """Nothing is here: the visitor is sent on where a redirect says so, else told."""
-    target = find_redirect(view.tx, space.visit, space, view.context.settings.sites_url)
+    target = find_redirect(view.tx, space.visit, view.context.settings.sites_url)
     if target is not None:
         return _redirect(target)
     frame = _Frame(view, space)
     site = frame.site()
     words = " ".join(_WORD.findall(space.rest))[:MAX_SEARCH]
+    empty = not space.rest and space.view.tree.home is None
     message = MessageView(
-        title=site.labels.not_found,
-        text=site.labels.not_found_text,
+        title=site.labels.no_pages if empty else site.labels.not_found,
+        text=site.labels.no_pages_text if empty else site.labels.not_found_text,
         nav=frame.builder.nav(None),
         suggestions=search_site(view.tx, space.visit, words).hits[:_SUGGESTED],
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..content import Derived, derive_from_main
+from ..content import Derived, Versioned, derive_from_main
 from ..kit.tables import Table, declare
 from ..spaces import on_copy
 from .index import (
@@ -24,15 +24,10 @@ derive_from_main(
     Derived(
         prepare,
         is_still_true,
-        count,
         apply,
-        batches,
-        write,
-        switch,
-        ("content_references", "owner_id"),
-        remove,
         clear,
         check,
+        Versioned(count, batches, write, switch, ("content_references", "owner_id"), remove),
     )
 )
 on_copy(copy_references)

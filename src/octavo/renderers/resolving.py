@@ -76,7 +76,7 @@ def resolve(tx: Transaction, context: Context, asked: Asked, previewer: Visitor 
     except SendOn as sent:
         return _send(origin, sent.location)
     if space is None:
-        target = find_redirect(tx, visit)
+        target = find_redirect(tx, visit, context.settings.sites_url)
         if target is None:
             raise NotFound("There is nothing at this address.")
         return _send(origin, target)
@@ -126,7 +126,7 @@ def _preview(tx: Transaction, path: str, previewer: Visitor | None) -> SiteVisit
         raise NotFound(_MISSING)
     site = get_site(tx, site_id)
     admission = Admission(claims=previewer.claims, personal=True, preview=True)
-    outline = Outline(load_structure(tx, site_id), previewer.claims)
+    outline = Outline(load_structure(tx, site_id), previewer.claims, preview=True)
     made_of = MadeOf(site, None, more=True)
     return SiteVisit(
         site, site.organization_id, f"/{site_id}/", rest, admission, outline, made_of, own_host=False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..content import Derived, derive_from_main
+from ..content import Derived, Versioned, derive_from_main
 from ..kit.tables import Table, declare
 from ..spaces import on_copy, on_transfer
 from .computed import apply, switch
@@ -19,15 +19,10 @@ derive_from_main(
     Derived(
         prepare,
         is_still_true,
-        count,
         apply,
-        batches,
-        write,
-        switch,
-        ("search_pages", "page_id"),
-        remove,
         clear,
         check,
+        Versioned(count, batches, write, switch, ("search_pages", "page_id"), remove),
     )
 )
 on_copy(copy_space)

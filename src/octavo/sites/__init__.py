@@ -12,8 +12,8 @@ from .customization.editing import find_customization, get_customization
 from .customization.wire import ContentLink, ContentRef, Customization, HeaderItem
 from .previewing import PREVIEW, read_preview
 from .profile_wire import IntegrationScript
+from .redirects.leading import find_lead, list_space_redirects
 from .redirects.store import list_redirects
-from .redirects.store import match as match_redirect
 from .scripts import list_scripts, provide_scripts
 from .sight import Sight, sight_of
 from .store import (
@@ -40,7 +40,7 @@ from .structure.store import (
     SectionRow,
     SiteSpaceRow,
     Structure,
-    find_former_path,
+    find_empty_spaces,
     list_former_paths,
     load_structure,
 )
@@ -51,11 +51,12 @@ __all__ = [
     "ContentLink", "ContentRef", "Customization", "GroupRow", "HeaderItem", "IntegrationScript",
     "MAX_DEPTH", "MAX_TOKEN", "Outline", "PREVIEW", "SectionRow", "Sight", "Site", "SiteRow",
     "SiteSpaceRow", "Structure", "admit_claims", "arrange_site", "create_site", "describe_site", "entering",
-    "find_customization", "find_former_path", "find_link_by_key", "find_site", "find_site_by_basename",
-    "find_site_by_docs_source", "find_site_by_former_name", "find_site_by_hostname", "find_site_of_space",
-    "find_version", "get_customization", "get_site", "get_visitor_schema", "list_all_sites",
-    "list_former_paths", "list_public_sites", "list_published_sites", "list_redirects", "list_scripts",
-    "list_sites_of_space", "load_structure", "make_visitor_token", "match_redirect", "name_spaces",
-    "present_site", "provide_scripts", "published_url", "read_preview", "read_visitor_token",
-    "require_bounds", "set_published", "sight_of", "signing_key", "tables",
+    "find_customization", "find_empty_spaces", "find_lead", "find_link_by_key", "find_site",
+    "find_site_by_basename", "find_site_by_docs_source", "find_site_by_former_name",
+    "find_site_by_hostname", "find_site_of_space", "find_version", "get_customization", "get_site",
+    "get_visitor_schema", "list_all_sites", "list_former_paths", "list_public_sites",
+    "list_published_sites", "list_redirects", "list_scripts", "list_sites_of_space", "list_space_redirects",
+    "load_structure", "make_visitor_token", "name_spaces", "present_site", "provide_scripts",
+    "published_url", "read_preview", "read_visitor_token", "require_bounds", "set_published", "sight_of",
+    "signing_key", "tables",
 ]  # fmt: skip

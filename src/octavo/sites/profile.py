@@ -32,7 +32,12 @@ def present_profile(tx: Transaction, call: Call, site: SiteAccess, share_key: st
     presented.urls.published = visitor.base
     presented.site_spaces = len(visitor.spaces)
     presented.ads = presented.proxy = UNSET
-    seen = {one.id for one in Outline(load_structure(tx, site.site_id), visitor.claims).site_spaces()}
+    seen = {
+        one.id
+        for one in Outline(
+            load_structure(tx, site.site_id), visitor.claims, preview=visitor.preview
+        ).site_spaces()
+    }
     looks = {id: shown_to(tx, visitor, look) for id, look in of_site_spaces.items() if id in seen}
     return PublishedSite(
         presented, shown.whole(), Customizations(shown_to(tx, visitor, whole), looks), scripts

@@ -29,7 +29,10 @@ def search_site(
     visitor = site.actor.visitor
     structure = load_structure(tx, site.site_id)
     if visitor is not None:
-        wanted = {one.id: one.space_id for one in Outline(structure, visitor.claims).site_spaces()}
+        wanted = {
+            one.id: one.space_id
+            for one in Outline(structure, visitor.claims, preview=visitor.preview).site_spaces()
+        }
     else:
         shown = {one.id: one.space_id for one in structure.site_spaces.values()}
         seen = list_spaces_by_id(tx, site.organization, list(set(shown.values())))

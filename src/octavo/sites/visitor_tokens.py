@@ -145,7 +145,7 @@ def _is_open(tx: Transaction, site: SiteRow, link_id: str) -> bool:
 def _make(
     tx: Transaction, call: Call, site: SiteRow, claims: dict[str, Any], *, link: str = "", preview: bool
 ) -> Visitor:
-    outline = Outline(load_structure(tx, site.id), claims)
+    outline = Outline(load_structure(tx, site.id), claims, preview=preview)
     base = published_url(call.settings.sites_url, get_organization(tx, site.organization_id), site)
     if link:
         base += f"{share_key(call.context.signer, link)}/"

@@ -11,10 +11,8 @@ from ...access import SiteAccess, audit, find_space_access
 from ...content import find_page, list_ancestors, main_state
 from ...errors import BadRequest, Conflict, NotFound
 from ...kit.db import Transaction
-from ...kit.operation import Call, Visitor
-from ...references import load_view
+from ...kit.operation import Call
 from ..structure.changing import get_section, get_site_space, lock
-from ..structure.outline import Outline
 from ..structure.store import Structure, load_structure
 from . import store
 from .store import RedirectRow
@@ -111,15 +109,11 @@ def delete_redirect(tx: Transaction, call: Call, site: SiteAccess, redirect_id: 
     return True
 
 
-def target_of(
-    tx: Transaction, structure: Structure, row: RedirectRow, visitor: Visitor | None = None
-) -> str | None:
-    """Where a redirect leads: a path below the site (quoted, without a slash in front), or a whole address. None when
-    what it led to is not shown any more, or not to the ``visitor``."""
+def target_of(tx: Transaction, structure: Structure, row: RedirectRow) -> str | None:
+    """Where a redirect leads, for members: a path below the site (quoted, without a slash in front), or a whole
+    address. None when what it led to is not shown any more."""
     if row.url is not None:
         return row.url
-    if visitor is not None:
-        return _target_for(tx, Outline(structure, visitor.claims), row, visitor)
     if row.section_id is not None:
         section = structure.sections.get(row.section_id)
         first = structure.default_site_space(section.id) if section is not None else None
@@ -136,19 +130,3 @@ def target_of(
         return base
     slugs = [above.slug for above in list_ancestors(tx, state, page)] + [page.slug]
     return f"{base}{quote('/'.join(slugs))}"
-
-
-def _target_for(tx: Transaction, outline: Outline, row: RedirectRow, visitor: Visitor) -> str | None:
-    if row.section_id is not None:
-        section = next((one for one in outline.sections if one.id == row.section_id), None)
-        shown = outline.start(section) if section is not None else None
-    else:
-        shown = outline.find(row.site_space_id or "")
-    if shown is None:
-        return None
-    base = quote(outline.base(shown))
-    if row.page_id is None:
-        return base
-    tree = load_view(tx, main_state(tx, shown.space_id), visitor.claims).tree
-    page = tree.page(row.page_id)
-    return f"{base}{quote(tree.url_path(page))}" if page is not None else None

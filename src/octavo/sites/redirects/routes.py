@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from urllib.parse import unquote
+
 from ...access import Can, SiteAccess
 from ...errors import NotFound
-from ...kit.operation import Area, Call, Deletion
+from ...kit.db import Transaction
+from ...kit.operation import Area, Call, Deletion, Visitor
 from ...kit.pagination import Listing, present_slice
 from ...orgs import get_organization
 from ..audiences.share_links import find_link_by_key
 from ..store import get_site
+from ..structure.outline import Outline
 from ..structure.store import load_structure
 from ..wire import published_url
 from . import editing, importing, store, wire
+from .leading import find_lead
 
 operation = Area("sites").operation
 
@@ -78,19 +83,45 @@ def delete_redirect(call: Call, site: SiteAccess, site_redirect_id: str) -> bool
     errors=(404,),
 )
 def get_redirect_by_source(call: Call, site: SiteAccess, query: wire.SourceQuery) -> wire.FoundRedirect:
-    """The redirect from a path, and the address that it leads to. Upper and lower case are the same."""
+    """The redirect from a path, and the address that it leads to. Upper and lower case are the same. With a token of
+    `POST /urls/published` also where the files of a space redirect from, and addresses that sections and variants left:
+    then `redirect` has the id of the site space."""
     with call.db.read() as tx:
         if query.share_key is not None and find_link_by_key(tx, site.site_id, query.share_key) is None:
             raise NotFound("shareKey: there is no share link with this key.")
-        found = store.match(tx, site.site_id, query.source)
-        structure, visitor = load_structure(tx, site.site_id), site.actor.visitor
-        target = editing.target_of(tx, structure, found, visitor) if found is not None else None
-        if found is None or target is None:
+        visitor = site.actor.visitor
+        found = (
+            _lead_member(tx, call, site, query) if visitor is None else _lead(tx, call, site, visitor, query)
+        )
+        if found is None:
             raise NotFound(f"There is no redirect from {query.source!r} in this site.")
-        if found.url is None and visitor is not None:
-            target = f"{visitor.base}{target}"
-        elif found.url is None:
-            organization = get_organization(tx, site.organization_id)
-            base = published_url(call.settings.sites_url, organization, get_site(tx, site.site_id))
-            target = f"{base}{query.share_key}/{target}" if query.share_key else f"{base}{target}"
-        return wire.FoundRedirect(wire.present_redirect(found), target)
+        return found
+
+
+def _lead_member(
+    tx: Transaction, call: Call, site: SiteAccess, query: wire.SourceQuery
+) -> wire.FoundRedirect | None:
+    found = store.match(tx, site.site_id, query.source)
+    target = editing.target_of(tx, load_structure(tx, site.site_id), found) if found is not None else None
+    if found is None or target is None:
+        return None
+    if found.url is None:
+        organization = get_organization(tx, site.organization_id)
+        base = published_url(call.settings.sites_url, organization, get_site(tx, site.site_id))
+        target = f"{base}{query.share_key}/{target}" if query.share_key else f"{base}{target}"
+    return wire.FoundRedirect(wire.present_redirect(found), target)
+
+
+def _lead(
+    tx: Transaction, call: Call, site: SiteAccess, visitor: Visitor, query: wire.SourceQuery
+) -> wire.FoundRedirect | None:
+    outline = Outline(load_structure(tx, site.site_id), visitor.claims, preview=visitor.preview)
+    path = unquote(query.source).strip("/")
+    row = get_site(tx, site.site_id)
+    lead = find_lead(tx, row, outline, visitor.claims, path, call.settings.sites_url)
+    if lead is None:
+        return None
+    target = lead.target if lead.is_elsewhere else f"{visitor.base}{lead.target}"
+    if lead.redirect is not None:
+        return wire.FoundRedirect(wire.present_redirect(lead.redirect), target)
+    return wire.FoundRedirect(wire.present_lead(lead.site_space or "", query.source, target), target)

@@ -121,3 +121,9 @@ def destination_of(row: RedirectRow) -> Destination:
 
 def present_redirect(row: RedirectRow) -> Redirect:
     return Redirect(row.id, row.source, destination_of(row))
+
+
+def present_lead(site_space_id: str, source: str, target: str) -> Redirect:
+    """A redirect that is none of the site's own: the files of a space say it, or an address was left. It has the id of
+    the site space."""
+    return Redirect(site_space_id, source, ToUrl(target))

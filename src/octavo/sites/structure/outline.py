@@ -1,29 +1,48 @@
-"""What of a site's structure one visitor sees: no drafts, and nothing whose condition fails for them."""
+"""What of a site's structure one visitor sees: no drafts, nothing whose condition fails for them, and nothing in which
+there is no page."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...core.expressions import Shown
 from .store import GroupRow, SectionRow, SiteSpaceRow, Structure
 
 
-class Outline:
-    """What of a site's structure one visitor sees."""
+class Located(NamedTuple):
+    """The site space that a path is in, and what follows its address. ``begins_there``: nothing is at the path itself,
+    which is the start of a section or the site, and visitors begin at this space."""
 
-    def __init__(self, structure: Structure, claims: dict[str, Any]) -> None:
+    shown: SiteSpaceRow | None
+    rest: str = ""
+    begins_there: bool = False
+
+
+class Outline:
+    """What of a site's structure one visitor sees. ``preview``: with spaces that have no page, which members are about
+    to fill. A site in which no space has any page is seen as it is, too."""
+
+    def __init__(self, structure: Structure, claims: dict[str, Any], *, preview: bool = False) -> None:
         self._structure = structure
         self.rows = (*structure.ordered(), *structure.ordered_site_spaces())
         """All that the structure is made of: the same rows, the same structure."""
         self._holds = Shown({}, {}, claims).holds
+        self._hold(frozenset() if preview else structure.empty)
+        if not self.site_spaces():
+            self._hold(frozenset())
+
+    def _hold(self, without: frozenset[str]) -> None:
+        """Sets what is seen, without what shows these spaces."""
         self._variants = {
             section_id: tuple(
-                shown for shown in structure.variants(section_id) if self._meets(shown.condition)
+                shown
+                for shown in self._structure.variants(section_id)
+                if self._meets(shown.condition) and shown.space_id not in without
             )
-            for section_id in (None, *structure.sections)
+            for section_id in (None, *self._structure.sections)
         }
         self.sections = [
-            node for node in structure.ordered() if isinstance(node, SectionRow) and self._sees(node)
+            node for node in self._structure.ordered() if isinstance(node, SectionRow) and self._sees(node)
         ]
 
     def _meets(self, condition: str | None) -> bool:
@@ -64,3 +83,23 @@ class Outline:
         """Where visitors of a section begin: its default, else the first that they see."""
         variants = self.variants(section)
         return next((shown for shown in variants if shown.is_default), variants[0] if variants else None)
+
+    def locate(self, path: str) -> Located:
+        """Where a path below the site is, for this visitor."""
+        first, _, below = path.partition("/")
+        section = next((s for s in self.sections if not s.is_default and s.path == first.lower()), None)
+        if section is not None:
+            path = below
+        else:
+            section = next((s for s in self.sections if s.is_default), None)
+            if section is None and self.sections and not path:
+                return Located(self.start(self.sections[0]), begins_there=True)
+        first, _, below = path.partition("/")
+        variants = self.variants(section)
+        chosen = next((one for one in variants if not one.is_default and one.path == first.lower()), None)
+        if chosen is not None:
+            return Located(chosen, below)
+        start = self.start(section)
+        if start is None or start.is_default:
+            return Located(start, path)
+        return Located(None) if path else Located(start, begins_there=True)

@@ -40,7 +40,11 @@ class ShownStructure:
         self.structure = load_structure(tx, site.site_id)
         ids = list({shown.space_id for shown in self.structure.site_spaces.values()})
         self._visitor = site.actor.visitor
-        self._outline = Outline(self.structure, self._visitor.claims) if self._visitor is not None else None
+        self._outline = (
+            Outline(self.structure, self._visitor.claims, preview=self._visitor.preview)
+            if self._visitor is not None
+            else None
+        )
         self._spaces: dict[str, tuple[SpaceRow, str | None]] = {}
         if self._visitor is None:
             self._spaces = list_spaces_by_id(tx, site.organization, ids)

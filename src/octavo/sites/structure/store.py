@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ...content import FOREVER
 from ...kit import ids
 from ...kit.clock import now
 from ...kit.db import Transaction
@@ -72,8 +73,14 @@ class Structure:
     """The structure of one site. What is shown leaves out spaces that lie in the trash; what is changed does not."""
 
     def __init__(
-        self, sections: list[SectionRow], groups: list[GroupRow], site_spaces: list[SiteSpaceRow]
+        self,
+        sections: list[SectionRow],
+        groups: list[GroupRow],
+        site_spaces: list[SiteSpaceRow],
+        empty: frozenset[str] = frozenset(),
     ) -> None:
+        self.empty = empty
+        """The spaces in which there is no page."""
         self.sections = {section.id: section for section in sections}
         self.groups = {group.id: group for group in groups}
         self.site_spaces = {shown.id: shown for shown in site_spaces}
@@ -176,7 +183,7 @@ class Structure:
 
 
 def load_structure(tx: Transaction, site_id: str, *, trashed: bool = False) -> Structure:
-    """Three statements, however large the site is. ``trashed``: with the spaces that lie in the trash."""
+    """Four statements, however large the site is. ``trashed``: with the spaces that lie in the trash."""
     alive = "" if trashed else " AND s.deleted_at IS NULL"
     sections = tx.all(f"SELECT {_SECTION} FROM site_sections WHERE site_id = :site", site=site_id)
     groups = tx.all(f"SELECT {_GROUP} FROM site_section_groups WHERE site_id = :site", site=site_id)
@@ -189,7 +196,20 @@ def load_structure(tx: Transaction, site_id: str, *, trashed: bool = False) -> S
         [SectionRow(*row) for row in sections],
         [GroupRow(*row) for row in groups],
         [SiteSpaceRow(*row) for row in site_spaces],
+        find_empty_spaces(tx, site_id),
     )
+
+
+def find_empty_spaces(tx: Transaction, site_id: str) -> frozenset[str]:
+    """The spaces of a site that have no page: no document, and nothing that documents are computed of."""
+    rows = tx.all(
+        f"""SELECT x.space_id FROM site_spaces x JOIN spaces s ON s.id = x.space_id
+            WHERE x.site_id = :site AND NOT EXISTS (
+              SELECT 1 FROM page_versions p WHERE p.branch_id = s.main_branch AND p.to_seq = {FOREVER}
+                AND p.deleted = 0 AND p.kind IN ('document', 'computed'))""",
+        site=site_id,
+    )
+    return frozenset(row[0] for row in rows)
 
 
 # --- writing ------------------------------------------------------------------------------------------

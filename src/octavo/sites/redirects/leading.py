@@ -1,0 +1,143 @@
+"""Where a path of a site leads at which a visitor finds nothing: to where a section or variant went that was there, by
+a redirect of the space that the path is in, or by one of the site. Only ever to what this visitor sees.
+
+The reader and separate renderers both ask this.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+from msgspec import Struct
+
+from ...content import State, find_item_by_path, get_body, main_state
+from ...core.document.urls import safe_url
+from ...core.space_config import CONFIG_PATH, Config, read_config
+from ...core.space_config import match_redirect as match_space_redirect
+from ...core.summary import entry_path
+from ...kit.db import Transaction
+from ...references import load_view
+from ..store import SiteRow
+from ..structure.outline import Outline
+from ..structure.store import SiteSpaceRow, find_former_path
+from . import store
+from .store import RedirectRow
+
+
+class Lead(Struct, frozen=True):
+    """``target``: a path below the site (quoted, without a slash in front), or a whole address. ``redirect``: the site's
+    own that says so; ``site_space``: else where the address leads to, or which space says so."""
+
+    target: str
+    redirect: RedirectRow | None
+    site_space: str | None = None
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the target is a whole address."""
+        return self.target.startswith(("http://", "https://"))
+
+
+def find_lead(
+    tx: Transaction, site: SiteRow, outline: Outline, claims: dict[str, Any], path: str, sites_url: str
+) -> Lead | None:
+    """``path``: decoded, below the site. ``sites_url``: the public address of sites, to which redirects of spaces do not
+    lead."""
+    plain = path.strip("/")
+    parts = plain.lower().split("/")
+    former = find_former_path(tx, site.id, ["/".join(parts[:n]) for n in (1, 2) if n <= len(parts)])
+    if former is not None:
+        shown = outline.find(former[1])
+        if shown is not None:
+            below = plain[len(former[0]) :].lstrip("/")
+            return Lead(quote(outline.base(shown) + below), None, shown.id)
+    located = outline.locate(path)
+    if located.shown is not None and not located.begins_there:
+        target = _of_space(tx, site, outline, claims, located.shown, located.rest, sites_url)
+        if target is not None:
+            return Lead(target, None, located.shown.id)
+    row = store.match(tx, site.id, quote(plain))
+    target = find_target(tx, outline, claims, row) if row is not None else None
+    return Lead(target, row) if target is not None else None
+
+
+def find_target(tx: Transaction, outline: Outline, claims: dict[str, Any], row: RedirectRow) -> str | None:
+    """Where a redirect of the site leads; None when its target is not shown any more, or not to this visitor."""
+    if row.url is not None:
+        return row.url
+    if row.section_id is not None:
+        section = next((one for one in outline.sections if one.id == row.section_id), None)
+        shown = outline.start(section) if section is not None else None
+    else:
+        shown = outline.find(row.site_space_id or "")
+    if shown is None:
+        return None
+    base = quote(outline.base(shown))
+    if row.page_id is None:
+        return base
+    tree = load_view(tx, main_state(tx, shown.space_id), claims).tree
+    page = tree.page(row.page_id)
+    return f"{base}{quote(tree.url_path(page))}" if page is not None else None
+
+
+@lru_cache(maxsize=64)
+def _read_config(text: str) -> Config:
+    return read_config(text)
+
+
+def _config_of(tx: Transaction, state: State) -> Config:
+    item = find_item_by_path(tx, state, CONFIG_PATH)
+    known = item is not None and item.kind == "source"
+    return _read_config(get_body(tx, item.content) if known and item.content else "")  # type: ignore[union-attr]
+
+
+def list_space_redirects(tx: Transaction, state: State) -> list[str]:
+    """The paths below a space that its ``.gitbook.yaml`` redirects, decoded; ``old/*`` is everything below one."""
+    return [unquote(source) for source in _config_of(tx, state).redirects]
+
+
+def _of_space(
+    tx: Transaction,
+    site: SiteRow,
+    outline: Outline,
+    claims: dict[str, Any],
+    shown: SiteSpaceRow,
+    rest: str,
+    sites_url: str,
+) -> str | None:
+    """Where the ``.gitbook.yaml`` of a space sends a visitor: a page of it that they see, or another host. So a redirect
+    never leads to another one."""
+    state = main_state(tx, shown.space_id)
+    config = _config_of(tx, state)
+    target = match_space_redirect(config, rest)
+    if target is None:
+        return None
+    if target.lower().startswith(("http://", "https://")):
+        return _elsewhere(target, site.hostname, sites_url)
+    path, _, anchor = target.partition("#")
+    inside = entry_path(path.lstrip("/"))
+    if inside is None:
+        return None
+    view = load_view(tx, state, claims)
+    tree = view.tree
+    found = view.page_of_file(f"{config.root}{inside}".strip("/"))
+    page = tree.page(found) if found is not None else tree.find(unquote(inside).removesuffix(".md"))
+    first = tree.first_document(page) if page is not None else None
+    if first is None:
+        return None
+    address = quote(f"{outline.base(shown)}{tree.url_path(first)}")
+    return f"{address}#{quote(anchor, safe='%')}" if anchor else address
+
+
+def _elsewhere(url: str, *own: str | None) -> str | None:
+    """An address of another host than these hosts and addresses of ours, at which redirects may lead back."""
+    safe = safe_url(url)
+    try:
+        host = urlsplit(safe or "").hostname
+    except ValueError:
+        return None
+    hosts = {urlsplit(one).hostname if "://" in one else one for one in own if one}
+    # Characters that a header cannot have are escaped.
+    return quote(safe, safe="/:?#[]@!$&'()*+,;=%~") if safe and host and host not in hosts else None
