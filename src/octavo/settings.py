@@ -219,7 +219,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     )
     pdf_fonts: Annotated[
         str,
-        Meta(description="Folder of further fonts for PDFs, such as Noto Sans CJK and Noto Emoji (optional)"),
+        Meta(
+            description="Folder of further fonts for PDFs and images of pages, such as Noto Sans CJK (optional)"
+        ),
     ] = ""
     log_format: Annotated[str, Meta(description="text or json", pattern="^(text|json)$")] = "text"
 

@@ -316,6 +316,17 @@ def test_conditions_ask_signed_claims_that_the_schema_knows(site, key, adaptive)
     assert not seen(rank=2)
 
 
+def test_signed_claims_count_behind_a_share_link(site, key, adaptive):
+    site.change("", {"visibility": "share-link"})
+    site.change(f"sections/{site.plans['id']}", {"condition": "visitor.claims.paying"})
+    base = urlsplit(site.make("share-links", {"name": "A"})["urls"]["published"]).path
+    cookie = f"octavo-visitor={signed(key, paying=True)}"
+    assert site.visitor.get(f"{base}plans/more", cookie=cookie).status_code == 200
+    assert site.visitor.get(f"{base}plans/more").status_code == 404
+    # It is the link that lets people in.
+    assert site.get("plans/more", cookie=cookie).status_code == 404
+
+
 def test_unsigned_claims_open_what_asks_for_no_more(site, adaptive):
     site.change(f"sections/{site.plans['id']}", {"condition": "visitor.claims.unsigned.beta"})
     site.change(f"site-spaces/{site.old['id']}", {"condition": "visitor.claims.paying"})

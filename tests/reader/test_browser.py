@@ -92,3 +92,32 @@ def test_without_javascript(open_page):
     assert page.get_by_text("Markdown in").first.is_visible()
     page.goto(re.sub(r"content/.*", "~search?q=settings", page.url))
     assert page.get_by_role("link", name="Settings").count() >= 1
+
+
+def test_diagrams_are_drawn_in_both_themes(open_page):
+    page = open_page("content/blocks")
+    page.locator("#diagrams").scroll_into_view_if_needed()
+    for number in range(page.locator(".diagram").count()):
+        page.locator(".diagram").nth(number).locator("img.only-dark").wait_for(
+            state="attached", timeout=60_000
+        )
+    diagram = page.locator(".diagram").first
+    assert diagram.locator("img.only-light").get_attribute("alt") == "From a draft to main"
+    assert "Review" in page.locator(".diagram img.only-light").last.get_attribute("alt")
+    pictures = (
+        "(box) => [...box.querySelectorAll('img')].map((i) => [i.naturalWidth > 200, i.checkVisibility()])"
+    )
+    assert diagram.evaluate(pictures) == [[True, True], [True, False]]
+    assert not diagram.locator("pre").is_visible()
+    diagram.locator("a").click()
+    page.locator("dialog.viewer").wait_for()
+    page.keyboard.press("Escape")
+    # Nothing of the frame reaches the page: it has no origin.
+    frame = next(frame for frame in page.frames if "diagrams.html" in frame.url)
+    assert frame.evaluate("self.origin") == "null"
+    assert page.trouble == []
+
+
+def test_diagrams_are_text_without_a_script(open_page):
+    page = open_page("content/blocks", java_script_enabled=False)
+    assert page.locator(".diagram pre").first.is_visible()

@@ -30,7 +30,7 @@ GUESTS = [
 ]
 READ = {
     "readRobots", "readSitemap", "readPagesSitemap", "readIndex", "readWhole", "searchSite", "searchPage", "readFont",
-    "readSiteFile", "readPage", "postMessage", "readAsk", "readQuestions", "askQuestion",
+    "readSiteFile", "readPage", "readImage", "postMessage", "readAsk", "readQuestions", "askQuestion",
 }  # fmt: skip
 """The routes of sites that are asked here; a new one has to be asked as well."""
 ASKED_ELSEWHERE = {"readTryForm", "tryOperation", "readBlock"}
@@ -179,6 +179,7 @@ class Case:
         """And no less: every page that they see is there."""
         for shown in self.random.sample(seen.shown, min(2, len(seen.shown))):
             base = seen.base(shown)
+            self.check_image(seen, shown)
             for page in seen.pages(shown.space):
                 path = base if page is shown.space.pages[0] else base + page.path
                 answer = self.get(path)
@@ -211,6 +212,13 @@ class Case:
         if news:
             entries = answer.text.partition("<item>")[2]
             assert words_of(entries) - words_of(feed) == news, feed
+
+    def check_image(self, seen: Answer, shown: Shown) -> None:
+        """An image tells a title, so it is there where its page is."""
+        page = self.random.choice(shown.space.pages)
+        image = self.get(f"{seen.base(shown)}~image/{page.id}.png")
+        assert image.status_code == (200 if seen.sees(page) else 404), page.path
+        assert not self.is_kept_by_others(image), page.path
 
     def files_of(self, space_id: str) -> list[dict[str, Any]]:
         items: list[dict[str, Any]] = self.site.world.get("admin", f"/spaces/{space_id}/content/files")[

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote, urljoin, urlsplit
 
 import httpx
 import msgspec
@@ -38,12 +38,12 @@ from ..sites import SiteRow, get_site, list_former_paths, list_redirects, list_s
 
 MANIFEST = ".octavo-export.json"
 _STAGING = ".octavo-export.new"
-_KEPT = ("~assets", "~files", "~fonts")
+_KEPT = ("~assets", "~files", "~fonts", "~image")
 """What begins with a tilde and is a file; everything else that does so needs a server."""
 _NOT_PAGES = (".md", ".txt", ".xml")
 _SITE_FILES = ("robots.txt", "llms.txt", "llms-full.txt")
 _FACTS = "application/ld+json"
-_LINKS = ("href", "src", "poster", "data-copy-from")
+_LINKS = ("href", "src", "poster", "data-copy-from", "data-frame")
 _CSS_URL = re.compile(r'url\("([^"]+)"\)')
 _SERVED = frozenset({"data-try", "data-scripts", "data-consent"})
 _SERVED_ASSETS = ("~assets/try.", "~assets/consent.", "~assets/ask.")
@@ -283,6 +283,9 @@ class _Crawl:
             self._place.put(name, self._page(answer))
         elif any(part.startswith("~") for part in name.split("/")):
             self._place.put(name, answer.content)
+            if name.endswith(".html"):
+                # A frame of ours names what lies beside it.
+                self._want(urljoin(below, found) for found in re.findall(r'src="([^"?]+)', answer.text))
         else:
             self._place.put(name, self._text(name, answer.text).encode())
 
@@ -363,6 +366,8 @@ class _Crawl:
             canonical = (
                 element.get("rel") in ("canonical", "alternate")
                 or element.get("property") == "og:url"
+                or (element.get("property") or "").startswith("og:image:")
+                or element.get("content", "").startswith(f"{live}~image/")
                 or element.get("type") == _FACTS
             )
             if (

@@ -28,9 +28,7 @@ class Glyphs:
     """``folder``: where further fonts lie. ``absent`` collects the characters that had to be left to chance."""
 
     def __init__(self, folder: str | None) -> None:
-        self._ranges = _merged(
-            sorted([*_EMBEDDED, *(r for path in font_files(folder) for r in coverage(path))])
-        )
+        self._ranges = _merged(sorted([*_EMBEDDED, *coverage(folder)]))
         self._starts = [start for start, _ in self._ranges]
         self._pictures = self.has("\U0001f680")
         self.absent: set[str] = set()
@@ -77,7 +75,13 @@ def font_files(folder: str | None) -> list[Path]:
     return sorted(p for p in Path(folder).rglob("*") if p.suffix.lower() in (".ttf", ".otf", ".ttc", ".otc"))
 
 
-def coverage(path: Path) -> Iterator[tuple[int, int]]:
+def coverage(folder: str | None) -> Iterator[tuple[int, int]]:
+    """The characters that the fonts of a folder have glyphs for, as ranges."""
+    for path in font_files(folder):
+        yield from _coverage(path)
+
+
+def _coverage(path: Path) -> Iterator[tuple[int, int]]:
     """The characters that a font has a glyph for, as ranges; nothing for a file that is no font."""
     data = path.read_bytes()
     try:

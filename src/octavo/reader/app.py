@@ -26,6 +26,7 @@ from ..printing import PRINT_PATH, open_print
 from ..settings import parse_networks
 from ..sites import find_site_by_hostname
 from .asking import ASK_PATH, MAX_FORM, Turns
+from .cards import Cards
 from .drawing import asset
 from .home import answer_home
 from .mcp import MAX_MESSAGE, MCP_PATHS
@@ -69,6 +70,7 @@ class Sites:
         self._pool = pool
         size = context.settings.reader_cache
         self._kept = Kept(size // 2)
+        self._cards = Cards(size // 8, context.settings.pdf_fonts, context.settings.allow_private_fetch)
         self._answers: FreshCache[Visited] = FreshCache(context.db, size // 2, _cost)
         self._hosts: FreshCache[str] = FreshCache(context.db, _HOSTS)
         self._tries = RateLimiter(context.settings.try_rate_limit)
@@ -101,7 +103,7 @@ class Sites:
             if not site and path == "/" and self._is_own(name):
                 request.name = "readHome"
                 return answer_home(self._context, tx, request)
-            view = View(self._context, tx, request, self._kept, self._turns)
+            view = View(self._context, tx, request, self._kept, self._cards, self._turns)
 
             def is_good(kept: Visited) -> bool:
                 request.name = "readPage"
@@ -152,7 +154,7 @@ class Sites:
     def _post(self, request: Request, body: bytes) -> Answer:
         path = _path(request)
         with statements_within(REQUEST_SECONDS), self._context.db.read() as tx:
-            view = View(self._context, tx, request, self._kept, self._turns, body)
+            view = View(self._context, tx, request, self._kept, self._cards, self._turns, body)
             answer = answer_post(view, host_name(request.header(b"host")), path)
         return answer if isinstance(answer, Answer) else answer()
 
@@ -203,6 +205,8 @@ def _read_asset(request: Request) -> Answer:
     if static is None:
         raise NotFound("There is nothing at this address.")
     headers = {"cache-control": FOREVER}
+    if static.policy:
+        headers["content-security-policy"] = static.policy
     return Answer(200, static.content, static.media_type, headers, static.version, again=True)
 
 

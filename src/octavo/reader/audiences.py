@@ -95,17 +95,18 @@ def admit(
         return preview, base, rest
     if not site.published:
         raise NotFound("There is no published site at this address.")
+    key = ""
     if site.visibility == "share-link":
         key, _, below = rest.partition("/")
         if not key or find_link_by_key(tx, site.id, key) is None:
             raise NotFound("There is no published site at this address.")
-        return _known(tx, site, coming, {}, key), f"{base}{key}/", below
+        base, rest = f"{base}{key}/", below
     signed: dict[str, Any] = {}
     if site.visibility == "visitor-auth":
         signed = _require_token(tx, context, site, coming, base, rest)
     elif site.settings.adaptive:
         signed = _find_token(_backend(tx, context, site)[0], coming) or {}
-    return _known(tx, site, coming, signed, ""), base, rest
+    return _known(tx, site, coming, signed, key), base, rest
 
 
 def _known(tx: Transaction, site: SiteRow, coming: Coming, signed: Mapping[str, Any], key: str) -> Admission:

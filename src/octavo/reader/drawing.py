@@ -35,17 +35,14 @@ _THEME_SCRIPT = Markup(
     'if(t=="light"||t=="dark")d.dataset.theme=t;else if(t)delete d.dataset.theme}catch(e){}'
 )
 _ASSETS = (
-    "octavo.css",
-    "octavo.js",
-    "try.css",
-    "try.js",
-    "blocks.css",
-    "blocks.js",
-    "consent.css",
-    "consent.js",
-    "ask.css",
-    "ask.js",
-)
+    "octavo.css", "octavo.js", "try.css", "try.js", "blocks.css", "blocks.js", "consent.css", "consent.js",
+    "ask.css", "ask.js", "diagrams.js", "diagrams-frame.js", "diagrams.html",
+)  # fmt: skip
+_MERMAID = "mermaid.min.js"
+"""Mermaid as its package publishes it, 11.17.2, with its licence beside it."""
+_FRAME_POLICY = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; sandbox allow-scripts; frame-ancestors 'self'"
+"""Of the frame in which Mermaid draws: it writes styles into what it draws, and has no origin to do anything with."""
+_SCRIPT_SRC = re.compile(r'(?<=<script src=")([^"]+)')
 # Pages of the site that a reader is about to open are fetched before; what begins with a tilde is no page.
 _SPECULATION = Markup(
     '{"prefetch":[{"where":{"and":[{"href_matches":"/*"},{"not":{"href_matches":"/*~*"}},'
@@ -55,17 +52,19 @@ _SPECULATION = Markup(
 _TYPES = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
+    "html": "text/html; charset=utf-8",
     "woff2": "font/woff2",
 }
 
 
 class Static(Struct, frozen=True):
     """A static file. ``version`` is a hash of its content and is in its address (``?v=``), so that answers
-    may be kept for ever."""
+    may be kept for ever. ``policy``: of a page, what it may load."""
 
     content: bytes
     media_type: str
     version: str
+    policy: str = ""
 
 
 def _squeeze(css: str) -> str:
@@ -85,16 +84,27 @@ def _dedent(script: str) -> str:
 
 @cache
 def asset(name: str) -> Static | None:
-    """The static file of that name (a style sheet, a script, a font), or None."""
+    """The static file of that name (a style sheet, a script, a font, the frame of diagrams), or None."""
+    kind = name.rpartition(".")[2]
     if name in font_files():
         content = read_font(name)
-        return Static(content, _TYPES["woff2"], hashlib.sha256(content).hexdigest()[:12])
-    if name not in _ASSETS:
+    elif name == _MERMAID:
+        content = (files(__package__) / "mermaid" / name).read_bytes()
+    elif name in _ASSETS:
+        text = (files(__package__) / "static" / name).read_text()
+        content = _SHORTENED[kind](text).encode()
+    else:
         return None
-    content = (files(__package__) / "static" / name).read_bytes()
-    squeeze = _squeeze if name.endswith(".css") else _dedent
-    content = squeeze(content.decode()).encode()
-    return Static(content, _TYPES[name.rsplit(".", 1)[1]], hashlib.sha256(content).hexdigest()[:12])
+    policy = _FRAME_POLICY if kind == "html" else ""
+    return Static(content, _TYPES[kind], hashlib.sha256(content).hexdigest()[:12], policy)
+
+
+def _with_versions(page: str) -> str:
+    """A page of ours whose scripts are named by their version."""
+    return _SCRIPT_SRC.sub(lambda found: f"{found[1]}?v={_version(found[1])}", page)
+
+
+_SHORTENED = {"css": _squeeze, "js": _dedent, "html": _with_versions}
 
 
 def _hash(text: str) -> str:
@@ -106,9 +116,11 @@ def content_security_policy(
     theme_css: str,
     connect: tuple[str, ...] = (),
     sources: tuple[tuple[str, tuple[str, ...]], ...] = (),
+    diagrams: bool = False,
 ) -> str:
     """The Content-Security-Policy of every page of a site with these theme colours. ``connect``: hosts besides its own
-    that the script of the page may speak to; ``sources``: what else is let through, by directive."""
+    that the script of the page may speak to; ``sources``: what else is let through, by directive. ``diagrams``: the
+    page has the frame that draws them."""
     directives: dict[str, tuple[str, ...]] = {
         "default-src": ("'none'",),
         "script-src": ("'self'", _hash(_THEME_SCRIPT), _hash(_SPECULATION)),
@@ -117,7 +129,7 @@ def content_security_policy(
         "media-src": ("'self'", "https:"),
         "font-src": ("'self'",),
         "connect-src": ("'self'", *connect),
-        "frame-src": tuple(FRAME_HOSTS),
+        "frame-src": ("'self'", *FRAME_HOSTS) if diagrams else tuple(FRAME_HOSTS),
         "form-action": ("'self'",),
         "base-uri": ("'none'",),
         "frame-ancestors": ("'self'",),

@@ -92,6 +92,13 @@ def read_font(name: str) -> bytes:
     return (files(__package__) / "fonts" / name).read_bytes()
 
 
+def upright_files(font: Font) -> list[str]:
+    """The files of all scripts and weights, without italics."""
+    weights = (None,) if isinstance(font.weights, str) else font.weights
+    named = [_file(font, script, weight) for script in font.scripts for weight in weights]
+    return [name for name in named if name in font_files()]
+
+
 def first_file(font: Font) -> str:
     """The file that nearly every page shows, worth fetching before the style sheet asks for it."""
     return _file(font, "latin", None if isinstance(font.weights, str) else font.weights[0])

@@ -30,6 +30,7 @@ class Look(Struct, frozen=True):
     customization: Customization
     locale: str
     language: str
+    colours: Theme
     theme_css: Markup
     font_file: str | None
     classes: tuple[str, ...]
@@ -79,6 +80,7 @@ def read_look(
         customization=chosen,
         locale=locale,
         language=language or locale,
+        colours=colours,
         theme_css=Markup(css),  # noqa: S704 - numbers and names of ours
         font_file=text_file,
         classes=_classes(chosen),

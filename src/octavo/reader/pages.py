@@ -369,6 +369,7 @@ class PageBuilder:
             tries=text.origins is not None,
             connect=text.origins or (),
             blocks=text.blocks,
+            diagrams=text.html.diagrams,
             markdown=f"{self._visit.base}{quote(self._tree.path(page))}.md",
             feed=self._feed(page) if text.html.updates else None,
             markdown_actions=custom.page_actions.markdown,

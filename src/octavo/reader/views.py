@@ -109,6 +109,14 @@ class Picture(Struct, frozen=True, kw_only=True):
     dark: str | None = None
 
 
+class Image(Struct, frozen=True, kw_only=True):
+    """An image of ours with its whole address and its size in pixels."""
+
+    url: str
+    width: int
+    height: int
+
+
 class Tab(Struct, frozen=True, kw_only=True):
     """A site section, or a group of sections (``children``, then ``href`` may be None)."""
 
@@ -252,7 +260,7 @@ class PageView(Struct, frozen=True, kw_only=True):
     first one to people as well. ``assistants`` open the page elsewhere, ``mcp`` is the address of the site's MCP
     server, ``printed`` offers to print the page. ``tries``: operations of an API can be tried from the page, whose
     script may speak to the hosts in ``connect``. ``blocks``: integrations show blocks on the page, which a script
-    asks for."""
+    asks for. ``diagrams``: a script draws diagrams of their text. ``social_image`` is what networks show where the site has no picture for that."""
 
     title: str
     body: Markup
@@ -270,7 +278,7 @@ class PageView(Struct, frozen=True, kw_only=True):
     updated_text: str | None = None
     canonical: str | None = None
     alternates: tuple[Variant, ...] = ()
-    social_image: str | None = None
+    social_image: Image | None = None
     layout: Layout = Layout()
     markdown: str | None = None
     markdown_actions: bool = True
@@ -283,6 +291,7 @@ class PageView(Struct, frozen=True, kw_only=True):
     tries: bool = False
     connect: tuple[str, ...] = ()
     blocks: bool = False
+    diagrams: bool = False
     no_index: bool = False
 
 

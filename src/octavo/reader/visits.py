@@ -42,6 +42,7 @@ from .asking import (
 )
 from .audiences import TOKEN_COOKIE, Coming, SendOn, read_coming
 from .blocks import answer_block, prepare_block
+from .cards import HEIGHT, WIDTH, Cards, card_of
 from .drawing import (
     content_security_policy,
     draw_answer,
@@ -59,7 +60,7 @@ from .resolving import MadeOf, SiteVisit, SpaceVisit, enter_site, enter_space, f
 from .scripts import scripts_of
 from .searching import search_site
 from .sites import llms_text, look_of, robots_text, site_view, sitemap_xml, whole_text
-from .views import Link, MessageView, PageView, SiteView, Variant
+from .views import Image, Link, MessageView, PageView, SiteView, Variant
 
 HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
@@ -72,13 +73,14 @@ _SUGGESTED = 5
 
 
 class View(Struct, frozen=True):
-    """What a handler needs beside its visit. ``kept``: what is kept of pages that were drawn. ``turns``: of questions.
-    ``body``: of a POST."""
+    """What a handler needs beside its visit. ``kept``: what is kept of pages that were drawn; ``cards`` draws their
+    images. ``turns``: of questions. ``body``: of a POST."""
 
     context: Context
     tx: Transaction
     request: Request
     kept: Kept
+    cards: Cards
     turns: Turns
     body: bytes = b""
 
@@ -92,7 +94,7 @@ class View(Struct, frozen=True):
 
 Later = Callable[[], Answer]
 """An answer that is worked out when the transaction is over, because it takes as long as others take."""
-_Handler = Callable[..., Answer] | Callable[..., Later]
+_Handler = Callable[..., Answer | Later]
 
 
 class SiteRoute(NamedTuple):
@@ -243,10 +245,11 @@ class _Frame:
         return msgspec.structs.replace(site, scripts=scripts, sources=sources)
 
 
-def _html(site: SiteView, text: str, status: int = 200, connect: tuple[str, ...] = ()) -> Answer:
-    return _same(
-        text, HTML, status=status, policy=content_security_policy(site.theme_css, connect, site.sources)
-    )
+def _html(
+    site: SiteView, text: str, status: int = 200, connect: tuple[str, ...] = (), diagrams: bool = False
+) -> Answer:
+    policy = content_security_policy(site.theme_css, connect, site.sources, diagrams)
+    return _same(text, HTML, status=status, policy=policy)
 
 
 def _redirect(location: str, cookies: tuple[str, ...] = ()) -> Answer:
@@ -487,6 +490,23 @@ def read_block(view: View, visit: SpaceVisit) -> Later:
     return lambda: Answer(200, answer_block(view.context, view.kept.blocks, prepared), HTML, headers)
 
 
+@route("readImage", "~image/{name}", kept=False)
+def read_image(view: View, visit: SpaceVisit, name: str) -> Answer | Later:
+    """The image that networks show of a page."""
+    page = visit.view.tree.page(name.removesuffix(".png"))
+    if page is None or page.kind != "document" or not name.endswith(".png"):
+        return not_found(view, visit)
+    frame = _Frame(view, visit)
+    card = card_of(frame.builder.page(page), frame.site(page), frame.look)
+    public = visit.visit.indexed and not visit.visit.admission.personal
+    headers = {
+        "cache-control": f"{'public' if public else 'private'}, max-age=3600",
+        "cross-origin-resource-policy": "cross-origin",
+        "x-robots-tag": "noindex",
+    }
+    return lambda: Answer(200, view.cards.draw(card), "image/png", headers, card.version)
+
+
 @route("readPage", "{path*}", kept=True)
 def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
     tree = visit.view.tree
@@ -510,6 +530,12 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
     canonical = f"{origin}{visit.base}{quote(wanted)}"
     site = frame.site(shown)
     drawn = _with_addresses(builder.page(shown), site, frame.look, visit, origin, canonical)
+    if site.social_image is None and not visit.visit.admission.personal:
+        card = card_of(drawn, site, frame.look)
+        image = Image(
+            url=f"{origin}{visit.base}~image/{shown.id}.png?v={card.version}", width=WIDTH, height=HEIGHT
+        )
+        drawn = msgspec.structs.replace(drawn, social_image=image)
     visit.visit.made_of.more = visit.visit.made_of.more or builder.varies
     return _drawn(view, visit, shown.id, site, drawn)
 
@@ -540,7 +566,8 @@ def _drawn(view: View, visit: SpaceVisit, page_id: str, site: SiteView, page: Pa
     key = (visit.base, visit.site_space.id, page_id, visit.visit.admission.audience)
     kept = view.kept.pages.get(key)
     if kept is None or kept[0] != site or kept[1] != page:
-        kept = (site, page, _html(site, draw_page(site, page), connect=page.connect))
+        drawn = _html(site, draw_page(site, page), connect=page.connect, diagrams=page.diagrams)
+        kept = (site, page, drawn)
         view.kept.pages.put(key, kept, len(kept[2].body) + _VIEW_BYTES)
     return kept[2]
 

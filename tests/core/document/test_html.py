@@ -146,6 +146,13 @@ def test_expandable_code_folds_what_is_beyond_its_lines():
     assert 'class="code-more"' not in block(Block("code", {"expandable": True}, lines[:10]))
 
 
+def test_mermaid_is_code_that_scripts_draw():
+    for source in ("```mermaid\ngraph TD\n```", '{% @mermaid/diagram content="graph TD" %}'):
+        html = render(read(source))
+        assert html.diagrams and html.body.startswith('<div class="diagram"><figure class="code">')
+    assert not render(read("```js\ngraph TD\n```")).diagrams
+
+
 def test_mermaid_is_shown_as_code():
     assert "Mermaid" in drawn("```mermaid\ngraph TD; A--&gt;B\n```")
 

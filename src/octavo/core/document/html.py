@@ -133,11 +133,13 @@ class Heading(Struct, frozen=True):
 
 
 class Html(Struct, frozen=True):
-    """A drawn document. ``updates`` says that it has dated entries, so that the page offers a feed."""
+    """A drawn document. ``updates`` says that it has dated entries, so that the page offers a feed; ``diagrams`` that
+    some listings are diagrams, which a script can draw."""
 
     body: Markup
     outline: tuple[Heading, ...]
     updates: bool = False
+    diagrams: bool = False
 
 
 Piece = str | Block | Inline | Text | Fragment | Callable[[], None]
@@ -149,7 +151,8 @@ def render(document: Document, context: Context | None = None) -> Html:
     nothing. Every place that links may name gets its id, written into the document (``mark_places``)."""
     renderer = _Renderer(context or Context(), mark_places(document))
     renderer.draw(document.nodes)
-    return Html(Markup("".join(renderer.out)), tuple(renderer.outline), renderer.updates)  # noqa: S704
+    body = Markup("".join(renderer.out))  # noqa: S704
+    return Html(body, tuple(renderer.outline), renderer.updates, renderer.diagrams)
 
 
 @lru_cache(maxsize=256)
@@ -250,6 +253,7 @@ class _Renderer:
         self.out: list[str] = []
         self.outline: list[Heading] = []
         self.updates = False
+        self.diagrams = False
         self._ids = set(ids)
         self._notes: list[tuple[str, Fragment]] = []
         self._aside = 0  # inside of something whose headings the outline leaves out
@@ -471,7 +475,7 @@ class _Renderer:
                 "button", [self.labels.show_more], type="button", class_="code-more",
                 data_more=self.labels.show_more, data_less=self.labels.show_less, aria_expanded="false",
             )  # fmt: skip
-        return [
+        listing = [
             _tag(
                 "figure",
                 class_=_classes(
@@ -490,6 +494,10 @@ class _Renderer:
             *more,
             _end("figure"),
         ]  # fmt: skip
+        if syntax.lower() != "mermaid":
+            return listing
+        self.diagrams = True
+        return _wrap("div", listing, class_="diagram")
 
     def _lines(self, lines: list[Block], syntax: str, shown: int) -> list[Piece]:
         texts = [line_text(line) for line in lines]
@@ -832,6 +840,8 @@ class _Renderer:
         if content is None:
             return []
         lines = [Block("code-line", {}, [Text([Leaf(t)])]) for t in content.split("\n")]
+        if text_of(block.data, "integration") == "mermaid":
+            return [Block("code", {"syntax": "mermaid"}, list(lines))]
         return [Block("code", {"title": text_of(block.data, "block") or ""}, list(lines))]
 
     def api_method(self, block: Block) -> Pieces:

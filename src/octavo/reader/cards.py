@@ -1,0 +1,276 @@
+"""Cards: the images that networks show where somebody shares a page, drawn of its title and its site's look.
+
+Text is set by typst, in this process: what people wrote reaches it as data. A logo is the one picture that others made;
+it is redrawn apart (``kit.pictures``) before it is shown.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import struct
+import tempfile
+import threading
+import unicodedata
+from functools import cache
+from importlib.resources import files
+from itertools import accumulate, takewhile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import structlog
+from msgspec import Struct
+
+from ..core.colour import Oklch, readable
+from ..errors import Unavailable
+from ..kit.cache import ByteCache
+from ..kit.clock import now
+from ..kit.fetch import Fetcher, FetchError, Limits
+from ..kit.pictures import redraw
+from ..printing import coverage
+from .fonts import FONTS, Font, read_font, upright_files
+from .looks import Look
+from .views import PageView, SiteView
+
+log = structlog.get_logger()
+
+WIDTH, HEIGHT = 1200, 630
+_DEFAULT = "Inter"
+_TITLE, _ABOUT, _ABOVE, _SITE = 110, 110, 70, 50
+"""The longest lines, in columns: a Chinese character takes two."""
+_SIZES = ((24, 92), (48, 78), (80, 64), (_TITLE, 54))
+"""Sizes of a title of up to so many columns, in points."""
+_LOGO = (520, 72)
+_LOGO_LIMITS = Limits(size=2 * 1024 * 1024, seconds=5)
+_LOGO_KEPT, _LOGO_FAILED = 3_600_000, 600_000
+"""Milliseconds for which a logo is kept, and for which one that there is not is not asked for again."""
+_AT_ONCE = 2
+_PATIENCE = 5.0
+
+
+class Card(Struct, frozen=True):
+    """All that a card shows. ``above``: the titles of the pages above; ``colours`` by what they are for."""
+
+    title: str
+    about: str
+    above: str
+    site: str
+    logo: str | None
+    font: str
+    colours: dict[str, tuple[float, float, float]]
+    gradient: bool
+    language: str
+    rtl: bool
+
+    @property
+    def version(self) -> str:
+        return hashlib.blake2b(msgspec.json.encode(self, order="deterministic"), digest_size=8).hexdigest()
+
+
+def card_of(page: PageView, site: SiteView, look: Look) -> Card:
+    styling = look.customization.styling
+    dark = look.theme == "dark"
+    side = look.colours.dark if dark else look.colours.light
+    chosen = {
+        "ground": side["raised" if styling.theme == "muted" else "bg"], "glow": side["primary-soft"],
+        "words": side["strong"], "quiet": side["muted"], "mark": side["strong"], "bar": side["primary"],
+    }  # fmt: skip
+    if styling.theme == "bold":
+        on = side["on-fill"]
+        chosen |= {
+            "ground": side["fill"],
+            "words": on,
+            "mark": on,
+            "bar": on,
+            "quiet": readable(on, side["fill"]),
+        }
+    logo = site.logo or site.footer_logo
+    return Card(
+        title=page.title,
+        about=page.description or "",
+        above=" › ".join(crumb.title for crumb in page.crumbs),
+        site=site.title,
+        logo=((logo.dark if dark else None) or logo.light) if logo is not None else None,
+        font=styling.font if isinstance(styling.font, str) and styling.font in FONTS else _DEFAULT,
+        colours={name: _numbers(colour) for name, colour in chosen.items()},
+        gradient=styling.theme == "gradient",
+        language=site.language,
+        rtl=site.direction == "rtl",
+    )
+
+
+def _numbers(colour: Oklch) -> tuple[float, float, float]:
+    return (round(colour.l, 3), round(colour.c, 3), round(colour.h, 1))
+
+
+class _Fonts(NamedTuple):
+    """Fonts of typst, their families in the order in which a character is looked for, and the characters they have."""
+
+    loaded: Any
+    families: list[str]
+    known: frozenset[int]
+    further: list[tuple[int, int]]
+
+    def have(self, character: str) -> bool:
+        point = ord(character)
+        return point in self.known or any(first <= point <= last for first, last in self.further)
+
+
+class Cards:
+    """Draws cards and keeps them in ``size`` bytes. ``further_fonts``: a folder, or an empty text; ``allowed``: private
+    addresses that logos may be at."""
+
+    def __init__(self, size: int, further_fonts: str, allowed: str) -> None:
+        self._kept: ByteCache[bytes] = ByteCache(size)
+        self._logos: ByteCache[tuple[int, bytes | None]] = ByteCache(size)
+        self._further_fonts = further_fonts
+        self._fetcher = Fetcher(allowed)
+        self._turns = threading.BoundedSemaphore(_AT_ONCE)
+        self._fonts: dict[str, _Fonts] = {}
+        # Typst reads a font when it is first shown.
+        self._folder = tempfile.TemporaryDirectory(prefix="octavo-fonts-")
+        self._lock = threading.Lock()
+
+    def draw(self, card: Card) -> bytes:
+        """The PNG, ``WIDTH`` by ``HEIGHT``. Raises Unavailable when too many are wanted at once."""
+        drawn = self._kept.get(card.version)
+        if drawn is None:
+            if not self._turns.acquire(timeout=_PATIENCE):
+                raise Unavailable("Too many images are being made just now. Try again in a moment.")
+            try:
+                drawn = self._draw(card)
+            finally:
+                self._turns.release()
+            self._kept.put(card.version, drawn, len(drawn))
+        return drawn
+
+    def _draw(self, card: Card) -> bytes:
+        import typst
+
+        fonts = self._load(card.font)
+        logo = self._logo(card.logo) if card.logo else None
+        with tempfile.TemporaryDirectory(prefix="octavo-card-") as name:
+            folder = Path(name)
+            if logo is not None:
+                (folder / "logo.png").write_bytes(logo)
+            written = msgspec.json.encode(_lines(card, fonts, logo)).decode()
+            empty = str(folder / "packages")
+            compiler = typst.Compiler(
+                input=_template(),
+                root=name,
+                font_paths=fonts.loaded,
+                sys_inputs={"card": written},
+                package_path=empty,
+                package_cache_path=empty,
+            )
+            made = compiler.compile(format="png", ppi=72)
+        assert isinstance(made, bytes), "there is one page"
+        return made
+
+    # --- fonts ------------------------------------------------------------------------------------------
+
+    def _load(self, name: str) -> _Fonts:
+        with self._lock:
+            if name not in self._fonts:
+                self._fonts[name] = self._read(name)
+            return self._fonts[name]
+
+    def _read(self, name: str) -> _Fonts:
+        import typst
+
+        folders: list[str] = []
+        families: dict[str, None] = {}
+        known: set[int] = set()
+        for font in dict.fromkeys((FONTS[name], FONTS[_DEFAULT])):
+            folder = Path(self._folder.name) / font.name
+            known |= _unpack(font, folder)
+            folders.append(str(folder))
+            families |= dict.fromkeys(one.family for one in typst.Fonts(False, False, [str(folder)]).fonts())
+        if self._further_fonts:
+            folders.append(self._further_fonts)
+        loaded = typst.Fonts(False, False, folders)
+        return _Fonts(loaded, list(families), frozenset(known), list(coverage(self._further_fonts)))
+
+    # --- logos ------------------------------------------------------------------------------------------
+
+    def _logo(self, url: str) -> bytes | None:
+        kept = self._logos.get(url)
+        if kept is None or kept[0] <= now():
+            logo = self._fetch(url)
+            kept = (now() + (_LOGO_KEPT if logo is not None else _LOGO_FAILED), logo)
+            self._logos.put(url, kept, 500 + len(logo or b""))
+        return kept[1]
+
+    def _fetch(self, url: str) -> bytes | None:
+        try:
+            fetched = self._fetcher.fetch(url, limits=_LOGO_LIMITS)
+        except FetchError as error:
+            log.info("a logo could not be fetched", url=url, error=str(error))
+            return None
+        return redraw(fetched.body, *_LOGO) if fetched.status == 200 else None
+
+
+# --- lines ----------------------------------------------------------------------------------------------
+
+
+def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> dict[str, Any]:
+    """The card as its template reads it, every line as short as it has to be."""
+    title = _cut(_shown(card.title, fonts), _TITLE)
+    language = card.language.lower().replace("_", "-").partition("-")[0]
+    return {
+        "title": title,
+        "size": next(size for columns, size in _SIZES if _columns(title) <= columns),
+        "about": _cut(_shown(card.about, fonts), _ABOUT),
+        "above": _cut(_shown(card.above, fonts), _ABOVE),
+        "site": _cut(_shown(card.site, fonts), _SITE),
+        "logo": "logo.png" if logo is not None else None,
+        "height": struct.unpack(">I", logo[20:24])[0] / 2 if logo is not None else 0,
+        "fonts": fonts.families,
+        "colours": card.colours,
+        "gradient": card.gradient,
+        "language": language
+        if len(language) in (2, 3) and language.isascii() and language.isalpha()
+        else "en",
+        "rtl": card.rtl,
+    }
+
+
+def _shown(text: str, fonts: _Fonts) -> str:
+    """The text as the fonts can show it: without signs that they lack, or nothing where they lack letters."""
+    kept = []
+    for character in " ".join(text.split()):
+        if character == " " or fonts.have(character):
+            kept.append(character)
+        elif unicodedata.category(character)[0] in "LMN":
+            return ""
+    return " ".join("".join(kept).split())
+
+
+def _columns(text: str) -> int:
+    return sum(1 + (unicodedata.east_asian_width(character) in "WF") for character in text)
+
+
+def _cut(text: str, columns: int) -> str:
+    taken = accumulate(_columns(character) for character in text)
+    fitting = sum(1 for _ in takewhile(lambda so_far: so_far <= columns, taken))
+    return text if fitting == len(text) else f"{text[: fitting - 1].rstrip()}…"
+
+
+@cache
+def _template() -> bytes:
+    return (files(__package__) / "card.typ").read_bytes()
+
+
+def _unpack(font: Font, folder: Path) -> set[int]:
+    """Writes the upright files of a font as typst reads them; the characters that they have."""
+    from fontTools.ttLib import TTFont
+
+    folder.mkdir(exist_ok=True)
+    known: set[int] = set()
+    for name in upright_files(font):
+        with TTFont(io.BytesIO(read_font(name))) as packed:
+            packed.flavor = None
+            packed.save(folder / f"{name}.ttf")
+            known |= packed.getBestCmap().keys()
+    return known

@@ -1,0 +1,32 @@
+// The frame in which diagrams are drawn. It has no origin, so whatever a diagram makes Mermaid do ends here.
+(() => {
+  "use strict";
+  let count = 0;
+  const draw = async ({ code, dark, colours, font }) => {
+    mermaid.initialize({
+      startOnLoad: false, securityLevel: "strict", theme: "base", htmlLabels: false, flowchart: { htmlLabels: false },
+      fontFamily: font, maxTextSize: 50000, maxEdges: 1000, suppressErrorRendering: true, deterministicIds: true,
+      secure: ["secure", "securityLevel", "startOnLoad", "maxTextSize", "maxEdges", "suppressErrorRendering", "htmlLabels", "fontFamily"],
+      themeVariables: { ...colours, darkMode: dark, fontFamily: font, fontSize: "15px" },
+    });
+    return picture((await mermaid.render("diagram-" + ++count, code)).svg);
+  };
+  // A picture has a size of its own, and is XML.
+  const picture = (html) => {
+    const svg = new DOMParser().parseFromString(html, "text/html").querySelector("svg");
+    const [, , width, height] = svg.getAttribute("viewBox").split(/[\s,]+/).map((side) => Math.ceil(Number(side)));
+    svg.setAttribute("width", width);
+    svg.setAttribute("height", height);
+    const said = ["title", "desc"].map((part) => svg.querySelector(`:scope > ${part}`)?.textContent).filter(Boolean);
+    return { svg: new XMLSerializer().serializeToString(svg), width, height, said: said.join(". ") };
+  };
+  let last = Promise.resolve();
+  addEventListener("message", ({ data, source }) => {
+    if (source !== parent) return;
+    last = last.then(() => draw(data)).then(
+      (drawn) => parent.postMessage({ id: data.id, drawn }, "*"),
+      () => parent.postMessage({ id: data.id }, "*"),
+    );
+  });
+  parent.postMessage({ ready: true }, "*");
+})();

@@ -1,0 +1,48 @@
+"""Diagrams: a frame without an origin for pages that have one, and nothing for others."""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from octavo.admin.import_export import bring
+from octavo.admin.static_export import export_site
+from octavo.reader.drawing import asset, content_security_policy
+from octavo.sites import find_site_of_space
+from visiting import Visitor
+from world import World
+
+
+def test_only_pages_with_diagrams_have_the_frame(world: World, tmp_path: Path) -> None:
+    source, export = tmp_path / "source", tmp_path / "export"
+    source.mkdir()
+    (source / "README.md").write_text("# Home\n\nWords.\n")
+    (source / "drawn.md").write_text("# Drawn\n\n```mermaid\ngraph TD\n  A --> B\n```\n")
+    organization = world.home["organizationId"]
+    brought = bring(world.context, str(source), organization_id=organization, title="Docs", publish=True)
+    with world.context.db.read() as tx:
+        site = find_site_of_space(tx, brought.outcome.space)
+    assert site is not None
+    url = world.get("admin", f"/orgs/{organization}/sites/{site}")["urls"]["published"]
+    visitor, base = Visitor(world.context), urlsplit(url).path
+    plain, drawn = visitor.get(base), visitor.get(f"{base}drawn")
+    assert "diagrams" not in plain.text and "frame-src https:" in plain.headers["content-security-policy"]
+    assert "frame-src 'self' https:" in drawn.headers["content-security-policy"]
+    assert "'unsafe-inline'" not in drawn.headers["content-security-policy"]
+    frame = drawn.text.partition('data-frame="')[2].partition('"')[0]
+    answer = visitor.get(frame)
+    policy = answer.headers["content-security-policy"]
+    assert (
+        "sandbox allow-scripts;" in policy and "default-src 'none'" in policy and "connect-src" not in policy
+    )
+    for name in ("mermaid.min.js", "diagrams-frame.js"):
+        static = asset(name)
+        assert static is not None and f'src="{name}?v={static.version}"' in answer.text
+        assert visitor.get(f"/~assets/{name}").content == static.content
+    export_site(world.context, site, export)
+    written = {path.name for path in (export / "~assets").iterdir()}
+    assert {"diagrams.html", "diagrams.js", "diagrams-frame.js", "mermaid.min.js"} <= written
+
+
+def test_mermaid_is_as_its_package_publishes_it() -> None:
+    static = asset("mermaid.min.js")
+    assert static is not None and b'"11.17.2"' in static.content
+    assert "frame-src 'self'" not in content_security_policy("")
