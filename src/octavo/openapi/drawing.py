@@ -99,6 +99,15 @@ def complain(words: str) -> Block:
     return _hint("danger", words)
 
 
+def lead_on(pages: Iterable[tuple[str, str, str]]) -> list[Block]:
+    """A list of links to pages, each by its id, its title, and what is shown beside it where that is different."""
+    items = []
+    for page, title, beside in pages:
+        link = Inline("link", {"ref": {"kind": "page", "page": page}}, [_text(title)])
+        items.append([_paragraph(link, *([_text(" "), _text(beside, "code")] if beside != title else []))])
+    return _items(items)
+
+
 def _column(percent: int, blocks: list[Block]) -> Block:
     return Block("column", {"width": {"value": percent, "unit": "%"}}, [*blocks])
 
@@ -512,8 +521,9 @@ class Drawer:
 
     # --- schemas and the whole --------------------------------------------------------------------------------
 
-    def schemas(self, names: Iterable[str]) -> list[Block]:
-        """Schemas by name, each under a heading; those that are not there are left out."""
+    def schemas(self, names: Iterable[str], title: str = "") -> list[Block]:
+        """Schemas by name, each under a heading; those that are not there are left out. ``title``: what is above
+        them already."""
         blocks: list[Block] = []
         for name in names:
             schema = self._description.schemas.get(name)
@@ -522,7 +532,8 @@ class Drawer:
             self._begin()
             found = self._description.follow(schema)
             anchor = {"id": slug(name)} if slug(name) else {}
-            blocks.append(Block("heading-1", anchor, [_text(name)]))
+            if name != title:
+                blocks.append(Block("heading-1", anchor, [_text(name)]))
             blocks += _markdown(found.get("description"))
             words = self._words(found)
             blocks += [_paragraph(_text(words))] if words else []

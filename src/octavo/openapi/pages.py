@@ -30,7 +30,7 @@ from . import local, store
 from .changelog import Release, draw_changelog
 from .comparing import Change, compare
 from .description import UNTAGGED, Description, Operation, Tag, text_of
-from .drawing import MANY, Drawer, complain
+from .drawing import MANY, Drawer, complain, lead_on
 from .trying import can_try
 
 TYPE = "builtin:openapi"
@@ -41,7 +41,9 @@ _CACHE_BYTES = 128 * 1024 * 1024
 _IN_MEMORY = 8
 """How many times as large as its text a description is in memory, about."""
 _TOGETHER = 50
-"""Operations on the page of a tag; those of one that has more have a page each."""
+"""Operations on the page of a tag, and schemas on that of models; where there are more, each has a page of its own."""
+_PAGES = 4_000
+"""Pages of one specification beyond which its schemas share one page all the same."""
 _RELEASES = 20
 _COMPARED_BYTES = 32 * 1024 * 1024
 """Versions, and bytes of them, that the page of changes goes back."""
@@ -141,6 +143,18 @@ class _Pages:
         self.pages.append(page)
         return page.id
 
+    def _leading_on(self) -> dict[str, str]:
+        """Of the document of a page whose operations or schemas have pages of their own: the ids of these are made of
+        the seed that this one's was made of."""
+        return {"grouping": "by-operation", "seed": self._asked.seed}
+
+    def add_models(self) -> None:
+        names = list(self._description.schemas)
+        apart = len(names) > _TOGETHER and len(self.pages) + len(names) < _PAGES
+        above = self.add("models", "Models", props={"doc": "models"} | (self._leading_on() if apart else {}))
+        for name in names if apart else ():
+            self.add(f"model {name}", name, above, props={"doc": "models", "schema": name})
+
     def add_tags(self, tags: list[Tag], *, each_operation: bool) -> None:
         known = {tag.name: tag for tag in tags}
         made: dict[str, str] = {}
@@ -154,15 +168,12 @@ class _Pages:
             parent_id = place(parent, (*above, tag.name)) if parent is not None and tag.parent else None
             if each_operation or len(self._description.with_tag(tag.name)) > _TOGETHER:
                 apart.add(tag.name)
+            props = {"doc": "operations", "page": tag.name or "-"}
             made[tag.name] = self.add(
                 f"tag {tag.name}",
                 tag.title,
                 parent_id,
-                props={
-                    "doc": "operations",
-                    "page": tag.name or "-",
-                    **({"grouping": "by-operation"} if tag.name in apart else {}),
-                },
+                props=props | (self._leading_on() if tag.name in apart else {}),
                 description=tag.page_description or None,
                 icon=tag.icon or None,
             )
@@ -189,7 +200,7 @@ def _revision(tx: Transaction, asked: Asked) -> Computed:
         pages.add("info", description.title, slug="overview", props={"doc": "info", "page": "info"})
     pages.add_tags(description.tags(), each_operation=by_operation)
     if props.get("models") and description.schemas:
-        pages.add("models", "Models", props={"doc": "models"})
+        pages.add_models()
     items = []
     if props.get("changes"):
         pages.add("changes", "Changes", props={"doc": "changes"})
@@ -219,10 +230,16 @@ def _document(tx: Transaction, asked: Asked) -> Document:
     props = asked.source.props
     ref = asked.source.dependencies["spec"].ref
     doc, page = props.get("doc"), props.get("page")
+    # What has pages of its own is below this one: the page leads on to it.
+    leads_on = props.get("grouping") == "by-operation"
+    there = msgspec.structs.replace(asked, seed=str(props.get("seed") or ""))
     if doc == "models":
-        return _of(
-            Block("openapi-schemas", {"ref": ref, "schemas": list(description.schemas), "grouped": True})
-        )
+        if leads_on:
+            return _of(*lead_on((there.id(f"model {name}"), name, name) for name in description.schemas))
+        names = [str(props["schema"])] if "schema" in props else list(description.schemas)
+        if not description.schemas.keys() >= {*names}:
+            raise BadRequest("source.props.schema: the API specification has no such schema.")
+        return _of(Block("openapi-schemas", {"ref": ref, "schemas": names, "grouped": True}))
     if doc == "changes":
         return _of(*draw_changelog(_releases(tx, version)))
     if doc == "info":
@@ -243,9 +260,12 @@ def _document(tx: Transaction, asked: Asked) -> Document:
     above = read(tag.description).nodes if tag.description.strip() else []
     for block in above:
         block.source = None
-    # Operations with pages of their own are below this one.
-    has_pages = props.get("grouping") == "by-operation"
-    operations = [] if has_pages else description.with_tag(tag.name)
+    operations = description.with_tag(tag.name)
+    if leads_on:
+        listed = (
+            (there.id(each.key), each.title, f"{each.method.upper()} {each.path}") for each in operations
+        )
+        return _of(*above, *lead_on(listed))
     return _of(*above, *(_operation_block(ref, each) for each in operations))
 
 
@@ -379,7 +399,7 @@ def _draw_block(description: Description, drawer: Drawer, block: Block, title: s
     data = block.data
     method = str(data.get("method", "")).lower()
     if block.type == "openapi-schemas":
-        return drawer.schemas(_names(block)) or None
+        return drawer.schemas(_names(block), title) or None
     if block.type == "openapi-webhook":
         operation = description.webhooks.get(f"{method} {data.get('name', '')}")
     else:
