@@ -14,7 +14,7 @@ from pathlib import Path
 
 import httpx
 
-_START_SECONDS = 60
+_START_SECONDS = 120
 OCTAVO = str(Path(sys.executable).parent / "octavo")
 
 
