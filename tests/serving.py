@@ -14,7 +14,22 @@ from pathlib import Path
 
 import httpx
 
-_START_SECONDS = 60
+_START_SECONDS = 120
+OCTAVO = str(Path(sys.executable).parent / "octavo")
+
+
+def octavo(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs the command as a person does, with no settings but those given."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("OCTAVO_")}
+    return subprocess.run(
+        [OCTAVO, *arguments],
+        env={**environ, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
 
 
 def free_ports(count: int) -> list[int]:
@@ -38,7 +53,7 @@ class Served:
         self.url = f"http://127.0.0.1:{port}"
         self.reader_url = f"http://127.0.0.1:{reader_port}"
         self.output = data.parent / f"{data.name}.log"
-        command = [str(Path(sys.executable).parent / "octavo"), "serve", "--data", str(data)]
+        command = [OCTAVO, "serve", "--data", str(data)]
         command += ["--port", str(port), "--reader-port", str(reader_port), *arguments]
         settings = {"OCTAVO_URL": self.url, "OCTAVO_SITES_URL": self.reader_url, **environment}
         with self.output.open("w") as output:

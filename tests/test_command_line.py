@@ -15,25 +15,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from serving import Served, serving
+from serving import Served, octavo, serving
 from tools import ROOT, absent
 from world import World
-
-OCTAVO = str(Path(sys.executable).parent / "octavo")
-
-
-def octavo(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("OCTAVO_")}
-    return subprocess.run(
-        [OCTAVO, *arguments],
-        env={**environ, **environment},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-
 
 READING = [
     ("token", "list", "--email", "a@example.com"),

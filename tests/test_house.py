@@ -39,7 +39,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("reader", "portal"),
     ("renderers",),
     ("installation",),
-    ("admin",),
+    ("admin", "developing"),
     ("meanings",),
     ("app", "cli"),
 )

@@ -17,6 +17,7 @@ from .errors import OctavoError
 
 if TYPE_CHECKING:
     from .app import Role
+    from .developing import Api
     from .kit.context import Context
     from .settings import Settings
 
@@ -480,6 +481,82 @@ def _compare_descriptions(options: argparse.Namespace) -> int:
     return FAILED if any(change.breaking for change in changes) else DONE
 
 
+# --- integrations -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _api(options: argparse.Namespace) -> Iterator[Api]:
+    """The API of this installation, or of the one that ``--url`` names, with the first administrator's token, or the
+    one in ``--token-file``."""
+    from .developing import Api
+    from .installation import TOKEN_FILE
+
+    settings = _settings(options)
+    token = "" if options.token_file else settings.admin_token
+    path = options.token_file or settings.data_folder / TOKEN_FILE
+    if not token:
+        try:
+            token = path.read_text().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise Failure(f"no token: {error}. --token-file names a file with one") from None
+    with Api(options.url or settings.url, token) as api:
+        yield api
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _start_integration(options: argparse.Namespace) -> int:
+    from .developing import start_integration
+
+    start_integration(options.folder)
+    print(f"{options.folder} is ready: `octavo integrations publish {options.folder}` publishes it")
+    return DONE
+
+
+def _publish_integration(options: argparse.Namespace) -> int:
+    from .developing import publish_folder
+
+    with _api(options) as api:
+        done = publish_folder(
+            api, options.folder, _say, organization=options.org, environment=options.environment
+        )
+    said = f"{done['name']} is published as version {done['version']} ({done['visibility']})"
+    print(json.dumps(done, ensure_ascii=False) if options.json else said)
+    return DONE
+
+
+def _develop_integration(options: argparse.Namespace) -> int:
+    from .developing import develop
+
+    with _api(options) as api:
+        develop(
+            api,
+            options.folder,
+            lambda line: print(line, flush=True),
+            environment=options.environment,
+            port=options.port,
+            tunnel=options.tunnel,
+            everybody=options.all,
+            allowed=_settings(options).allow_private_fetch,
+        )
+    return DONE
+
+
+def _install_builtin(options: argparse.Namespace) -> int:
+    from .developing import install_builtin, list_builtin
+
+    if options.name is None:
+        print(json.dumps(list_builtin()) if options.json else "\n".join(list_builtin()))
+        return DONE
+    with _api(options) as api:
+        done = install_builtin(api, options.name, _say, organization=options.org)
+    said = f"{options.name} is installed ({done['status']}): {done['urls']['location']}"
+    print(json.dumps(done, ensure_ascii=False) if options.json else said)
+    return DONE
+
+
 def _check(options: argparse.Namespace) -> int:
     from .admin.diagnosis import check_installation
 
@@ -696,10 +773,56 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("old", type=Path, metavar="OLD", help="a file in OpenAPI, or a .zip of several")
     made.add_argument("new", type=Path, metavar="NEW", help="the same, as it is now")
 
+    _add_integrations(commands, common)
+
     made = command("completion", _completion, "Print a script that completes commands in a shell.")
     made.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="which shell")
     command("check", _check, "Say what of this installation works, what does not, and why.")
     return parser
+
+
+def _add_integrations(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], common: argparse.ArgumentParser
+) -> None:
+    group = commands.add_parser("integrations", help="Write, try and publish integrations.").add_subparsers(
+        dest="action", required=True
+    )
+    calling = argparse.ArgumentParser(add_help=False)
+    calling.add_argument("--url", help="of the API (default: where this installation is served)")
+    calling.add_argument(
+        "--token-file", type=Path, metavar="FILE", help="with a token (default: the first administrator's)"
+    )
+    folder = argparse.ArgumentParser(add_help=False)
+    folder.add_argument("folder", type=Path, metavar="DIR", help="folder with gitbook-manifest.yaml")
+    folder.add_argument("--env", dest="environment", metavar="NAME", help="one of the manifest's `envs`")
+
+    made = group.add_parser("new", help="Begin an integration in a new folder.")
+    made.set_defaults(run=_start_integration)
+    made.add_argument(
+        "folder", type=Path, metavar="DIR", help="folder to make; its name becomes the integration's"
+    )
+    made = group.add_parser(
+        "publish", parents=[common, calling, folder], help="Publish an integration, or its next version."
+    )
+    made.set_defaults(run=_publish_integration)
+    made.add_argument("--org", metavar="ORG", help="organization that publishes, before the manifest's")
+    made = group.add_parser(
+        "dev",
+        parents=[common, calling, folder],
+        help="Run a published integration here, and anew with each change, until Ctrl-C.",
+    )
+    made.set_defaults(run=_develop_integration)
+    made.add_argument("--port", type=_port, default=8787, help="port to listen on (default: %(default)s)")
+    made.add_argument("--tunnel", metavar="URL", help="public address that leads to that port")
+    made.add_argument("--all", action="store_true", help="also events of other organizations")
+    made = group.add_parser(
+        "install-builtin",
+        parents=[common, calling],
+        help="Publish and install an integration that comes with Octavo.",
+    )
+    made.set_defaults(run=_install_builtin)
+    made.add_argument("name", nargs="?", metavar="NAME", help="which one; without, they are listed")
+    made.add_argument("--org", metavar="ORG", help="organization to publish and install it in")
 
 
 def _settings_help() -> str:

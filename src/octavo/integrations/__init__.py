@@ -5,17 +5,18 @@ from ..spaces import on_transfer
 from . import tables as tables
 from .asking import Failed
 from .blocks import find_block_owner, render_block, version_of
-from .invoking import Subject
+from .invoking import Subject, fetch_for
 from .on_sites import find_visitor_sign_in, list_scripts, sign_in_address
 from .public import public_routes
 from .store import forget_space, get_integration_by_id
+from .wire import PublishIntegration
 
 on_transfer(lambda tx, space_id, organization_id: forget_space(tx, space_id))
 
 provide_scripts(list_scripts)
 
 __all__ = [
-    "Failed", "Subject", "find_block_owner", "find_visitor_sign_in", "forget_space",
-    "get_integration_by_id", "list_scripts", "public_routes", "render_block", "sign_in_address", "tables",
+    "Failed", "PublishIntegration", "Subject", "fetch_for", "find_block_owner", "find_visitor_sign_in",
+    "forget_space", "get_integration_by_id", "list_scripts", "public_routes", "render_block", "sign_in_address", "tables",
     "version_of",
 ]  # fmt: skip

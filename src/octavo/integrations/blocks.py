@@ -6,13 +6,17 @@ same for everybody and may be kept.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
+from urllib.parse import SplitResult, urlsplit
 
 from ..kit.context import Context
 from ..kit.db import Transaction
 from . import store
 from .invoking import Subject
 from .rendering import Rendered, ask_to_render
+from .store import IntegrationRow
+from .wire import Block
 
 
 def find_block_owner(
@@ -30,6 +34,35 @@ def find_block_owner(
     if installation.space_selection != "all" and (place is None or place.status != "active"):
         return None
     return Subject(integration, installation, place)
+
+
+def find_unfurling(rows: Iterable[IntegrationRow], url: str) -> tuple[IntegrationRow, Block] | None:
+    """The block that stands for an address: the one whose prefix says most of it; of several the first."""
+    fitting = (
+        (len(prefix), row, block)
+        for row in rows
+        for block in row.manifest.blocks or ()
+        for prefix in block.url_unfurl or ()
+        if _begins(url, prefix)
+    )
+    found = max(fitting, key=lambda each: each[0], default=None)
+    return found and (found[1], found[2])
+
+
+def _begins(url: str, prefix: str) -> bool:
+    """Whether an address is at the host that a prefix names, below its path. A prefix without a scheme is for both."""
+    try:
+        here, wanted = urlsplit(url), urlsplit(prefix if "://" in prefix else f"//{prefix}")
+        at_host = bool(wanted.hostname) and (here.hostname, here.port) == (wanted.hostname, wanted.port)
+    except ValueError:  # a port or host that is none
+        return False
+    return (
+        at_host and wanted.scheme in ("", here.scheme) and _behind_host(here).startswith(_behind_host(wanted))
+    )
+
+
+def _behind_host(url: SplitResult) -> str:
+    return url._replace(scheme="", netloc="").geturl()
 
 
 def version_of(subject: Subject) -> tuple[str, int, int]:

@@ -177,7 +177,7 @@ def invoke(
         key,
         lambda: _read_script(context, integration),
         handed,
-        fetch_for(context),
+        fetch_for(context.settings.url, context.settings.allow_private_fetch),
         done,
         seconds=seconds,
         wait=wait,
@@ -198,16 +198,15 @@ def _read_script(context: Context, integration: IntegrationRow) -> str:
     return context.files.read(file.hash).decode()
 
 
-def fetch_for(context: Context) -> Fetch:
-    """How the requests of scripts are made: those to our API go there and nowhere else; others follow the rules of
-    all outgoing requests."""
-    settings = context.settings
-    api = urlsplit(settings.url)
+def fetch_for(api_url: str, allowed: str) -> Fetch:
+    """How the requests of scripts are made: those to the API go there and nowhere else; others follow the rules of
+    all outgoing requests, of which ``allowed`` is the setting ``allow_private_fetch``."""
+    api = urlsplit(api_url)
     port = api.port or {"http": 80, "https": 443}[api.scheme]
-    inside, outside = Fetcher(f"{api.hostname}:{port}"), Fetcher(settings.allow_private_fetch)
+    inside, outside = Fetcher(f"{api.hostname}:{port}"), Fetcher(allowed)
 
     def fetch(wanted: Wanted) -> Got:
-        to_api = wanted.url.startswith(f"{settings.url}/v1/")
+        to_api = wanted.url.startswith(f"{api_url}/v1/")
         follow = wanted.redirect == "follow" and not to_api
         limits = Limits(size=_ANSWER, seconds=SECONDS, follow=follow)
         try:

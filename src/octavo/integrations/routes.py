@@ -16,7 +16,7 @@ from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, Next, Slice, present_slice
-from . import event_routes, installation_routes, installing, publishing, store
+from . import embed_routes, event_routes, installation_routes, installing, publishing, store
 from .entering import (
     INSTALLATION,
     InstallationAccess,
@@ -44,7 +44,7 @@ from .wire import (
     UpdateInstallation,
 )
 
-__all__ = ["event_routes", "installation_routes"]
+__all__ = ["embed_routes", "event_routes", "installation_routes"]
 
 operation = Area("integrations").operation
 

@@ -619,9 +619,11 @@ def find_tunnel(tx: Transaction, integration_id: str) -> Tunnel | None:
 
 def set_tunnel(tx: Transaction, integration_id: str, url: str | None, all: bool) -> None:
     tx.run(
-        "UPDATE integrations SET tunnel_url = :url, tunnel_all = :all WHERE id = :id",
+        "UPDATE integrations SET tunnel_url = :url, tunnel_all = :all, updated_at = :now WHERE id = :id",
         url=url,
         all=int(all),
+        # What is kept of its answers is asked for again.
+        now=now(),
         id=integration_id,
     )
 

@@ -350,6 +350,16 @@ class SpaceBlocks(Struct):
     blocks: list[Block]
 
 
+class IntegrationEmbed(Struct, tag_field="type", tag="integration"):
+    """An address that the block of an integration stands for: rendered with the action ``@link.unfurl`` and the address,
+    it says which props it has there."""
+
+    title: str
+    site: str
+    integration: str
+    block: Block
+
+
 class TemporaryToken(Struct):
     token: str
 

@@ -16,6 +16,7 @@ from .wire import (
     File,
     FileLocation,
     FilesQuery,
+    LinkEmbed,
     LinksQuery,
     NodeLocation,
     PageContentQuery,
@@ -28,6 +29,7 @@ from .wire import (
     ReusableContentLocation,
     Revision,
     RevisionPage,
+    RichEmbed,
     SpaceLocation,
     UrlLocation,
     UserLocation,
@@ -43,9 +45,9 @@ from .wire import (
 __all__ = [
     "AnchorLocation", "BrokenStats", "ChangeLinksQuery", "ChangeOverlay", "ChangeRequestContext",
     "CollectionLocation", "ContentLocation", "ContentQuery", "Embed", "EmbedQuery", "File", "FileLocation",
-    "FilesQuery", "Links", "LinksQuery", "NodeLocation", "PageContentQuery", "PageLocation", "Pages",
+    "FilesQuery", "LinkEmbed", "Links", "LinksQuery", "NodeLocation", "PageContentQuery", "PageLocation", "Pages",
     "Reader", "ReferenceStats", "ReferenceUsage", "ReferenceUsages", "ReusableContent",
-    "ReusableContentLocation", "Revision", "RevisionPage", "SpaceLocation", "UrlLocation", "UserLocation",
+    "ReusableContentLocation", "Revision", "RevisionPage", "RichEmbed", "SpaceLocation", "UrlLocation", "UserLocation",
     "VariableName", "app_url", "explain_merges", "find_embed", "present_cover", "present_file",
     "present_layout", "present_page", "present_reusable",
 ]  # fmt: skip

@@ -14,7 +14,6 @@ from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, PageQuery
 from ..references import Owner
 from .documents import document_json
-from .embedding import find_embed
 from .links import Links
 from .reading import Reader
 from .visiting import VisitorReader
@@ -24,8 +23,6 @@ from .wire import (
     ContentLocation,
     ContentQuery,
     DocumentQuery,
-    Embed,
-    EmbedQuery,
     File,
     FilesQuery,
     LinksQuery,
@@ -255,20 +252,6 @@ def get_document(call: Call, space: SpaceAccess, document_id: str, query: Schema
         resolver = Reader(call, tx, found.state).resolver
         owner = Owner(found.owner_id, found.owner_kind, found.file_path)
         return document_json(tx, found.state, resolver, owner, document_id)
-
-
-@operation(
-    "getEmbedByUrlInSpace",
-    "GET",
-    "/spaces/{spaceId}/embed",
-    needs=Can.VIEW,
-    returns=Embed,
-    errors=(400,),
-)
-def get_embed(call: Call, space: SpaceAccess, query: EmbedQuery) -> Embed:
-    """What an address shows when it is embedded; one that cannot be reached is a plain link."""
-    # Whoever is nobody does not make this server ask others.
-    return find_embed(call.settings, query.url, ask=space.actor.visitor is None)
 
 
 # --- computed -----------------------------------------------------------------------------------------

@@ -12,9 +12,10 @@ from .process import (
     ScriptFailed,
     Wanted,
     command,
+    find_deno,
 )
 
 __all__ = [
     "AFTER", "Answer", "Event", "Fetch", "FetchRefused", "Got", "Host", "Log", "SECONDS", "ScriptError",
-    "ScriptFailed", "Wanted", "command",
+    "ScriptFailed", "Wanted", "command", "find_deno",
 ]  # fmt: skip

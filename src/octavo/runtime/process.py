@@ -126,16 +126,20 @@ _Message = _Log | _Fetch | _Response | _Done | _Ready
 _decoder = msgspec.json.Decoder(_Message)
 
 
-def command() -> list[str]:
-    """How a process is started. Raises Unavailable where Deno is not installed."""
+def find_deno() -> str:
+    """Where Deno is. Raises Unavailable where it is not installed."""
     try:
         from deno import find_deno_bin
 
-        deno = find_deno_bin()
+        return str(find_deno_bin())
     except (ImportError, FileNotFoundError):
         raise Unavailable("Deno, which runs the scripts of integrations, is not installed here.") from None
+
+
+def command() -> list[str]:
+    """How a process is started. Raises Unavailable where Deno is not installed."""
     return [
-        str(deno), "run", "--quiet", "--no-prompt", "--no-remote", "--no-npm", "--no-config", "--no-lock",
+        find_deno(), "run", "--quiet", "--no-prompt", "--no-remote", "--no-npm", "--no-config", "--no-lock",
         "--cached-only", "--deny-read", "--deny-write", "--deny-net", "--deny-env", "--deny-run", "--deny-ffi",
         "--deny-sys", "--deny-import", f"--v8-flags=--max-old-space-size={HEAP}", str(RUNNER),
     ]  # fmt: skip

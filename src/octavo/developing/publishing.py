@@ -1,0 +1,37 @@
+"""Publishing an integration out of its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from .api import Api, integration_path
+from .bundling import bundle, install_packages
+from .manifest import publication, read_manifest
+
+
+def publish_folder(
+    api: Api,
+    place: Path,
+    say: Callable[[str], None],
+    *,
+    organization: str | None = None,
+    environment: str | None = None,
+) -> dict[str, Any]:
+    """Bundles the script and publishes the next version; the integration as the API shows it. ``organization`` (id or
+    subdomain) goes before what the manifest says.
+
+    Raises BadRequest, BundleFailed, Refused, Unavailable.
+    """
+    read = read_manifest(place, environment)
+    for sentence in read.unknown:
+        say(sentence)
+    install_packages(read.path.parent, say)
+    script = bundle(read.entry)
+    publisher = organization or read.manifest.organization or api.only_organization()
+    body = msgspec.to_builtins(publication(read, script, publisher))
+    published: dict[str, Any] = api.call("POST", integration_path(read.manifest.name), body)
+    return published

@@ -1,0 +1,33 @@
+"""What an address shows when it is embedded in a space: a block of an integration before anything else."""
+
+from __future__ import annotations
+
+from ..access import Can, SpaceAccess
+from ..kit.operation import Area, Call
+from ..pages import EmbedQuery, LinkEmbed, RichEmbed, find_embed
+from . import store
+from .blocks import find_unfurling
+from .wire import IntegrationEmbed
+
+operation = Area("content").operation
+
+
+@operation(
+    "getEmbedByUrlInSpace",
+    "GET",
+    "/spaces/{spaceId}/embed",
+    needs=Can.VIEW,
+    returns=LinkEmbed | RichEmbed | IntegrationEmbed,
+    errors=(400,),
+)
+def get_embed(call: Call, space: SpaceAccess, query: EmbedQuery) -> LinkEmbed | RichEmbed | IntegrationEmbed:
+    """What an address shows when it is embedded: the block of an integration of the space that takes such addresses,
+    else what the address itself says. One that cannot be reached is a plain link."""
+    with call.db.read() as tx:
+        rows = store.list_integrations_at(tx, space.organization_id, "space", space.space_id, None)
+    found = find_unfurling(rows, query.url)
+    if found is not None:
+        row, block = found
+        return IntegrationEmbed(block.title, row.title, row.name, block)
+    # Whoever is nobody does not make this server ask others.
+    return find_embed(call.settings, query.url, ask=space.actor.visitor is None)

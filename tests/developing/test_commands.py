@@ -1,0 +1,192 @@
+"""`octavo integrations` as a person runs it, against a server that runs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import threading
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from serving import OCTAVO, octavo
+
+
+@contextmanager
+def developing(installed, folder, *options):
+    """`octavo integrations dev` until the end of the block; gives a function that waits for a line."""
+    command = [OCTAVO, "integrations", "dev", str(folder), "--port", str(installed.port), *options]
+    environ = {**os.environ, "OCTAVO_DATA": str(installed.data)}
+    process = subprocess.Popen(
+        command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    lines, more = [], threading.Condition()
+
+    def read():
+        for line in process.stdout:
+            with more:
+                lines.append(line.rstrip())
+                more.notify_all()
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+
+    def wait_for(text, after=0):
+        """The index of the first line with ``text`` from the one at ``after`` on."""
+
+        def found():
+            return next((n for n in range(after, len(lines)) if text in lines[n]), None)
+
+        with more:
+            assert more.wait_for(lambda: found() is not None, timeout=60), lines
+            return found()
+
+    wait_for.lines = lines
+    try:
+        yield wait_for
+    finally:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0, lines
+        reader.join(10)
+        process.stdout.close()
+
+
+def start(installed, tmp_path, name):
+    folder = tmp_path / name
+    done = installed.octavo("integrations", "new", str(folder))
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def write(tmp_path, name):
+    """The folder of an integration that needs no packages."""
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / "script.js").write_text("export default { async fetch() { return new Response('OK'); } };")
+    (folder / "gitbook-manifest.yaml").write_text(
+        f"{{name: {name}, title: Written, script: script.js, scopes: []}}"
+    )
+    return folder
+
+
+def set_up(installed, name):
+    """Installs an integration; the id of a space that it is on."""
+    body = {"organization": installed.organization}
+    made = installed.call("POST", f"/integrations/{name}/installations", body)
+    space = installed.space(name)
+    installed.call("PATCH", f"/integrations/{name}/installations/{made['id']}", {"space_selection": "all"})
+    return space
+
+
+def test_each_publication_is_the_next_version(installed, tmp_path):
+    folder = write(tmp_path, "versions")
+    for version in (1, 2):
+        done = installed.octavo("integrations", "publish", str(folder))
+        assert done.stdout == f"versions is published as version {version} (private)\n", done.stderr
+    with_file = installed.octavo("integrations", "publish", str(folder / "gitbook-manifest.yaml"), "--json")
+    assert '"version": 3' in with_file.stdout
+
+
+def test_it_runs_here_and_anew_with_each_change(installed, tmp_path):
+    folder = start(installed, tmp_path, "live")
+    script = folder / "src" / "index.tsx"
+    assert installed.octavo("integrations", "publish", str(folder)).returncode == 0
+    space = set_up(installed, "live")
+    with developing(installed, folder) as wait_for:
+        wait_for("live runs here now")
+        installed.write(space, "First")
+        seen = wait_for(f"info: [starter] the space {space} changed")
+        wait_for("answered 200 after")
+        good = script.read_text()
+        script.write_text(good.replace("the space", "now the space"))
+        seen = wait_for("reloaded", seen)
+        installed.write(space, "Second")
+        seen = wait_for(f"now the space {space} changed", seen)
+        script.write_text("export default {")
+        seen = wait_for("not reloaded: the script cannot be bundled", seen)
+        wait_for("index.tsx:1: ", seen)
+        installed.write(space, "Third")  # the last script that could be bundled goes on
+        seen = wait_for(f"now the space {space} changed", seen)
+        script.write_text("export default { async fetch() { throw new Error('on purpose'); } };")
+        seen = wait_for("reloaded", seen)
+        asked = {"componentId": "greeting", "props": {}}
+        context = {"type": "document", "theme": "light", "spaceId": space, "editable": False}
+        answer = installed.client.post("/integrations/live/render", json={**asked, "context": context})
+        assert answer.status_code == 502
+        wait_for("failed: Error: on purpose", seen)
+        script.write_text(good)
+        wait_for("reloaded", seen)
+    assert "Development mode has ended" in wait_for.lines[-1]
+    shown = installed.call("POST", "/integrations/live/render", {**asked, "context": context})
+    assert shown["element"]["children"][0]["title"] == "Hello there", "the published script is told again"
+
+
+def test_one_that_was_not_published_yet(installed, tmp_path):
+    folder = write(tmp_path, "unknown")
+    done = installed.octavo("integrations", "dev", str(folder), "--port", str(installed.port))
+    assert done.returncode == 1 and "octavo integrations publish" in done.stderr
+
+
+def test_a_port_that_the_server_may_not_reach(installed, tmp_path):
+    folder = write(tmp_path, "private")
+    assert installed.octavo("integrations", "publish", str(folder)).returncode == 0
+    done = installed.octavo("integrations", "dev", str(folder), "--port", "1025")
+    assert done.returncode == 1
+    assert "OCTAVO_ALLOW_PRIVATE_FETCH=127.0.0.1:1025, or name with --tunnel" in done.stderr
+
+
+def test_a_port_that_is_taken(installed, tmp_path):
+    folder = write(tmp_path, "taken")
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = str(other.getsockname()[1])
+        done = installed.octavo("integrations", "dev", str(folder), "--port", port)
+    assert done.returncode == 1 and f"port {port}: Address already in use" in done.stderr
+
+
+def test_nobody_but_the_server_hands_events_over(installed, tmp_path):
+    folder = write(tmp_path, "closed")
+    assert installed.octavo("integrations", "publish", str(folder)).returncode == 0
+    with developing(installed, folder) as wait_for:
+        wait_for("closed runs here now")
+        base = f"http://127.0.0.1:{installed.port}"
+        form = {"event": (None, '{"type": "task"}'), "environment": (None, "{}")}
+        assert httpx.post(f"{base}/v1", files=form).status_code == 404
+        with socket.create_connection(("127.0.0.1", installed.port)) as raw:
+            raw.sendall(b"POST / HTTP/1.1\r\ncontent-length: 999999999999\r\n\r\n")
+            assert raw.recv(100).startswith(b"HTTP/1.1 413 ")
+    assert not any("task" in line for line in wait_for.lines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("publish", "{folder}", "--org", "nobody"), "nobody"),
+        (("publish", "{folder}", "--url", "http://127.0.0.1:9"), "does not answer"),
+        (("publish", "{folder}", "--url", "ftp://example.com"), "--url: expected an address"),
+        (("publish", "{folder}", "--token-file", "{folder}/script.js"), "expected a file with one token"),
+        (("publish", "{folder}", "--token-file", "/nowhere"), "--token-file names a file"),
+        (("publish", "{folder}", "--env", "live"), "no environment 'live'; there are: none"),
+        (("publish", "/nowhere"), "there is no manifest here"),
+        (("new", "{folder}"), "there is something already"),
+        (("install-builtin", "nothing"), "there are: oidc-sign-in, plausible, slack"),
+    ],
+)
+def test_mistakes_get_a_sentence(installed, tmp_path, arguments, says):
+    folder = write(tmp_path, "mistakes")
+    done = installed.octavo("integrations", *(part.format(folder=folder) for part in arguments))
+    assert done.returncode == 1 and says in done.stderr, done.stderr
+    assert done.stderr.startswith("octavo: ") or "\noctavo: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_whoever_is_in_several_organizations_says_which(installed, tmp_path):
+    folder = write(tmp_path, "several")
+    other = installed.call("POST", "/orgs", {"title": "Other"})
+    done = installed.octavo("integrations", "publish", str(folder))
+    assert done.returncode == 1 and f"{other['id']} (Other)" in done.stderr
+    assert octavo("integrations", "new", str(folder)).returncode == 1

@@ -1,0 +1,118 @@
+"""Manifests as authors write them, and every mistake in one said in a sentence that names it."""
+
+from __future__ import annotations
+
+import pytest
+
+from octavo.developing import builtin_folder, list_builtin, read_manifest
+from octavo.errors import BadRequest
+from octavo.integrations import PublishIntegration
+
+GOOD = """
+name: chat
+title: Chat
+script: ./script.ts
+scopes: [space:content:read]
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    (tmp_path / "script.ts").write_text("export default {};")
+
+    def write(text):
+        (tmp_path / "gitbook-manifest.yaml").write_text(text)
+        return tmp_path
+
+    return write
+
+
+def test_what_the_public_tool_reads_is_read(write):
+    folder = write(
+        GOOD
+        + """
+description: Talks
+organization: acme
+visibility: unlisted
+target: site
+categories: [analytics]
+blocks:
+  - id: chat
+    title: Chat box
+    urlUnfurl: ["https://chat.example.com"]
+    markdown: {codeblock: chat, body: text}
+configurations:
+  account:
+    properties: {key: {type: string, title: Key}}
+    required: [key]
+  site: {componentId: form}
+externalLinks: [{label: Help, url: "https://example.com"}]
+contentSecurityPolicy: {default-src: "'self'"}
+secrets: {KEY: "a-${{ env.CHAT_KEY }}-${{env.OTHER}}"}
+envs:
+  staging: {organization: staging, visibility: private}
+"""
+    )
+    read = read_manifest(folder, None, {"CHAT_KEY": "one", "OTHER": "two"})
+    assert read.entry == folder / "script.ts" and read.unknown == []
+    assert (read.manifest.name, read.manifest.organization, read.manifest.target) == ("chat", "acme", "site")
+    assert read.manifest.secrets == {"KEY": "a-one-two"}
+    staging = read_manifest(folder / "gitbook-manifest.yaml", "staging", {"CHAT_KEY": "one", "OTHER": "two"})
+    assert (staging.manifest.organization, staging.manifest.visibility) == ("staging", "private")
+
+
+def test_the_environment_called_default_counts_without_a_name(write):
+    folder = write(GOOD + "envs: {default: {secrets: {KEY: other}}}\nsecrets: {KEY: one}\n")
+    assert read_manifest(folder).manifest.secrets == {"KEY": "other"}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "expected keys such as name"),
+        ("- a", "expected keys such as name"),
+        ("name: [", "gitbook-manifest.yaml:1: expected the node content"),
+        (GOOD.replace("name: chat", ""), "name: this field is required"),
+        (GOOD.replace("chat", "a b"), "name: expected `str` matching regex"),
+        (GOOD.replace("title: Chat", "title: 7"), "title: expected `str`, got `int`"),
+        (
+            GOOD.replace("space:content:read", "space:all"),
+            "scopes[0]: invalid enum value 'space:all'; expected one of",
+        ),
+        (GOOD + "visibility: secret", "'secret'; expected one of public, private, unlisted"),
+        (
+            GOOD + "configurations: {site: {required: [a]}}",
+            "configurations.site: expected either properties or",
+        ),
+        (GOOD.replace("script.ts", "absent.ts"), "script: there is no file"),
+        (GOOD + "secrets: {A: '${{ env.NOT_SET }}'}", "secrets.A: the variable NOT_SET is not set"),
+        (GOOD + "secrets: {A: '${{ op://vault/item }}'}", "secrets.A: expected ${{ env.NAME }}"),
+    ],
+)
+def test_mistakes(write, text, says):
+    with pytest.raises(BadRequest) as caught:
+        read_manifest(write(text), None, {})
+    assert says in caught.value.message
+
+
+def test_an_unknown_environment_says_which_there_are(write):
+    with pytest.raises(BadRequest, match="no environment 'live'; there are: one, two"):
+        read_manifest(write(GOOD + "envs: {two: {}, one: {}}"), "live")
+
+
+def test_where_there_is_no_manifest(tmp_path):
+    with pytest.raises(BadRequest, match="there is no manifest here"):
+        read_manifest(tmp_path)
+
+
+def test_keys_that_nobody_reads_are_named(write):
+    (sentence,) = read_manifest(write(GOOD + "scope: []")).unknown
+    assert sentence.endswith("nothing reads 'scope'; did you mean 'scopes'?")
+
+
+def test_the_built_in_ones_are_read():
+    assert list_builtin() == ["oidc-sign-in", "plausible", "slack"]
+    for name in (*list_builtin(), "starter"):
+        read = read_manifest(builtin_folder() / name)
+        assert (read.manifest.name, read.unknown) == (name, [])
+        assert isinstance(read.manifest, PublishIntegration)
