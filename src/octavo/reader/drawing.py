@@ -182,9 +182,9 @@ def _facts(site: SiteView, page: PageView) -> dict[str, Any] | None:
     return {"@context": "https://schema.org", "@graph": [article, breadcrumbs]}
 
 
-def draw_block(element: ElementView, labels: Labels) -> str:
-    """What a block of an integration shows, as a part of a page."""
-    return _templates().get_template("block.html").render(root=element, labels=labels)
+def draw_block(element: ElementView, labels: Labels, offer: str | None = None) -> str:
+    """What a block of an integration shows, as a part of a page; with the offer that presses send back."""
+    return _templates().get_template("block.html").render(root=element, labels=labels, offer=offer)
 
 
 def draw_search(site: SiteView, answer: SearchAnswer, nav: tuple[NavItem, ...] = ()) -> str:
