@@ -97,6 +97,35 @@ def test_there_are_never_more_processes_than_allowed(host):
         assert len(host._warm) <= 3
 
 
+def spare_of(host, seconds=30):
+    until = time.monotonic() + seconds
+    while host._spare is None and time.monotonic() < until:
+        time.sleep(0.02)
+    return host._spare
+
+
+def test_the_next_script_is_put_into_a_process_that_runs_already(host):
+    script = "let count = 0; " + module("return new Response(String(++count));")
+    assert host._spare is None, "nothing runs before there is a script"
+    run(host, script)
+    spare = spare_of(host)
+    assert run(host, script, key="two")[0].body == b"1"
+    assert host._warm["two"].process is spare and host._spare is not spare
+    again = spare_of(host)
+    again.kill()
+    assert run(host, script, key="three")[0].body == b"1", "one that ended is not used"
+    assert spare_of(host, 0.3) is None, "there is no room for more"
+    with pytest.raises(AssertionError):
+        host._warm["two"].process.load("another")
+
+
+def test_closing_ends_every_process(host):
+    run(host, module("return new Response('OK');"))
+    processes = [spare_of(host), host._warm["one"].process]
+    host.close()
+    assert all(process._process.returncode is not None for process in processes)
+
+
 def test_an_event_that_finds_no_room_is_told_so():
     host = Host(1)
     try:

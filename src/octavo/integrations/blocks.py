@@ -80,7 +80,15 @@ def render_block(
     block_id: str,
     props: dict[str, Any],
     theme: Literal["light", "dark"],
+    *,
+    state: dict[str, Any] | None = None,
+    action: dict[str, Any] | None = None,
 ) -> Rendered:
-    """What a block shows on a page that is only read. Raises BadRequest, Failed, NotFound, Unavailable."""
+    """What a block shows on a page that is only read: at first, or in a state after an action. Raises BadRequest, Failed, NotFound, Unavailable."""
     shown = {"type": "document", "theme": theme, "spaceId": space_id, "editable": False}
-    return ask_to_render(context, subject, {"componentId": block_id, "props": props, "context": shown})
+    fields: dict[str, Any] = {"componentId": block_id, "props": props, "context": shown}
+    if state is not None:
+        fields["state"] = state
+    if action is not None:
+        fields["action"] = action
+    return ask_to_render(context, subject, fields)

@@ -1,13 +1,15 @@
 """Blocks of integrations on pages: what a script answers, as HTML of ours.
 
 Scripts take their time, so no page waits for them: a page has what can be shown without them, and a script of ours
-asks for each block. What was drawn is kept for all readers; scripts are told nothing of them.
+asks for each block. What was drawn at first is kept for all readers; scripts are told nothing of them but what they
+press and fill in.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -19,7 +21,14 @@ from ..core.document.html import Context as Drawing
 from ..core.document.html import render
 from ..core.document.urls import safe_url
 from ..errors import BadRequest, NotFound
-from ..integrations import Failed, Subject, find_block_owner, render_block, version_of
+from ..integrations import (
+    Failed,
+    Subject,
+    find_block_owner,
+    public_endpoint,
+    render_block,
+    version_of,
+)
 from ..kit.cache import ByteCache
 from ..kit.clock import now
 from ..kit.context import Context
@@ -28,6 +37,18 @@ from ..kit.highlighting import Highlighter
 from ..kit.icons import icon
 from .drawing import draw_block
 from .looks import Look
+from .pressing import (
+    CLOSE,
+    Component,
+    Field,
+    Offer,
+    Wanted,
+    can_be_offered,
+    closed,
+    name_block,
+    read_press,
+    sign_offer,
+)
 from .resolving import SpaceVisit
 from .views import ElementView, Labels
 
@@ -89,16 +110,72 @@ def answer_block(context: Context, kept: ByteCache[KeptBlock], block: Prepared) 
     return found.html
 
 
-def _ask(context: Context, block: Prepared) -> KeptBlock:
-    data = block.data
+def frame_source(context: Context, integration: str) -> str:
+    """Where pages of an integration are that may be shown inside of ours: they are answered without an origin."""
+    return f"{public_endpoint(context, integration)}/"
+
+
+class Pressed(msgspec.Struct, frozen=True):
+    """What a page is answered that posted a press: where ``html`` goes."""
+
+    into: Literal["block", "modal"]
+    html: str
+
+
+def answer_press(context: Context, block: Prepared, body: bytes) -> Pressed:
+    """What a block shows after somebody pressed something. Raises BadRequest, Conflict, Failed, Unavailable."""
+    wanted = read_press(context, body, _name(block))
     try:
-        rendered = render_block(
-            context, block.subject, block.space_id, data["block"], data["props"], block.theme
-        )
-        html = draw_output(rendered.output, block.labels, block.new_tab)
+        output = _render(context, block, wanted)[0]
+        if output.get("type") == "complete":
+            behind = closed(wanted, output.get("returnValue", {}))
+            if behind is None:
+                raise CannotBeDrawn("only a modal is complete")
+            wanted = behind
+            output = _render(context, block, wanted)[0]
+        into: Literal["block", "modal"] = "modal" if wanted.opener is not None else "block"
+        return Pressed(into, _draw(context, block, output, wanted))
+    except (BadRequest, NotFound, Failed, CannotBeDrawn):
+        raise Failed("The integration could not do this.") from None
+
+
+def _name(block: Prepared) -> tuple[Any, ...]:
+    return name_block(block.subject, block.space_id, block_key(block.data))
+
+
+def _render(context: Context, block: Prepared, wanted: Wanted) -> tuple[dict[str, Any], int | None]:
+    component = wanted.component
+    rendered = render_block(
+        context,
+        block.subject,
+        block.space_id,
+        component.id,
+        component.props,
+        block.theme,
+        state=component.state,
+        action=wanted.action,
+    )
+    return rendered.output, rendered.seconds
+
+
+def _draw(context: Context, block: Prepared, output: dict[str, Any], wanted: Wanted) -> str:
+    def sign(actions: list[dict[str, Any]], fields: dict[str, Field]) -> str | None:
+        component = Component(wanted.component.id, output["props"], output["state"])
+        return sign_offer(context, Offer(_name(block), component, actions, fields, wanted.opener))
+
+    frames = frame_source(context, block.subject.integration.name)
+    root: Literal["block", "modal"] = "modal" if wanted.opener is not None else "block"
+    return draw_output(output, block.labels, block.new_tab, sign=sign, frames=frames, root=root)
+
+
+def _ask(context: Context, block: Prepared) -> KeptBlock:
+    wanted = Wanted(Component(block.data["block"], block.data["props"]))
+    try:
+        output, said = _render(context, block, wanted)
+        html = _draw(context, block, output, wanted)
     except (BadRequest, NotFound, Failed, CannotBeDrawn):
         return KeptBlock(now() + _FAILED * 1000, None, "The integration could not show this block.")
-    seconds = _USUAL if rendered.seconds is None else max(_SHORTEST, min(rendered.seconds, _LONGEST))
+    seconds = _USUAL if said is None else max(_SHORTEST, min(said, _LONGEST))
     return KeptBlock(now() + seconds * 1000, html.encode())
 
 
@@ -106,17 +183,35 @@ def _ask(context: Context, block: Prepared) -> KeptBlock:
 
 
 class CannotBeDrawn(Exception):
-    """An output that is no block, or a block that is too large."""
+    """An output that is not what was asked for, or one that is too large."""
 
 
-def draw_output(output: dict[str, Any], labels: Labels, new_tab: bool = False) -> str:
-    """The HTML of a checked output (``integrations.contentkit``). Raises CannotBeDrawn."""
+Sign = Callable[[list[dict[str, Any]], dict[str, Field]], str | None]
+
+
+def draw_output(
+    output: dict[str, Any],
+    labels: Labels,
+    new_tab: bool = False,
+    *,
+    sign: Sign | None = None,
+    frames: str | None = None,
+    root: Literal["block", "modal"] = "block",
+) -> str:
+    """The HTML of a checked output (``integrations.contentkit``). ``sign(actions, fields)`` makes the offer that goes
+    with it; without one controls do nothing. ``frames``: the address below which pages are shown in frames. Raises
+    CannotBeDrawn."""
     # Of one that is complete nothing was checked.
-    root = output["element"] if output.get("type") == "element" else None
-    if root is None or root["type"] != "block":
-        raise CannotBeDrawn("the element is no block")
-    reader = _Reader(output["state"], labels, new_tab)
-    html = draw_block(reader.element(root), labels)
+    given = output["element"] if output.get("type") == "element" else None
+    if given is None or given["type"] != root:
+        raise CannotBeDrawn(f"the element is no {root}")
+    reader = _Reader(output["state"], labels, new_tab, sign is not None, frames)
+    element = reader.element(given)
+    offer = sign(reader.actions, reader.fields) if sign is not None and reader.actions else None
+    if reader.actions and offer is None:
+        reader = _Reader(output["state"], labels, new_tab, False, frames)
+        element = reader.element(given)
+    html = draw_block(element, labels, offer)
     if len(html) > _LARGEST:
         raise CannotBeDrawn(f"the block has more than {_LARGEST} characters")
     return html
@@ -125,8 +220,13 @@ def draw_output(output: dict[str, Any], labels: Labels, new_tab: bool = False) -
 class _Reader:
     """Elements of a script's output as views. The tree was checked: it is not deep."""
 
-    def __init__(self, state: dict[str, Any], labels: Labels, new_tab: bool) -> None:
-        self._state, self._labels = state, labels
+    def __init__(
+        self, state: dict[str, Any], labels: Labels, new_tab: bool, live: bool, frames: str | None
+    ) -> None:
+        self._state, self._labels, self._live, self._frames = state, labels, live, frames
+        self._modal = self._labelled = False
+        self.actions: list[dict[str, Any]] = []
+        self.fields: dict[str, Field] = {}
         self._drawing = Drawing(
             icon=icon, highlight=_highlighter.for_page(), labels=labels, new_tab=new_tab, anchors=False
         )
@@ -145,18 +245,33 @@ class _Reader:
         if kind in _CONTROLS:
             return self._control(given)
         if kind == "input":
+            self._labelled = True
+            control = self._parts(given, "element")
+            self._labelled = False
             return ElementView(
                 kind="field",
                 title=self._text(given.get("label")),
                 hint=self._text(given.get("hint")),
-                children=(*self._parts(given, "element"), *self._below(given.get("hint"))),
+                children=(*control, *self._below(given.get("hint"))),
+            )
+        if kind == "modal":
+            self._modal = True
+            value = given.get("returnValue")
+            close = {"action": CLOSE, "returnValue": value} if isinstance(value, dict) else None
+            return ElementView(
+                kind="modal",
+                title=self._text(given.get("title")),
+                act=self._act(close),
+                children=self._parts(given, "subtitle", "children", "submit"),
             )
         if kind == "image":
             return ElementView(kind="image", src=_address(given.get("source")))
         if kind == "webframe":
-            # Frames hold pages of any host, and those are not shown inside of ours.
+            # Frames hold pages of any host; those of the integration itself are shown inside of ours.
             href = _address(given.get("source"))
             host = urlsplit(href).hostname if href else None
+            if href is not None and self._frames is not None and href.startswith(self._frames):
+                return self._frame(given, href)
             return ElementView(
                 kind="link", href=href, text=self._labels.open_in.replace("{provider}", host or "…")
             )
@@ -168,13 +283,15 @@ class _Reader:
             )
         if kind == "button":
             text = self._text(given.get("label")) or self._text(given.get("tooltip"))
-            return ElementView(kind="button", text=text, href=_opened(given.get("onPress")))
+            href, act = _opened(given.get("onPress")), self._press(given)
+            return ElementView(kind="button", text=text, href=href, act=act, confirm=_confirm(given))
         if kind == "card":
             return ElementView(
                 kind="card",
                 title=self._text(given.get("title")),
                 hint=self._text(given.get("hint")),
                 href=_opened(given.get("onPress")),
+                act=self._press(given),
                 children=(*self._below(given.get("hint")), *self._parts(given, "children", "buttons")),
             )
         return ElementView(kind=_KINDS.get(kind, "column"), children=self._parts(given, "children"))
@@ -206,18 +323,104 @@ class _Reader:
             return ""
         return str(value)
 
+    def _act(self, action: Any) -> int | None:
+        """The number by which an action is offered; None for one that is not."""
+        if not self._live or not can_be_offered(action, self._modal):
+            return None
+        self.actions.append(action)
+        return len(self.actions) - 1
+
+    def _press(self, given: dict[str, Any]) -> int | None:
+        return None if given.get("disabled") is True else self._act(given.get("onPress"))
+
+    def _frame(self, given: dict[str, Any], src: str) -> ElementView:
+        data = given.get("data")
+        told = {name: self._value(one) for name, one in data.items()} if isinstance(data, dict) else {}
+        ratio = given.get("aspectRatio")
+        return ElementView(
+            kind="frame",
+            src=src,
+            text=msgspec.json.encode(told).decode(),
+            ratio=float(ratio) if isinstance(ratio, int | float) and 0.1 < ratio < 10 else 16 / 9,
+            title=urlsplit(src).hostname or "",
+        )
+
     def _control(self, given: dict[str, Any]) -> ElementView:
-        """A control as it stands at first: there is nobody here whom it could be of use to."""
-        named = given.get("state")
+        """A control with its value. Without an offer, or where it says so, it is disabled."""
+        kind, named = given["type"], given.get("state")
         value = self._state.get(named) if isinstance(named, str) else self._value(named)
         if value is None:
             value = given.get("initialValue")
-        if given["type"] in ("textinput", "select"):
-            return ElementView(kind="input", text=self._text(value))
+        live = (
+            self._live and isinstance(named, str) and len(named) <= 100 and given.get("disabled") is not True
+        )
+        name = named if live and isinstance(named, str) else ""
+        label = "" if self._labelled else self._text(given.get("placeholder")) or str(named)[:100]
+        if kind == "textinput":
+            typed = given.get("inputType")
+            shape = typed if typed in ("password", "email") else "text"
+            self._takes(name, Field("text"))
+            shape = "lines" if given.get("multiline") is True else shape
+            return ElementView(kind="input", text=self._text(value), name=name, title=label, shape=shape)
+        if kind == "select":
+            return self._select(given, value, name, label)
         chosen = given.get("value")
+        if kind == "switch":
+            self._takes(name, Field("flag"))
+            change = self._act(given.get("onValueChange")) if live else None
+            checked = value is True
+            return ElementView(
+                kind="tick", checked=checked, name=name, title=label, shape="switch", act=change,
+                confirm=_confirm(given),
+            )  # fmt: skip
+        many = value if isinstance(value, list) else [value]
+        if not isinstance(chosen, str | int | float) or isinstance(chosen, bool):
+            return ElementView(kind="tick", checked=value is True)
         # Nothing but texts and numbers is compared: what is nested could be so deeply.
-        checked = value is True or (isinstance(chosen, str | int | float) and value in (chosen, [chosen]))
-        return ElementView(kind="tick", checked=checked)
+        checked = value is True or any(one == chosen for one in many if isinstance(one, str | int | float))
+        self._takes(name, Field("one" if kind == "radio" else "many", [chosen]))
+        text = msgspec.json.encode(chosen).decode()
+        return ElementView(
+            kind="tick",
+            checked=checked,
+            name=name,
+            title=label,
+            shape=kind,
+            text=text,
+            confirm=_confirm(given),
+        )
+
+    def _select(self, given: dict[str, Any], value: Any, name: str, label: str) -> ElementView:
+        """One whose options are not in the output, but elsewhere, shows its value and does nothing."""
+        options = given.get("options")
+        found = [
+            (one["id"], self._text(one.get("label")))
+            for one in (options if isinstance(options, list) else [])
+            if isinstance(one, dict) and isinstance(one.get("id"), str)
+        ]
+        if not found:
+            return ElementView(kind="input", text=self._text(value))
+        multiple = given.get("multiple") is True
+        self._takes(name, Field("many" if multiple else "one", [id for id, _ in found]))
+        chosen = value if isinstance(value, list) else [value]
+        return ElementView(
+            kind="select",
+            name=name,
+            title=label,
+            text=self._text(given.get("placeholder")),
+            shape="many" if multiple else "one",
+            options=tuple(
+                (id, text or id, id in [one for one in chosen if isinstance(one, str)]) for id, text in found
+            ),
+            act=self._act(given.get("onValueChange")) if name else None,
+        )
+
+    def _takes(self, name: str, field: Field) -> None:
+        """Notes a field; ticks of one name are values of one field."""
+        if name:
+            known = self.fields.get(name)
+            together = [*known.of, *field.of] if known is not None and known.kind == field.kind else field.of
+            self.fields[name] = Field(field.kind, together)
 
     def _document(self, given: dict[str, Any]) -> Markup:
         content = self._text(given.get("content"))
@@ -248,6 +451,13 @@ _KINDS: dict[str, Any] = {
 }
 """What lays out its children or is nothing but itself; whatever else has children has them below one another."""
 _CONTROLS = ("textinput", "select", "switch", "checkbox", "radio")
+
+
+def _confirm(given: dict[str, Any]) -> str:
+    """The question that is asked before a press counts."""
+    asked = given.get("confirm")
+    parts = [asked.get("title"), asked.get("text")] if isinstance(asked, dict) else []
+    return "\n\n".join(part for part in parts if isinstance(part, str))[:500]
 
 
 def _address(holder: Any) -> str | None:

@@ -116,11 +116,9 @@ def content_security_policy(
     theme_css: str,
     connect: tuple[str, ...] = (),
     sources: tuple[tuple[str, tuple[str, ...]], ...] = (),
-    diagrams: bool = False,
 ) -> str:
     """The Content-Security-Policy of every page of a site with these theme colours. ``connect``: hosts besides its own
-    that the script of the page may speak to; ``sources``: what else is let through, by directive. ``diagrams``: the
-    page has the frame that draws them."""
+    that the script of the page may speak to; ``sources``: what else is let through, by directive."""
     directives: dict[str, tuple[str, ...]] = {
         "default-src": ("'none'",),
         "script-src": ("'self'", _hash(_THEME_SCRIPT), _hash(_SPECULATION)),
@@ -129,7 +127,7 @@ def content_security_policy(
         "media-src": ("'self'", "https:"),
         "font-src": ("'self'",),
         "connect-src": ("'self'", *connect),
-        "frame-src": ("'self'", *FRAME_HOSTS) if diagrams else tuple(FRAME_HOSTS),
+        "frame-src": tuple(FRAME_HOSTS),
         "form-action": ("'self'",),
         "base-uri": ("'none'",),
         "frame-ancestors": ("'self'",),
@@ -206,9 +204,9 @@ def _facts(site: SiteView, page: PageView) -> dict[str, Any] | None:
     return {"@context": "https://schema.org", "@graph": [article, breadcrumbs]}
 
 
-def draw_block(element: ElementView, labels: Labels) -> str:
-    """What a block of an integration shows, as a part of a page."""
-    return _templates().get_template("block.html").render(root=element, labels=labels)
+def draw_block(element: ElementView, labels: Labels, offer: str | None = None) -> str:
+    """What a block of an integration shows, as a part of a page; with the offer that presses send back."""
+    return _templates().get_template("block.html").render(root=element, labels=labels, offer=offer)
 
 
 def draw_search(site: SiteView, answer: SearchAnswer, nav: tuple[NavItem, ...] = ()) -> str:

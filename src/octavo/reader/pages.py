@@ -60,8 +60,8 @@ class Text(Struct, frozen=True):
     """Whether it shows something that may change without a revision."""
     origins: tuple[str, ...] | None
     """Hosts of operations that can be tried from the text; None where it shows none."""
-    blocks: bool
-    """Whether integrations show blocks in it."""
+    blocks: tuple[str, ...]
+    """The integrations that show blocks in it."""
 
 
 class Kept:
@@ -243,10 +243,11 @@ class PageBuilder:
             noted.ask("computed_state", page.id)
         if documents.drawn:
             noted.ask("drawn_states", tuple(sorted(documents.drawn, key=lambda each: (each.type, each.ref))))
-        blocks = [answer for (name, *_), answer in noted.notes if name == "has_block"]
-        varies = bool(page.computed or documents.drawn or blocks)
+        asked = [(str(rest[0]), answer) for (name, *rest), answer in noted.notes if name == "has_block"]
+        blocks = tuple(dict.fromkeys(integration for integration, answer in asked if answer))
+        varies = bool(page.computed or documents.drawn or asked)
         hosts = tuple(host for host in dict.fromkeys(origins) if host)[:_ORIGINS]
-        return Text(noted.notes, html, varies, hosts if origins else None, any(blocks))
+        return Text(noted.notes, html, varies, hosts if origins else None, blocks)
 
     # --- the view -----------------------------------------------------------------------------------------
 

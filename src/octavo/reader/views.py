@@ -89,6 +89,7 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
     cookies_text: str = "This site would like to load services of others that may set cookies."
     accept: str = "Accept"
     refuse: str = "Refuse"
+    not_done: str = "This did not work. Try again."
 
 
 class Link(Struct, frozen=True, kw_only=True):
@@ -259,8 +260,9 @@ class PageView(Struct, frozen=True, kw_only=True):
     and ``feed`` are addresses of other forms of the page, None to leave them out; ``markdown_actions`` offers the
     first one to people as well. ``assistants`` open the page elsewhere, ``mcp`` is the address of the site's MCP
     server, ``printed`` offers to print the page. ``tries``: operations of an API can be tried from the page, whose
-    script may speak to the hosts in ``connect``. ``blocks``: integrations show blocks on the page, which a script
-    asks for. ``diagrams``: a script draws diagrams of their text. ``social_image`` is what networks show where the site has no picture for that."""
+    script may speak to the hosts in ``connect``. ``blocks``: the integrations that show blocks on the page, which a
+    script asks for. ``diagrams``: a script draws diagrams of their text. ``social_image`` is what networks show where
+    the site has no picture for that."""
 
     title: str
     body: Markup
@@ -290,14 +292,17 @@ class PageView(Struct, frozen=True, kw_only=True):
     feedback: Feedback | None = None
     tries: bool = False
     connect: tuple[str, ...] = ()
-    blocks: bool = False
+    blocks: tuple[str, ...] = ()
     diagrams: bool = False
     no_index: bool = False
 
 
 class ElementView(Struct, frozen=True, kw_only=True):
     """An element of what a block of an integration shows. ``html`` is drawn by us; an ``href`` or ``src`` has passed
-    ``safe_url``. Controls show their ``text`` or are ``checked``, and do nothing."""
+    ``safe_url``. Controls show their ``text`` or are ``checked``; one with a ``name`` can be filled in, and ``act`` is
+    the number of the action that pressing or changing it does, after ``confirm`` was asked. ``shape`` says which
+    control of its kind it is; ``options`` have a value, a label, and whether they are chosen. The ``text`` of a frame
+    is JSON for it, ``ratio`` its width by its height."""
 
     kind: Literal[
         "column",
@@ -313,7 +318,10 @@ class ElementView(Struct, frozen=True, kw_only=True):
         "html",
         "field",
         "input",
+        "select",
         "tick",
+        "frame",
+        "modal",
     ]
     text: str = ""
     title: str = ""
@@ -322,6 +330,12 @@ class ElementView(Struct, frozen=True, kw_only=True):
     src: str | None = None
     html: Markup | None = None
     checked: bool = False
+    name: str = ""
+    act: int | None = None
+    confirm: str = ""
+    shape: str = ""
+    options: tuple[tuple[str, str, bool], ...] = ()
+    ratio: float = 1.0
     children: tuple[ElementView | str, ...] = ()
 
 

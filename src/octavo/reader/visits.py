@@ -41,7 +41,7 @@ from .asking import (
     require_asking,
 )
 from .audiences import TOKEN_COOKIE, Coming, SendOn, read_coming
-from .blocks import answer_block, prepare_block
+from .blocks import Prepared, answer_block, answer_press, frame_source, prepare_block
 from .cards import HEIGHT, WIDTH, Cards, card_of
 from .drawing import (
     content_security_policy,
@@ -246,10 +246,14 @@ class _Frame:
 
 
 def _html(
-    site: SiteView, text: str, status: int = 200, connect: tuple[str, ...] = (), diagrams: bool = False
+    site: SiteView,
+    text: str,
+    status: int = 200,
+    connect: tuple[str, ...] = (),
+    frames: tuple[str, ...] = (),
 ) -> Answer:
-    policy = content_security_policy(site.theme_css, connect, site.sources, diagrams)
-    return _same(text, HTML, status=status, policy=policy)
+    sources = (*site.sources, ("frame-src", frames))
+    return _same(text, HTML, status=status, policy=content_security_policy(site.theme_css, connect, sources))
 
 
 def _redirect(location: str, cookies: tuple[str, ...] = ()) -> Answer:
@@ -471,9 +475,8 @@ def post_message(view: View, visit: SiteVisit) -> Answer:
     return answer_message(reading, view.body, view.request.header(b"mcp-protocol-version"))
 
 
-@route("readBlock", "~block", kept=False)
-def read_block(view: View, visit: SpaceVisit) -> Later:
-    """What an integration has a block show, as HTML that scripts put into its page."""
+def _block(view: View, visit: SpaceVisit) -> Prepared:
+    """The block of a page of this visit that an address names. Raises NotFound."""
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page_id, key = (query.get(name, [""])[0] for name in ("page", "block"))
     page = visit.view.tree.page(page_id)
@@ -482,6 +485,13 @@ def read_block(view: View, visit: SpaceVisit) -> Later:
     prepared = prepare_block(view.tx, visit, found, frame.look) if found is not None else None
     if prepared is None:
         raise NotFound("This page shows no such block.")
+    return prepared
+
+
+@route("readBlock", "~block", kept=False)
+def read_block(view: View, visit: SpaceVisit) -> Later:
+    """What an integration has a block show, as HTML that scripts put into its page."""
+    prepared = _block(view, visit)
     headers = {
         "cache-control": "no-store",
         "content-security-policy": content_security_policy(""),
@@ -505,6 +515,20 @@ def read_image(view: View, visit: SpaceVisit, name: str) -> Answer | Later:
         "x-robots-tag": "noindex",
     }
     return lambda: Answer(200, view.cards.draw(card), "image/png", headers, card.version)
+
+
+@route("pressBlock", "~block", kept=False, method="POST")
+def press_block(view: View, visit: SpaceVisit) -> Later:
+    """What a block shows after a visitor pressed something on it."""
+    if _is_foreign(view):
+        raise Forbidden("Blocks are pressed on the page that shows them.")
+    prepared = _block(view, visit)
+
+    def answer() -> Answer:
+        pressed = msgspec.json.encode(answer_press(view.context, prepared, view.body))
+        return Answer(200, pressed, "application/json", {"cache-control": "no-store"})
+
+    return answer
 
 
 @route("readPage", "{path*}", kept=True)
@@ -566,8 +590,11 @@ def _drawn(view: View, visit: SpaceVisit, page_id: str, site: SiteView, page: Pa
     key = (visit.base, visit.site_space.id, page_id, visit.visit.admission.audience)
     kept = view.kept.pages.get(key)
     if kept is None or kept[0] != site or kept[1] != page:
-        drawn = _html(site, draw_page(site, page), connect=page.connect, diagrams=page.diagrams)
-        kept = (site, page, drawn)
+        frames = (
+            *(frame_source(view.context, name) for name in page.blocks),
+            *(("'self'",) if page.diagrams else ()),
+        )
+        kept = (site, page, _html(site, draw_page(site, page), connect=page.connect, frames=frames))
         view.kept.pages.put(key, kept, len(kept[2].body) + _VIEW_BYTES)
     return kept[2]
 

@@ -2,6 +2,9 @@
 
 A process is used by one event at a time. When there are as many as there may be, the one that was idle for the longest
 makes room; when all are at work, the next event waits, for no longer than it may take.
+
+Where there is room for it, one process more runs that has no script yet: the next script that needs a process is put
+into that one, and does not wait for a start.
 """
 
 from __future__ import annotations
@@ -45,6 +48,8 @@ class Host:
     def __init__(self, most: int) -> None:
         self._most = most
         self._warm: dict[str, _Warm] = {}
+        self._spare: ScriptProcess | None = None
+        self._starting = self._closed = False
         self._changed = threading.Condition()
         atexit.register(self.close)
 
@@ -73,7 +78,8 @@ class Host:
         try:
             if warm.process is None or not warm.process.alive:
                 self._end(warm)
-                warm.process = ScriptProcess(script())
+                warm.process = self._take_spare() or ScriptProcess()
+                warm.process.load(script())
             # The script has its seconds from here on: waiting for a place and for the start took none of them.
             deadline = time.monotonic() + seconds
             run = warm.process.begin(event, deadline)
@@ -142,6 +148,37 @@ class Host:
                 if not self._changed.wait(deadline - time.monotonic()):
                     raise Unavailable("Too many scripts of integrations are at work. Try again in a moment.")
 
+    def _take_spare(self) -> ScriptProcess | None:
+        with self._changed:
+            spare, self._spare = self._spare, None
+        if spare is not None and not spare.alive:
+            spare.kill()
+            return None
+        return spare
+
+    def _start_spare(self) -> None:
+        """Has a process started beside the others, unless there is one, or no room."""
+        with self._changed:
+            full = len(self._warm) >= self._most
+            if full or self._starting or self._closed or self._spare is not None:
+                return
+            self._starting = True
+        threading.Thread(target=self._start, name="octavo-spare", daemon=True).start()
+
+    def _start(self) -> None:
+        process = None
+        try:
+            process = ScriptProcess()
+        except Unavailable as error:
+            log.warning("no process is kept ready for the next script", error=str(error))
+        with self._changed:
+            self._starting = False
+            if process is not None and not self._closed and len(self._warm) < self._most:
+                self._spare = process
+                process = None
+        if process is not None:
+            process.kill()
+
     def _make_room(self) -> bool:
         """Whether one more process may start; ends those that were idle for long, and one if that makes room."""
         idle = sorted(
@@ -168,10 +205,15 @@ class Host:
             if warm.process is None:
                 self._warm.pop(key, None)
             self._changed.notify_all()
+        self._start_spare()
 
     def close(self) -> None:
         """Ends every process."""
         with self._changed:
+            self._closed = True
             for warm in self._warm.values():
                 self._end(warm)
             self._warm.clear()
+            spare, self._spare = self._spare, None
+        if spare is not None:
+            spare.kill()

@@ -154,9 +154,9 @@ class Event(Struct, frozen=True):
 
 
 class ScriptProcess:
-    """A process with one script in it, used by one event at a time."""
+    """A process with one script in it, used by one event at a time. It has none before ``load``."""
 
-    def __init__(self, script: str) -> None:
+    def __init__(self) -> None:
         """Returns when the process runs. Raises Unavailable when it does not get that far: on a machine that is busy a
         start takes a while, which is not the script's doing."""
         self._folder = tempfile.mkdtemp(prefix="octavo-script-")
@@ -186,12 +186,17 @@ class ScriptProcess:
         self._buffer = bytearray()
         self._sending = threading.Lock()
         self._events = 0
-        self._script = script
+        self._script = ""
         try:
             self._receive(time.monotonic() + START)
         except ScriptFailed:
             self.kill()
             raise Unavailable("The process for the script of an integration did not start in time.") from None
+
+    def load(self, script: str) -> None:
+        """The one script that this process will ever run; it is handed over with the first event."""
+        assert not self._script, "a process never has two scripts"
+        self._script = script
 
     @property
     def alive(self) -> bool:

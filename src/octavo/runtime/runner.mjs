@@ -146,6 +146,11 @@ async function handle(handler, message) {
   send({ type: "done", id: message.id });
 }
 
+// What the first event would otherwise wait for: parts of Deno that are made when they are first used.
+await requestOf({ event: "{}", environment: "{}", body: "" }).formData();
+await new Response("").arrayBuffer();
+await import("data:text/javascript;base64,");
+
 let handler = null;
 let rest = "";
 send({ type: "ready" });

@@ -1,0 +1,128 @@
+"""In a real browser: what a block offers is pressed and filled in by keyboard, in dialogs and frames, and the focus
+stays where it was."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from serving import serving
+
+from .test_blocks import BLOCKS, SCRIPT
+from .test_pressing import FORM
+
+pytestmark = pytest.mark.slow
+
+PAGE = """<!doctype html><title>Frame</title><p id="told"></p><script>
+addEventListener("message", (event) => { document.querySelector("#told").textContent = "told " + event.data.state.n; });
+parent.postMessage({ action: { action: "@webframe.ready" } }, "*");
+parent.postMessage({ action: { action: "@webframe.resize", size: { height: 123 } } }, "*");
+</script>"""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    data = tmp_path_factory.mktemp("pressing") / "data"
+    with serving(data) as served:
+        token = (data / "admin-token").read_text().strip()
+        api = httpx.Client(
+            base_url=f"{served.url}/v1", headers={"authorization": f"Bearer {token}"}, timeout=60
+        )
+
+        def call(method, path, body=None):
+            answer = api.request(method, path, json=body)
+            assert answer.is_success, answer.text
+            return answer.json() if answer.content else None
+
+        org = call("GET", "/orgs")["items"][0]["id"]
+        body = FORM.replace("ENDPOINT", f"{served.reader_url}/~integrations/shapes")
+        script = (SCRIPT % body).replace(
+            "if (event.type", f'if (event.type === "fetch") return new Response({PAGE!r}, '
+            '{ headers: { "content-type": "text/html" } });\n  if (event.type', 1)  # fmt: skip
+        manifest = {"title": "Shapes", "description": "Draws", "organization": org, "runtime": "v2", "script": script,
+                    "scopes": [], "blocks": BLOCKS}  # fmt: skip
+        call("POST", "/integrations/shapes", manifest)
+        call("POST", "/integrations/shapes/installations", {"organization": org})
+        space = call("POST", f"/orgs/{org}/spaces", {"title": "Book"})["id"]
+        change = (
+            f"/spaces/{space}/change-requests/"
+            + call("POST", f"/spaces/{space}/change-requests", {"subject": "x"})["id"]
+        )
+        document = {"markdown": "# Page\n\n{% @shapes/card %}\n"}
+        page = {"operation": "insert_page", "slug": "page", "title": "Page", "document": document}
+        call("POST", f"{change}/content", {"changes": [page]})
+        call("POST", f"{change}/merge")
+        site = f"/orgs/{org}/sites/" + call("POST", f"/orgs/{org}/sites", {"title": "Book"})["id"]
+        call("POST", f"{site}/site-spaces", {"spaceId": space})
+        yield call("POST", f"{site}/publish")["urls"]["published"]
+
+
+@pytest.fixture
+def page(browser, address):
+    context = browser.new_context()
+    page = context.new_page()
+    page.refused = []
+    # A script that starts slowly on a busy machine is asked for again.
+    page.on(
+        "console",
+        lambda said: (
+            page.refused.append(said.text) if said.type == "error" and "503" not in said.text else None
+        ),
+    )
+    page.goto(address)
+    page.get_by_role("button", name="More").wait_for(timeout=60_000)
+    yield page
+    context.close()
+
+
+def test_a_button_is_pressed_by_keyboard_and_keeps_the_focus(page):
+    for count in (2, 4):
+        page.get_by_role("button", name="More").press("Enter")
+        page.get_by_text(f"Count {count}").wait_for()
+        assert page.evaluate("document.activeElement.textContent") == "More"
+    assert page.locator("[data-block]").get_attribute("aria-live") == "polite"
+    assert page.get_by_role("button", name="Off").is_disabled()
+    assert page.refused == []
+
+
+def test_a_list_and_a_switch_say_at_once_what_was_chosen(page):
+    page.get_by_label("Size").select_option("l")
+    page.get_by_text('"size":"l"').wait_for()
+    assert page.get_by_label("Size").input_value() == "l"
+    page.get_by_role("switch", name="Loud").press("Space")
+    page.get_by_text('"loud":true').wait_for()
+    assert page.get_by_role("switch", name="Loud").is_checked()
+    assert page.evaluate("document.activeElement.role") == "switch"
+
+
+def test_a_dialog_opens_takes_words_and_gives_the_focus_back(page):
+    page.get_by_role("button", name="Ask").press("Enter")
+    dialog = page.get_by_role("dialog", name="Ask")
+    dialog.wait_for()
+    found = Axe().run(page, context=".block-modal").response["violations"]
+    assert [rule["id"] for rule in found] == []
+    page.keyboard.press("Escape")
+    assert page.get_by_role("dialog").count() == 0
+    assert page.evaluate("document.activeElement.textContent") == "Ask"
+    page.keyboard.press("Enter")
+    dialog.get_by_label("Words").fill("hello there")
+    dialog.get_by_role("button", name="Send").press("Enter")
+    page.get_by_text("said hello there").wait_for()
+    assert page.get_by_role("dialog").count() == 0
+    assert page.evaluate("document.activeElement.textContent") == "Ask"
+
+
+def test_what_fails_is_said(page):
+    page.get_by_role("button", name="Fail").press("Enter")
+    page.get_by_role("status").get_by_text("This did not work").wait_for()
+    assert page.get_by_text("Count 0").is_visible()
+
+
+def test_a_frame_of_the_integration_is_told_the_state(page):
+    frame = page.frame_locator("iframe[data-told]")
+    frame.get_by_text("told 0").wait_for()
+    assert page.locator("iframe[data-told]").get_attribute("height") == "123"
+    page.get_by_role("button", name="More").press("Enter")
+    page.frame_locator("iframe[data-told]").get_by_text("told 2").wait_for()
+    assert page.refused == []
