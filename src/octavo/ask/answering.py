@@ -17,7 +17,7 @@ from ..core.document import Block, Document, Inline, Leaf, Mark, Text, plain_tex
 from ..core.wording import shorten
 from ..errors import OctavoError
 from ..kit.deadlines import OutOfTime
-from ..models import Message, Model
+from ..models import Message, Model, as_data
 from .retrieving import ENOUGH, Passage
 
 MAX_FOLLOWUPS = 3
@@ -113,22 +113,12 @@ def _written(asked: Asked, passages: Sequence[Passage], model: Model, words: Wor
 
 
 def _messages(asked: Asked, passages: Sequence[Passage]) -> list[Message]:
-    told = []
-    for number, passage in enumerate(passages, 1):
-        told.append(f"[{number}] {_inert(passage.full_title)}\n{_inert(passage.text)}")
-    before = "".join(f"Asked before: {_inert(question)}\n" for question in asked.before)
-    return [
-        Message("system", _TASK),
-        Message(
-            "user",
-            f"<data>\n{chr(10).join(told)}\n</data>\n\n<data>\n{before}The question: {_inert(asked.question)}\n</data>",
-        ),
+    material = [
+        f"[{number}] {passage.full_title}\n{passage.text}" for number, passage in enumerate(passages, 1)
     ]
-
-
-def _inert(text: str) -> str:
-    """Material cannot end itself."""
-    return re.sub(r"</?\s*data\s*>", "", text, flags=re.I)
+    question = [*(f"Asked before: {earlier}" for earlier in asked.before), f"The question: {asked.question}"]
+    said = f"{as_data(chr(10).join(material))}\n\n{as_data(chr(10).join(question))}"
+    return [Message("system", _TASK), Message("user", said)]
 
 
 def _made_of(passages: Sequence[Passage], said: str, words: Words) -> Answer:
