@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -61,8 +61,9 @@ class Model(Struct, frozen=True):
         *,
         schema: dict[str, Any] | None = None,
         max_tokens: int = MAX_TOKENS,
+        judge: Callable[[str], str | None] = lambda answer: None,
     ) -> Iterator[str]:
-        """The answer in pieces. Raises ModelFailed, TooManyRequests when the organization's budget is spent, and
+        """The answer in pieces. ``judge`` says of a whole answer what is wrong with it, for the log. Raises ModelFailed, TooManyRequests when the organization's budget is spent, and
         OutOfTime. Not for use inside a transaction."""
         sent = [Message("system", self._system()), *messages]
         sent = [Message(message.role, mask_secrets(message.content)) for message in sent]
@@ -76,7 +77,7 @@ class Model(Struct, frozen=True):
             for piece in self.provider.stream(sent, usage, schema=schema, max_tokens=max_tokens):
                 pieces.append(piece)
                 yield piece
-            status = "ok"
+            status, error = "ok", judge("".join(pieces))
         except Exception as failure:
             status, error = "failed", failure.message if isinstance(failure, ModelFailed) else str(failure)
             raise
