@@ -44,3 +44,11 @@ def test_a_misspelt_word_is_understood() -> None:
 def test_anything_is_ranked(words: dict[str, str], texts: list[str]) -> None:
     found = rank(words, [Candidate(text, text, text, at) for at, text in enumerate(texts)])
     assert len(found) == len(texts) and all(0 <= score.covers <= 1 for score in found)
+
+
+def test_a_section_is_named_by_its_heading_and_its_page() -> None:
+    text = "Keys sign transactions of the machine, and addresses belong to keys."
+    lead = Candidate("Keys and transactions", "", text, 0)
+    section = Candidate("Keys and transactions", "Addresses", text, 0)
+    scores = rank(asked("addresses in keys and transactions"), [lead, section])
+    assert scores[1].worth > scores[0].worth

@@ -105,6 +105,28 @@ def test_a_model_writes_with_sources_and_nothing_else_gets_out(asked: Asked, ser
     assert "A language model wrote this" in shown and shown.count("<li>") == 1
 
 
+GERMAN = "Drehen Sie das Zahnrad von Hand im Uhrzeigersinn, bis es einrastet, und reinigen Sie es danach [1]."
+ENGLISH = "Turn it by hand, clockwise, until it clicks, and clean it with a dry cloth afterwards [1]."
+LONG_QUESTION = "Can somebody please explain how I turn a sprocket by hand?"
+
+
+def test_an_answer_in_another_language_is_asked_for_again_once(asked: Asked, server: ModelServer) -> None:
+    said = [GERMAN, ENGLISH]
+    server.answer = lambda request: said.pop(0)
+    with world_with_model(asked.world, server):
+        assert "Turn it by hand" in asked.events(LONG_QUESTION)[-1]
+    assert "another language" in server.requests[1]["messages"][1]["content"]
+    server.requests.clear()
+    server.answer = lambda request: GERMAN
+    with world_with_model(asked.world, server):
+        # What was said twice is better than nothing.
+        assert "Zahnrad" in asked.events(LONG_QUESTION)[-1]
+    assert len(server.requests) == 2
+    calls = asked.world.get("admin", asked.world.home.path("/orgs/{organizationId}/model-calls"))["items"]
+    errors = ["another language" in call.get("error", "") for call in calls[:4]]
+    assert errors == [True, True, False, True]
+
+
 def test_a_model_that_fails_is_quoted_instead(asked: Asked, server: ModelServer) -> None:
     server.failures = [(500, "{}")] * 3
     with world_with_model(asked.world, server):

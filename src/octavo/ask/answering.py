@@ -14,10 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from ..core.document import Block, Document, Inline, Leaf, Mark, Text, plain_text, read
+from ..core.languages import differ
 from ..core.wording import shorten
 from ..errors import OctavoError
 from ..kit.deadlines import OutOfTime
-from ..models import Message, Model
+from ..models import Message, Model, as_data
 from .retrieving import ENOUGH, Passage
 
 MAX_FOLLOWUPS = 3
@@ -39,6 +40,8 @@ _TASK = (
     " by its number in brackets, like [2], behind what it says. Answer in the language of the question, in Markdown,"
     f" briefly. If the passages do not answer the question, say exactly: {_NOTHING}"
 )
+_URGING = " Take care: the last answer was in another language than the question."
+_FOREIGN = "the answer is in another language than the question"
 
 
 class Words(Struct, frozen=True):
@@ -98,37 +101,39 @@ def answer(
 
 
 def _written(asked: Asked, passages: Sequence[Passage], model: Model, words: Words) -> Iterator[Answer]:
+    def judge(said: str) -> str | None:
+        return _FOREIGN if _is_foreign(asked, said, model) else None
+
     said, shown = "", time.monotonic()
-    for piece in model.stream("ask", _messages(asked, passages)):
-        said += piece
-        if len(said) > _MAX_ANSWER:
+    for urging in ("", _URGING):
+        said = ""
+        for piece in model.stream("ask", _messages(asked, passages, urging), judge=judge):
+            said += piece
+            if len(said) > _MAX_ANSWER:
+                break
+            if time.monotonic() - shown > _EVERY and not _NOTHING.startswith(said.strip()[: len(_NOTHING)]):
+                shown = time.monotonic()
+                yield _made_of(passages, said, words)
+        if judge(said) is None:
             break
-        if time.monotonic() - shown > _EVERY and not _NOTHING.startswith(said.strip()[: len(_NOTHING)]):
-            shown = time.monotonic()
-            yield _made_of(passages, said, words)
     if _NOTHING in said[:200] or not said.strip():
         yield _quoted([], words, "")
         return
     yield _made_of(passages, said, words)
 
 
-def _messages(asked: Asked, passages: Sequence[Passage]) -> list[Message]:
-    told = []
-    for number, passage in enumerate(passages, 1):
-        told.append(f"[{number}] {_inert(passage.full_title)}\n{_inert(passage.text)}")
-    before = "".join(f"Asked before: {_inert(question)}\n" for question in asked.before)
-    return [
-        Message("system", _TASK),
-        Message(
-            "user",
-            f"<data>\n{chr(10).join(told)}\n</data>\n\n<data>\n{before}The question: {_inert(asked.question)}\n</data>",
-        ),
+def _is_foreign(asked: Asked, said: str, model: Model) -> bool:
+    """Whether an answer is in another language than its question. The organization's instructions may ask for that."""
+    return not model.instructions and _NOTHING not in said[:200] and differ(asked.question, said)
+
+
+def _messages(asked: Asked, passages: Sequence[Passage], urging: str) -> list[Message]:
+    material = [
+        f"[{number}] {passage.full_title}\n{passage.text}" for number, passage in enumerate(passages, 1)
     ]
-
-
-def _inert(text: str) -> str:
-    """Material cannot end itself."""
-    return re.sub(r"</?\s*data\s*>", "", text, flags=re.I)
+    question = [*(f"Asked before: {earlier}" for earlier in asked.before), f"The question: {asked.question}"]
+    said = f"{as_data(chr(10).join(material))}\n\n{as_data(chr(10).join(question))}"
+    return [Message("system", f"{_TASK}{urging}"), Message("user", said)]
 
 
 def _made_of(passages: Sequence[Passage], said: str, words: Words) -> Answer:

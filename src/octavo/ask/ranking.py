@@ -50,14 +50,20 @@ def rank(asked: Mapping[str, str], candidates: Sequence[Candidate]) -> list[Scor
     whole = sum(weights.values())
     found = []
     for candidate, words in zip(candidates, said, strict=True):
-        heading = set(stems(candidate.heading or candidate.titles.rpartition("\n")[2]))
-        shared = sum(weights[word] for word in wanted if word in heading)
-        # As much of the question in the heading, as of the heading in the question.
-        likeness = shared / whole * len(heading & weights.keys()) / (len(heading) or 1)
+        title = set(stems(candidate.titles.rpartition("\n")[2]))
+        heading = set(stems(candidate.heading)) or title
+        # People name a section by its heading, or by that and the page it is on.
+        likeness = max(_likeness(named, weights) for named in (heading, heading | title))
         worth = sum(weights[word] for word in wanted if word in words) / whole
         covers = sum(word in words for word in wanted) / len(wanted)
         found.append(Score(worth + _HEADING * math.sqrt(likeness) - _PER_RANK * candidate.rank, covers))
     return found
+
+
+def _likeness(named: set[str], weights: Mapping[str, float]) -> float:
+    """As much of the question in the name, as of the name in the question: 0 to 1."""
+    shared = sum(weight for word, weight in weights.items() if word in named)
+    return shared / sum(weights.values()) * len(named & weights.keys()) / (len(named) or 1)
 
 
 def _meant(unknown: Mapping[str, str], texts: Sequence[str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from ..core.wording import content_words, fold, shorten, stems
 from .analysing import Issue
 from .clustering import Clustering, count_words
 
-_MAX_LABEL = 80
+MAX_LABEL = 80
 _MAX_EXAMPLES = 2
 _PHRASES = 4
 
@@ -52,11 +52,11 @@ def describe(clustering: Clustering, cluster_id: str, issues: Sequence[Issue]) -
             issue.title,
         ),
     )
-    label = shorten(ranked[0].title, _MAX_LABEL)
+    label = shorten(ranked[0].title, MAX_LABEL)
     phrases = key_phrases([issue.text for issue in issues])
     examples = list(dict.fromkeys(issue.title for issue in ranked if issue.title != ranked[0].title))
     told = [f"About {', '.join(phrases)}."] if phrases else []
-    told += [f"Also asked: “{shorten(title, _MAX_LABEL)}”" for title in examples[:_MAX_EXAMPLES]]
+    told += [f"Also asked: “{shorten(title, MAX_LABEL)}”" for title in examples[:_MAX_EXAMPLES]]
     return Description(label, " ".join(told) or label, choose_icon([issue.text for issue in issues]))
 
 

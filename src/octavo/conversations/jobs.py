@@ -16,6 +16,7 @@ from .analysing import Issue, find_issues
 from .clustering import Clustering, count_words, decode_vector, encode_vector
 from .describing import describe
 from .ingesting import JOB
+from .naming import name_later
 from .store import ConversationRow, NewCluster, NewIssue
 from .wire import Part
 
@@ -45,7 +46,7 @@ def analyse_conversations(context: Context, organization_id: str) -> None:
         with context.db.read() as tx:
             waiting = store.list_waiting(tx, organization_id, BATCH)
             if not waiting:
-                return
+                break
             batch = _analyse(tx, clustering, waiting)
         try:
             with context.db.write() as tx:
@@ -53,6 +54,8 @@ def analyse_conversations(context: Context, organization_id: str) -> None:
             version += 1
         except Moved:
             version, clustering = _load(context, organization_id)
+    with context.db.write() as tx:
+        name_later(tx, context, organization_id)
 
 
 def _load(context: Context, organization_id: str) -> tuple[int, Clustering]:

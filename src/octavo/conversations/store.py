@@ -328,6 +328,40 @@ def list_recent_issues(tx: Transaction, cluster_id: str, limit: int) -> list[tup
     ]
 
 
+class UnnamedIssue(Struct, frozen=True):
+    """``parts``: of its conversation, as JSON."""
+
+    id: str
+    title: str
+    summary: str
+    parts: str
+
+
+def list_unnamed_issues(tx: Transaction, organization_id: str, limit: int) -> list[UnnamedIssue]:
+    """Issues that no model was asked about."""
+    rows = tx.all(
+        """SELECT i.id, i.title, i.summary, c.parts FROM conversation_issues i
+           JOIN conversations c ON c.id = i.conversation_id
+           WHERE i.organization_id = :org AND i.named = 0 ORDER BY i.id LIMIT :limit""",
+        org=organization_id,
+        limit=limit,
+    )
+    return [UnnamedIssue(*row) for row in rows]
+
+
+def name_issue(tx: Transaction, issue: UnnamedIssue, title: str, summary: str) -> None:
+    """Gives an issue a title and summary, unless analysis changed it meanwhile."""
+    tx.run(
+        """UPDATE conversation_issues SET title = :title, summary = :summary, named = 1
+           WHERE id = :id AND title = :before AND summary = :summary_before""",
+        id=issue.id,
+        title=title,
+        summary=summary,
+        before=issue.title,
+        summary_before=issue.summary,
+    )
+
+
 # --- clusters -----------------------------------------------------------------------------------------
 
 _ORDERS = {
@@ -465,10 +499,39 @@ def put_clusters(tx: Transaction, organization_id: str, clusters: Iterable[NewCl
     tx.run_many(
         """INSERT INTO issue_clusters (id, organization_id, label, summary, icon, vector, created_at, updated_at)
            VALUES (:id, :org, :label, :summary, :icon, :vector, :at, :at)
-           ON CONFLICT (id) DO UPDATE SET label = excluded.label, summary = excluded.summary,
+           ON CONFLICT (id) DO UPDATE SET
+             label = CASE WHEN issue_clusters.by_model = 1 THEN issue_clusters.label ELSE excluded.label END,
+             summary = CASE WHEN issue_clusters.by_model = 1 THEN issue_clusters.summary ELSE excluded.summary END,
              icon = excluded.icon, vector = excluded.vector, updated_at = excluded.updated_at""",
         [{"org": organization_id, "at": moment, **msgspec.structs.asdict(cluster)} for cluster in clusters],
     )
+
+
+def list_unnamed_clusters(tx: Transaction, organization_id: str, limit: int) -> list[tuple[str, int]]:
+    """Clusters that are shown and that have twice as many issues as when a model was asked for their label; each with
+    the number of its issues."""
+    return [
+        (row[0], row[1])
+        for row in tx.all(
+            """SELECT id, issues FROM issue_clusters
+               WHERE organization_id = :org AND issues > 1 AND issues >= 2 * named_issues
+               ORDER BY id LIMIT :limit""",
+            org=organization_id,
+            limit=limit,
+        )
+    ]
+
+
+def name_cluster(tx: Transaction, cluster_id: str, issues: int, said: tuple[str, str] | None) -> None:
+    """Gives a cluster of so many issues the label and summary of a model; None: it had none."""
+    tx.run("UPDATE issue_clusters SET named_issues = :issues WHERE id = :id", id=cluster_id, issues=issues)
+    if said is not None:
+        tx.run(
+            "UPDATE issue_clusters SET label = :label, summary = :summary, by_model = 1 WHERE id = :id",
+            id=cluster_id,
+            label=said[0],
+            summary=said[1],
+        )
 
 
 def count_clusters(tx: Transaction, cluster_ids: Iterable[str]) -> None:

@@ -4,10 +4,10 @@ Nothing needs a model. Whoever can use one asks ``find_model`` and does without 
 """
 
 from . import tables as tables
-from .calling import Model, find_model
+from .calling import Model, as_data, find_model
 from .instructing import read_instructions
 from .provider import Message, ModelFailed
 
 __all__ = [
-    "Message", "Model", "ModelFailed", "find_model", "read_instructions", "tables",
+    "Message", "Model", "ModelFailed", "as_data", "find_model", "read_instructions", "tables",
 ]  # fmt: skip

@@ -5,8 +5,9 @@ A model is never given rights. What it says is text like any that somebody wrote
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -32,6 +33,14 @@ _RULES = (
 )
 
 
+_DATA = re.compile(r"</?\s*data\s*>", re.I)
+
+
+def as_data(text: str) -> str:
+    """Material for a model, which cannot end itself and go on as an instruction."""
+    return f"<data>\n{_DATA.sub('', text)}\n</data>"
+
+
 class Model(Struct, frozen=True):
     """A model at work for an organization. ``user_id`` None: by itself, in a job."""
 
@@ -52,8 +61,9 @@ class Model(Struct, frozen=True):
         *,
         schema: dict[str, Any] | None = None,
         max_tokens: int = MAX_TOKENS,
+        judge: Callable[[str], str | None] = lambda answer: None,
     ) -> Iterator[str]:
-        """The answer in pieces. Raises ModelFailed, TooManyRequests when the organization's budget is spent, and
+        """The answer in pieces. ``judge`` says of a whole answer what is wrong with it, for the log. Raises ModelFailed, TooManyRequests when the organization's budget is spent, and
         OutOfTime. Not for use inside a transaction."""
         sent = [Message("system", self._system()), *messages]
         sent = [Message(message.role, mask_secrets(message.content)) for message in sent]
@@ -67,7 +77,7 @@ class Model(Struct, frozen=True):
             for piece in self.provider.stream(sent, usage, schema=schema, max_tokens=max_tokens):
                 pieces.append(piece)
                 yield piece
-            status = "ok"
+            status, error = "ok", judge("".join(pieces))
         except Exception as failure:
             status, error = "failed", failure.message if isinstance(failure, ModelFailed) else str(failure)
             raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from ..core.languages import find_language
 from ..core.wording import fold
 
 LANGUAGES = {
@@ -61,7 +62,7 @@ def seems_other(text: str, language: str) -> bool:
         return True
     base = language.partition("-")[0]
     if base not in _WORDS:
-        return False
+        return find_language(text) in _WORDS
     words = Counter(fold(word) for word in _WORD.findall(text))
     said = {name: sum(words[word] for word in common) for name, common in _WORDS.items()}
     best = max(said.values())

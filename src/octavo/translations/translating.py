@@ -17,7 +17,7 @@ from ..core.wording import content_words
 from ..errors import OctavoError
 from ..kit import deadlines
 from ..kit.context import Context
-from ..models import Message, Model
+from ..models import Message, Model, as_data
 from . import store
 from .languages import LANGUAGES, seems_other
 from .segments import readable
@@ -169,7 +169,7 @@ class Translator(Struct):
             told.append(f"The organization asks for this translation:\n{instructions}")
         return [
             Message("system", "\n".join(told)),
-            Message("user", f"<data>\n{msgspec.json.encode(texts).decode()}\n</data>"),
+            Message("user", as_data(msgspec.json.encode(texts).decode())),
         ]
 
 

@@ -12,7 +12,7 @@
     element.textContent = text;
     return element;
   };
-  let before = [], running = null;
+  let before = [], running = null, isScrolled = false;
 
   // Two modes: what is typed is looked for, or it is the next question
   const isAsking = () => finder.classList.contains("asking");
@@ -63,8 +63,17 @@
     said.append(make("p", { class: "asked-waiting" }, asked.dataset.waiting));
     turn.append(make("h2", {}, question), said);
     turns.append(turn);
-    turn.scrollIntoView({ block: "start" });
-    const complete = await read(body, own.signal, (html) => { said.innerHTML = html; }).catch(() => false);
+    // The question stays at the top while its answer grows, unless somebody scrolls.
+    const follow = () => {
+      if (!isScrolled) turns.scrollTop += turn.getBoundingClientRect().top - turns.getBoundingClientRect().top;
+    };
+    isScrolled = false;
+    follow();
+    const show = (html) => {
+      said.innerHTML = html;
+      follow();
+    };
+    const complete = await read(body, own.signal, show).catch(() => false);
     if (own.signal.aborted) return turn.remove();
     if (complete) before.push(question);
     else said.replaceChildren(make("p", { class: "asked-waiting" }, asked.dataset.failed));
@@ -77,7 +86,10 @@
     if (!isAsking() || event.target !== input || event.key === "Escape") return;
     event.stopPropagation();
     const step = { ArrowDown: 60, ArrowUp: -60, PageDown: 300, PageUp: -300 }[event.key];
-    if (step) turns.scrollBy({ top: step });
+    if (step) {
+      isScrolled = true;
+      turns.scrollBy({ top: step });
+    }
     if (step || event.key === "Enter") event.preventDefault();
     if (event.key === "Enter" && input.value.trim()) ask(input.value.trim());
   }, true);
@@ -88,6 +100,7 @@
     ask(question);
   });
   finder.addEventListener("close", () => setAsking(false));
+  for (const kind of ["wheel", "touchmove"]) turns.addEventListener(kind, () => { isScrolled = true; }, { passive: true });
   turns.addEventListener("click", (event) => { if (event.target.closest("a")) finder.close(); });
   one(".asked-back").addEventListener("click", () => {
     setAsking(false);
