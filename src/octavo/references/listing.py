@@ -195,21 +195,20 @@ class LinkIndex:
         assert counts is not None
         total, broken, by_change, count = counts
         rows = self._tx.all(
-            f"""{seen}, places AS (
-                  SELECT seen.*, (row_number() OVER (PARTITION BY shown_key ORDER BY owner_id, place) - 1) / :most
-                    AS part
-                  FROM seen WHERE {wanted} AND (shown_key > :k OR shown_key = :k
-                    AND (owner_id > :o OR owner_id = :o AND place > :p)))
-                SELECT shown_key, part, shown, relation, kind, target_space, target, anchor, written,
+            f"""{seen} SELECT shown_key, shown, relation, kind, target_space, target, anchor, written,
                   space_id, owner_id, place, owner_kind, node
-                FROM (SELECT places.*, dense_rank() OVER (ORDER BY shown_key, part) AS item FROM places) AS items
-                WHERE item <= :items ORDER BY item, owner_id, place""",
+                FROM seen WHERE {wanted} AND shown_key >= :k AND (shown_key > :k
+                  OR owner_id > :o OR owner_id = :o AND place > :p)
+                ORDER BY shown_key, owner_id, place LIMIT :limit""",
             **dict(zip("kop", decode_token(query.page, str, str, int) or ("", "", -1), strict=True)),
-            most=MOST_LOCATIONS,
-            items=query.limit + 1,
+            limit=MOST_LOCATIONS * (query.limit + 1),
             **parameters,
         )
-        items = [_usage(list(places)) for _, places in groupby(rows, lambda row: (row[0], row[1]))]
+        items = [
+            _usage(places[start : start + MOST_LOCATIONS])
+            for places in (list(group) for _, group in groupby(rows, lambda row: row[0]))
+            for start in range(0, len(places), MOST_LOCATIONS)
+        ]
         found = slice_rows(
             items, query.limit, count, lambda usage: (usage.key, usage.spots[-1].owner, usage.spots[-1].place)
         )
@@ -241,9 +240,9 @@ class LinkIndex:
 
 def _usage(places: Sequence[tuple[Any, ...]]) -> Usage:
     """Of the rows of one target, in their order."""
-    key, _, status, relation, kind, space, target, anchor, written, *_ = places[0]
+    key, status, relation, kind, space, target, anchor, written, *_ = places[0]
     known = None if key.startswith("hidden ") else target
-    spots = tuple(Spot(*row[9:]) for row in places)
+    spots = tuple(Spot(*row[8:]) for row in places)
     return Usage(key, status, relation, kind, space, known, anchor, written, spots)
 
 
