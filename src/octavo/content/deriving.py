@@ -45,7 +45,7 @@ class Prepare(Protocol):
 class Versioned(NamedTuple):
     """Rows that a large revision writes before it, under a version.
 
-    ``count(prepared)`` is about how many rows it writes. Many are given by ``batches(db, space_id, prepared, most)``,
+    ``count(prepared)`` is about how many rows it writes. Many are given by ``batches(prepared, most)``,
     about so many rows in each, and ``write(tx, space_id, batch, version)`` writes one; ``switch(tx, space_id,
     prepared)`` then does what is left in the transaction of the revision, where the owners have that version already.
 
@@ -54,7 +54,7 @@ class Versioned(NamedTuple):
     """
 
     count: Callable[[Any], int]
-    batches: Callable[[Database, str, Any, int], Iterator[Any]]
+    batches: Callable[[Any, int], Iterator[Any]]
     write: Callable[[Transaction, str, Any, int], None]
     switch: Callable[[Transaction, str, Any], None]
     owners: tuple[str, str]
@@ -117,7 +117,7 @@ def prepare_derived(
         prepared.version = version = begin_version(tx, state.space_id)
     try:
         for how, part in versioned:
-            for batch in how.batches(db, state.space_id, part, BATCH):
+            for batch in how.batches(part, BATCH):
                 deadlines.check()
                 with db.write() as tx:
                     how.write(tx, state.space_id, batch, version)

@@ -30,7 +30,7 @@ from ..content import (
 )
 from ..core.document import assign_keys, read, references, split_page
 from ..core.pages import Page
-from ..kit.db import Database, Transaction
+from ..kit.db import Transaction
 from .lookup import Owner, Question, StateFiles, question
 from .resolving import Everybody, Meaning, Resolver, page_owner, refs_of
 
@@ -306,7 +306,7 @@ def apply(tx: Transaction, space_id: str, delta: Delta) -> None:
     _replace(tx, delta.old.values(), delta.new)
 
 
-def batches(db: Database, space_id: str, delta: Delta, most: int) -> Iterator[list[Row]]:
+def batches(delta: Delta, most: int) -> Iterator[list[Row]]:
     """The rows of what the revision itself writes, about ``most`` with their questions."""
     for start in range(0, len(delta.written), most // 2):
         yield delta.written[start : start + most // 2]

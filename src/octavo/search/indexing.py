@@ -27,7 +27,7 @@ from ..core.links import app_hosts
 from ..core.pages import Page
 from ..errors import NotFound
 from ..kit.context import Context
-from ..kit.db import Database, Transaction
+from ..kit.db import Transaction
 from ..kit.jobs import enqueue, job
 from . import store
 from .store import PageText, SectionText
@@ -84,7 +84,7 @@ def count(prepared: Prepared) -> int:
     return prepared.rows
 
 
-def batches(db: Database, space_id: str, prepared: Prepared, most: int) -> Iterator[list[PageText]]:
+def batches(prepared: Prepared, most: int) -> Iterator[list[PageText]]:
     """The pages, so many together that they write about ``most`` rows."""
     batch: list[PageText] = []
     words: set[str] = set()
