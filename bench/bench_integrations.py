@@ -53,7 +53,8 @@ def cpu(pid: int) -> float:
 
 def cold_starts() -> None:
     """The first answer of a script, with a process that waits for it and without."""
-    alone, ready = [], []
+    alone: list[float] = []
+    ready: list[float] = []
     for _ in range(STARTS):
         host = Host(8)
         for found, key in ((alone, "first"), (ready, "second")):
@@ -134,7 +135,7 @@ async def deliver(events: int, integrations: int, hangs: bool, folder: Path) -> 
     spaces = [(await post(f"/v1/orgs/{org}/spaces", {"title": f"Space {n}"}))["id"] for n in range(SPACES)]
     for n in range(integrations):
         script = SCRIPT.replace("HANGS", "true" if hangs and n == 0 else "false")
-        manifest = {
+        manifest: dict[str, object] = {
             "title": "Told", "description": "Told", "organization": org, "runtime": "v2", "script": script,
             "scopes": ["space:content:read"],
         }  # fmt: skip
