@@ -115,6 +115,14 @@ def test_a_script_that_fails_says_so_to_its_owner_alone(sqlite_world, body):
     assert world.get("admin", f"/integrations/chat/events/{event['id']}")["trace"]["logs"]
 
 
+def test_a_body_up_to_the_limit_reaches_the_script(sqlite_world):
+    world = sqlite_world
+    publish(world, script=HANDLER % "return new Response(String(body?.length ?? body?.size));")
+    most = 5 * 1024 * 1024
+    assert visit(world, "POST", "/~integrations/chat", content=b"x" * most).text == str(most)
+    assert visit(world, "POST", "/~integrations/chat", content=b"x" * (most + 1)).status_code == 413
+
+
 def test_nobody_outside_is_told_where_a_tunnel_leads(sqlite_world):
     world = sqlite_world
     scopes = ["site:script:inject", "site:visitor:auth"]

@@ -74,6 +74,20 @@ def test_requests_to_other_hosts_are_ours_to_make(host):
     assert (ran.wanted[0].method, ran.wanted[0].body) == ("POST", b"hi")
 
 
+@pytest.mark.parametrize("body", [b"x" * 5 * 1024 * 1024, None])
+def test_as_much_as_a_script_may_be_sent(host, body):
+    """A body of five megabytes, or ten that another host answers, do not fill the memory that it may have."""
+    script = module("""
+      const form = await request.formData();
+      const found = form.get("fetch-body") ?? await (await fetch("https://example.com/")).text();
+      return new Response(String(found.length));""")
+    ran = Ran()
+    ran.fetch = lambda wanted: Got(wanted.url, 200, [], b"x" * 10 * 1024 * 1024)
+    event = Event(EVENT.event, EVENT.environment, body)
+    answer = host.run("one", lambda: script, event, ran.fetch, ran.finished, seconds=60, wait=True)
+    assert int(answer.body) == (len(body) if body else 10 * 1024 * 1024)
+
+
 def test_work_behind_the_answer_is_finished(host):
     script = module("""
       context.waitUntil((async () => { await new Promise(done => setTimeout(done, 50));
@@ -152,6 +166,9 @@ def test_an_event_that_finds_no_room_is_told_so():
         ("const { writeSync } = await import('node:fs'); writeSync(1, 'not json\\n'); await new Promise(() => {});",
          "standard output|in time|denied|Error|without an answer"),
         ("for (let i = 0; ; i++) console.log('x'.repeat(10000));", "floods"),
+        ("return new Response(new Uint8Array(30_000_000));", "bytes at once|memory|in time"),
+        ("await fetch('https://example.com/', { method: 'POST', body: new Uint8Array(30_000_000) });",
+         "bytes at once|memory|in time"),
     ],
 )  # fmt: skip
 def test_scripts_that_misbehave_end_and_the_next_event_is_answered(host, body, says):
@@ -185,6 +202,12 @@ ESCAPES = {
     "Deno": "return String(Deno.pid);",
     "ffi": "return String(globalThis.Deno.dlopen);",
     "a socket": "new WebSocket('ws://127.0.0.1:1/'); return 'socket';",
+    "the standard input of the next": "const p = (await import('node:process')).default; p.stdin.resume(); return 'read';",
+    "a signal": "const p = (await import('node:process')).default; p.kill(p.ppid, 'SIGTERM'); return 'sent';",
+    "code in another realm": "const vm = await import('node:vm'); return vm.runInNewContext('this.constructor.constructor(\"return Deno\")()').pid;",
+    "the inspector": "const i = await import('node:inspector'); i.open(0); return i.url();",
+    "a listening port": "const net = await import('node:net'); return await new Promise((ok, no) => {"
+    " const s = net.createServer(); s.on('error', no); s.listen(0, '127.0.0.1', () => ok('listens')); });",
     "a channel": "new BroadcastChannel('a'); return 'channel';",
 }
 

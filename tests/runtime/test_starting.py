@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import threading
+import time
 
 import pytest
 
@@ -53,3 +55,15 @@ def test_waiting_for_a_process_takes_nothing_from_the_time_of_a_script():
         thread.join()
     host.close()
     assert answers == [b"ok"] * 2
+
+
+def test_a_process_that_is_left_alone_does_not_run_for_ever(monkeypatch):
+    """As after a server was killed: nobody holds the deadline of an endless loop."""
+    monkeypatch.setattr(process, "CPU", 1)
+    left = process.ScriptProcess()
+    try:
+        left.load("export default { fetch: async () => { for (;;) {} } };")
+        left.begin(EVENT, time.monotonic() + 60)
+        assert left._process.wait(timeout=120) == -signal.SIGXCPU
+    finally:
+        left.kill()

@@ -41,6 +41,9 @@ LOG_BYTES = 64 * 1024
 """Of the log of one event; what a script says beyond that is counted and left out."""
 FETCHES = 100
 """Requests to other hosts during one event."""
+CPU = 120
+"""Seconds of CPU for an event. Its deadline ends it long before, unless we are gone: then this ends a process that
+does not see it."""
 START = 30.0
 """Seconds in which a process has to run. It takes a fraction of one, unless all processors are taken."""
 _READ = 256 * 1024
@@ -215,6 +218,7 @@ class ScriptProcess:
         if self._events == 0:
             self._send({"script": self._script}, deadline)
         self._events += 1
+        _allow_cpu(self._process.pid)
         body = None if event.body is None else base64.b64encode(event.body).decode()
         message = {"id": self._events, "event": event.event, "environment": event.environment, "body": body}
         self._send(message, deadline)
@@ -270,6 +274,19 @@ def _limit(pid: int) -> None:
         with suppress(ProcessLookupError):  # it ended already, which is found out when it is waited for
             prlimit(pid, resource.RLIMIT_DATA, (DATA, DATA))
             prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+
+
+def _allow_cpu(pid: int) -> None:
+    """Sets the limit to what a process has used and may use for its next event."""
+    import resource
+
+    prlimit = getattr(resource, "prlimit", None)
+    if prlimit is not None:
+        with suppress(OSError, ValueError):  # it ended already
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            used = (int(fields[11]) + int(fields[12])) // os.sysconf("SC_CLK_TCK")
+            hard = prlimit(pid, resource.RLIMIT_CPU)[1]
+            prlimit(pid, resource.RLIMIT_CPU, (used + CPU, hard))
 
 
 class Run:

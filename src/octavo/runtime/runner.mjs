@@ -4,7 +4,6 @@
 
 const { stdin, stdout } = Deno;
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 const stringify = JSON.stringify;
 const parse = JSON.parse;
 const fetches = new Map();
@@ -151,23 +150,33 @@ await requestOf({ event: "{}", environment: "{}", body: "" }).formData();
 await new Response("").arrayBuffer();
 await import("data:text/javascript;base64,");
 
-let handler = null;
-let rest = "";
-send({ type: "ready" });
-for await (const chunk of stdin.readable) {
-  rest += decoder.decode(chunk, { stream: true });
-  let end;
-  while ((end = rest.indexOf("\n")) >= 0) {
-    const message = parse(rest.slice(0, end));
-    rest = rest.slice(end + 1);
-    if (handler === null) {
-      handler = load(message.script);
-      handler.catch(() => {});
-    } else if (message.type === "answer") {
-      fetches.get(message.number)?.resolve(message);
-      fetches.delete(message.number);
-    } else {
-      handle(handler, message);
+// Lines are put together as bytes: a long one that grows as a text would fill the heap with its beginnings.
+async function* lines() {
+  let parts = [];
+  for await (let chunk of stdin.readable) {
+    let end;
+    while ((end = chunk.indexOf(10)) >= 0) {
+      parts.push(chunk.subarray(0, end));
+      const line = await new Blob(parts).text();
+      parts = [];
+      chunk = chunk.subarray(end + 1);
+      yield line;
     }
+    parts.push(chunk);
+  }
+}
+
+let handler = null;
+send({ type: "ready" });
+for await (const line of lines()) {
+  const message = parse(line);
+  if (handler === null) {
+    handler = load(message.script);
+    handler.catch(() => {});
+  } else if (message.type === "answer") {
+    fetches.get(message.number)?.resolve(message);
+    fetches.delete(message.number);
+  } else {
+    handle(handler, message);
   }
 }

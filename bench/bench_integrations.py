@@ -1,0 +1,184 @@
+"""Scripts of integrations: cold starts, warm events, memory, and a queue of events with one script that hangs.
+
+    python bench/bench_integrations.py [events] [integrations]
+
+``events`` (10,000) are deliveries in all, over so many ``integrations`` (20). Times of starts are wall time and CPU of
+the machine as it is: repeat them. The last figure is a ratio of two runs, one of them with a script that never answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import httpx
+
+from octavo.access import create_token, insert_user
+from octavo.app import api_app
+from octavo.installation import close_context, open_context
+from octavo.kit.outbox import emit
+from octavo.kit.worker import Worker
+from octavo.orgs import create_organization
+from octavo.runtime import Event, Host
+from octavo.runtime.process import ScriptProcess
+from octavo.settings import load
+
+STARTS, WARM, INSTALLATIONS, SPACES = 15, 300, 50, 5
+OWN = "export default { async fetch() { return new Response('OK'); } };"
+EVENT = Event(json.dumps({"type": "x"}), json.dumps({"secrets": {}}))
+SCRIPT = """export default { async fetch(request) {
+  const form = await request.formData();
+  const event = JSON.parse(form.get("event"));
+  if (HANGS && event.type === "space_content_updated") await new Promise((done) => setTimeout(done, 1e6));
+  return new Response("OK");
+} };"""
+
+
+def quiet(*_: object) -> None:
+    """What a script logged, or asks of others: nothing here."""
+
+
+def cpu(pid: int) -> float:
+    """Seconds of CPU that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def cold_starts() -> None:
+    """The first answer of a script, with a process that waits for it and without."""
+    alone: list[float] = []
+    ready: list[float] = []
+    for _ in range(STARTS):
+        host = Host(8)
+        for found, key in ((alone, "first"), (ready, "second")):
+            began = time.perf_counter()
+            host.run(key, lambda: OWN, EVENT, quiet, quiet, wait=True)  # type: ignore[arg-type]
+            found.append((time.perf_counter() - began) * 1e3)
+            while host._spare is None:
+                time.sleep(0.01)
+        host.close()
+    print(
+        f"cold start, median of {STARTS}: {statistics.median(alone):.0f} ms without a process that waits, "
+        f"{statistics.median(ready):.0f} ms with one (least {min(alone):.0f} and {min(ready):.0f})"
+    )
+
+
+def warm_events() -> None:
+    """CPU of a warm event, ours and its process's."""
+    process = ScriptProcess()
+    process.load(OWN)
+
+    def event() -> None:
+        until = time.monotonic() + 60
+        run = process.begin(EVENT, until)
+        run.wait(until, quiet)  # type: ignore[arg-type]
+        run.finish(until, quiet)  # type: ignore[arg-type]
+
+    for _ in range(WARM):
+        event()
+    pid, rounds = process._process.pid, []
+    for _ in range(9):
+        before = time.process_time() + cpu(pid)
+        for _ in range(WARM):
+            event()
+        rounds.append((time.process_time() + cpu(pid) - before) / WARM * 1e3)
+    process.kill()
+    print(f"a warm event: {statistics.median(rounds):.2f} ms of CPU, server and process together")
+
+
+def memory() -> None:
+    """What warm processes take that they do not share."""
+    processes = []
+    for _ in range(INSTALLATIONS):
+        process = ScriptProcess()
+        process.load(OWN)
+        until = time.monotonic() + 60
+        run = process.begin(EVENT, until)
+        run.wait(until, quiet)  # type: ignore[arg-type]
+        processes.append(process)
+    sizes = []
+    for process in processes:
+        lines = Path(f"/proc/{process._process.pid}/smaps_rollup").read_text().splitlines()
+        sizes.append(next(int(line.split()[1]) for line in lines if line.startswith("Pss:")))
+    for process in processes:
+        process.kill()
+    print(f"{INSTALLATIONS} installations warm: {sum(sizes) / 1024:.0f} MB, shared pages counted once")
+
+
+async def deliver(events: int, integrations: int, hangs: bool, folder: Path) -> float:
+    """Seconds until all integrations but the first were told of everything."""
+    given = {"data": str(folder), "url": "http://octavo.test", "integration_processes": str(integrations + 2)}
+    context = open_context(load(given, environ={}))
+    with context.db.write() as tx:
+        user = insert_user(tx, "bench@example.com", "Bench", verified=True)
+        org = create_organization(tx, user.id, "Bench").id
+        token = create_token(tx, user.id, name="bench")
+    client = httpx.AsyncClient(
+        transport=httpx.ASGITransport(app=api_app(context)),  # type: ignore[arg-type]
+        base_url="http://octavo.test",
+        headers={"authorization": f"Bearer {token}"},
+    )
+
+    async def post(path: str, body: dict[str, object]) -> dict[str, str]:
+        answer = await client.post(path, json=body)
+        answer.raise_for_status()
+        found: dict[str, str] = answer.json()
+        return found
+
+    spaces = [(await post(f"/v1/orgs/{org}/spaces", {"title": f"Space {n}"}))["id"] for n in range(SPACES)]
+    for n in range(integrations):
+        script = SCRIPT.replace("HANGS", "true" if hangs and n == 0 else "false")
+        manifest: dict[str, object] = {
+            "title": "Told", "description": "Told", "organization": org, "runtime": "v2", "script": script,
+            "scopes": ["space:content:read"],
+        }  # fmt: skip
+        await post(f"/v1/integrations/told-{n}", manifest)
+        await post(f"/v1/integrations/told-{n}/installations", {"organization": org})
+    Worker(context.db, context).run_pending()
+    for n in range(events // integrations):
+        with context.db.write() as tx:
+            emit(tx, "space_content_updated", organization_id=org, space_id=spaces[n % SPACES], revision=n)
+    stop = threading.Event()
+    worker = threading.Thread(target=Worker(context.db, context).run_forever, args=(stop,))
+    wanted, began = (integrations - 1) * (events // integrations), time.perf_counter()
+    worker.start()
+    done = 0
+    while done < wanted:
+        time.sleep(0.1)
+        with context.db.read() as tx:
+            done = tx.value(
+                """SELECT count(*) FROM deliveries d JOIN integrations i ON i.id = d.integration_id
+                   WHERE d.type = 'space_content_updated' AND d.status = 'success' AND i.name <> 'told-0'"""
+            )
+    took = time.perf_counter() - began
+    stop.set()
+    worker.join()
+    close_context(context)
+    return took
+
+
+def main() -> None:
+    events = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    integrations = int(sys.argv[2]) if len(sys.argv) > 2 else 20
+    cold_starts()
+    warm_events()
+    memory()
+    took = {}
+    for hangs in (False, True):
+        with tempfile.TemporaryDirectory() as folder:
+            took[hangs] = asyncio.run(deliver(events, integrations, hangs, Path(folder) / "data"))
+    print(
+        f"{events} events to {integrations} integrations: the others were told of theirs in "
+        f"{took[True] / took[False]:.2f} times the time when one hangs ({took[False]:.0f} s without)"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""An integration built with the public runtime library, through a whole life at a server that runs: published,
+installed, told of changes, drawn and pressed on a page, asked at its public endpoint, signing a visitor in."""
+
+from __future__ import annotations
+
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import httpx
+import pytest
+
+from serving import serving
+
+from .test_official_runtime import built  # noqa: F401
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def provider():
+    """Whoever knows people: a page with a link back."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+        def do_GET(self):
+            asked = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
+            back = f"{asked.get('redirect_uri')}?{urlencode({'code': '1', 'state': asked.get('state', '')})}"
+            body = f'<!doctype html><title>Sign in</title><a href="{back.replace("&", "&amp;")}">I am Ada</a>'
+            self.send_response(200)
+            self.send_header("content-type", "text/html")
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_whole_life(tmp_path, built, provider, browser):  # noqa: F811
+    data = tmp_path / "data"
+    with serving(data) as served:
+        token = (data / "admin-token").read_text().strip()
+        api = httpx.Client(
+            base_url=f"{served.url}/v1", headers={"authorization": f"Bearer {token}"}, timeout=60
+        )
+
+        def call(method, path, body=None):
+            answer = api.request(method, path, json=body)
+            assert answer.is_success, answer.text
+            return answer.json() if answer.content else None
+
+        org = call("GET", "/orgs")["items"][0]["id"]
+        manifest = {
+            "title": "Greetings", "description": "Greets", "organization": org, "runtime": "v2",
+            "script": built.replace("https://idp.example.com", provider),
+            "scopes": ["space:metadata:read", "site:metadata:read", "site:visitor:auth"],
+            "blocks": [{"id": "greeting", "title": "Greeting"}],
+        }  # fmt: skip
+        call("POST", "/integrations/greetings", manifest)
+        made = call("POST", "/integrations/greetings/installations", {"organization": org})
+        installation = f"/integrations/greetings/installations/{made['id']}"
+
+        space = call("POST", f"/orgs/{org}/spaces", {"title": "Book"})["id"]
+        placed = call("POST", f"{installation}/spaces", {"space": space})
+        change = f"/spaces/{space}/change-requests"
+        change += f"/{call('POST', change, {'subject': 'x'})['id']}"
+        document = {"markdown": '# Page\n\n{% @greetings/greeting name="Ada" %}\n'}
+        page = {"operation": "insert_page", "slug": "page", "title": "Page", "document": document}
+        call("POST", f"{change}/content", {"changes": [page]})
+        call("POST", f"{change}/merge")
+
+        until = time.monotonic() + 120
+        while not any(
+            event["payload"]["type"] == "installation_setup" and event["status"] == "success"
+            for event in call("GET", "/integrations/greetings/events")["items"]
+        ):
+            assert time.monotonic() < until, "it was never told that it is installed"
+            time.sleep(0.2)
+
+        public = f"{placed['urls']['publicEndpoint']}/hello"
+        assert httpx.post(public, content="from outside", timeout=60).text == "POST Book from outside"
+
+        site = f"/orgs/{org}/sites"
+        site += f"/{call('POST', site, {'title': 'Book'})['id']}"
+        call("POST", f"{site}/site-spaces", {"spaceId": space})
+        call("POST", f"{installation}/sites", {"siteId": site.rpartition("/")[2]})
+        call("PATCH", site, {"visibility": "visitor-auth"})
+        published = call("POST", f"{site}/publish")["urls"]["published"]
+
+        context = browser.new_context()
+        visitor = context.new_page()
+        visitor.goto(f"{published}page")
+        assert visitor.title() == "Sign in", visitor.url
+        visitor.get_by_role("link", name="I am Ada").click()
+        visitor.wait_for_url(f"{published}**")
+        assert "jwt_token" not in visitor.url
+        card = visitor.get_by_role("button", name="Hello Ada")
+        card.wait_for(timeout=60_000)
+        card.press("Enter")
+        visitor.get_by_text("1 times, said Greetings").wait_for(timeout=60_000)
+        stranger = browser.new_context().new_page()
+        stranger.goto(published)
+        assert stranger.title() == "Sign in", "others are still strangers"
