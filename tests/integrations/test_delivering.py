@@ -227,3 +227,18 @@ def test_events_of_other_organizations_are_theirs(world):
     assert everything["count"] == 2
     theirs = next(event for event in everything["items"] if event["id"] != told(world)[0][0]["id"])
     assert world.call("admin", "GET", f"/integrations/chat/events/{theirs['id']}").status_code == 404
+
+
+def test_what_happens_in_private_spaces_is_told_where_they_were_selected(world):
+    """With ``all`` an installation is on what every member sees."""
+    publish(world, script=ECHO % "", scopes=["space:content:read"])
+    path = f"/integrations/chat/installations/{install(world)['id']}"
+    space = world.home.path("/spaces/{spaceId}")
+    world.call("admin", "PATCH", space, json={"defaultLevel": None})
+    write(world, "Unseen")
+    work(world)
+    assert [event["payload"]["type"] for event, _ in told(world)] == ["installation_setup"]
+    world.post("admin", f"{path}/spaces", {"space": world.home["spaceId"]})
+    revision = write(world, "Seen")["revision"]
+    work(world)
+    assert told(world)[-1][0]["payload"]["revisionId"] == revision

@@ -2,53 +2,37 @@
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
 import shutil
-import subprocess
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
 
+from octavo.developing import builtin_folder, bundle, install_packages
+from octavo.errors import Unavailable
 from octavo.integrations import invoking
 from octavo.kit.fetch import Fetched
-from tools import CACHE, absent, node_command
+from tools import absent
 
 from .test_asking import endpoint, visit
 from .test_delivering import told, work
 from .test_installing import install, publish
 
-CLIENT = Path(__file__).parent / "client"
-FILES = ("package.json", "package-lock.json", "integration.tsx")
+SOURCE = Path(__file__).with_name("integration.tsx")
 
 
 @pytest.fixture(scope="session")
-def built() -> str:
-    """The script, as one module; made once into ``.cache``."""
-    wanted = hashlib.sha256(b"".join((CLIENT / name).read_bytes() for name in FILES)).hexdigest()[:16]
-    folder = CACHE / f"integration-{wanted}"
-    folder.mkdir(parents=True, exist_ok=True)
-    script = folder / "script.js"
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # one worker builds, the others wait
-        if not script.exists():
-            for name in FILES:
-                shutil.copy(CLIENT / name, folder / name)
-            _run(folder, *node_command("npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-            esbuild = [*node_command("node"), "node_modules/esbuild/bin/esbuild", "integration.tsx"]
-            options = ["--bundle", "--minify", "--format=esm", "--target=es2022", "--jsx=automatic"]
-            options += ["--jsx-import-source=@gitbook/runtime", '--define:MODE="production"']
-            _run(folder, *esbuild, *options, f"--outfile={script.with_suffix('.part')}")
-            script.with_suffix(".part").rename(script)
-    return script.read_text()
-
-
-def _run(folder: Path, *command: str) -> None:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=240)
-    if done.returncode != 0:
-        absent(f"the public runtime library: {done.stderr.strip()[-500:]}")
+def built(tmp_path_factory) -> str:
+    """The script, as one module."""
+    folder = tmp_path_factory.mktemp("integration")
+    for file in (builtin_folder() / "package.json", builtin_folder() / "package-lock.json", SOURCE):
+        shutil.copy(file, folder)
+    try:
+        install_packages(folder, print)
+        return bundle(folder / SOURCE.name)
+    except Unavailable as error:
+        absent(f"the public runtime library: {error.message}")
 
 
 @pytest.fixture

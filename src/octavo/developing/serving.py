@@ -169,14 +169,13 @@ def _state(folder: Path) -> dict[Path, tuple[int, int]]:
 
 
 def _explained(error: Refused, name: str, place: Path, port: int, tunnel: str | None) -> OctavoError:
+    said = error.message.rstrip(".")
     if error.code == 404:
-        return BadRequest(
-            f"{error.message} `octavo integrations publish {place}` makes {name} known to the server."
-        )
+        return BadRequest(f"{said}. `octavo integrations publish {place}` makes {name} known to the server.")
     if error.code == 400 and tunnel is None:
         return BadRequest(
-            f"{error.message} Start the server with OCTAVO_ALLOW_PRIVATE_FETCH=127.0.0.1:{port}, or name with"
-            " --tunnel a public address that leads here."
+            f"{said}. Start the server with OCTAVO_ALLOW_PRIVATE_FETCH=127.0.0.1:{port}, or name with --tunnel a"
+            " public address that leads here."
         )
     return error
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ..access import audit
+from ..access import audit, role_of_person
 from ..deliveries import (
     PREVIOUS,
     Delivery,
@@ -60,7 +60,8 @@ TOLD = {
 
 @outbox.consumer("integrations")
 def queue_event(tx: Transaction, event: outbox.Event) -> None:
-    """Puts an event into the queue of every installation that is to be told of it."""
+    """Puts an event into the queue of every installation that is to be told of it. One that is on all spaces is on those
+    that its account sees."""
     told = TOLD.get(event.type)
     if told is None or event.organization_id is None:
         return
@@ -69,9 +70,11 @@ def queue_event(tx: Transaction, event: outbox.Event) -> None:
     if place_id is None:
         return
     fields = {f"{told.kind}Id": place_id, **told.fields(payload)}
-    for installation_id, integration_id in store.list_told(
+    for installation_id, integration_id, user_id in store.list_told(
         tx, event.organization_id, told.kind, place_id, told.scope, event.created_at
     ):
+        if told.kind == "space" and not role_of_person(tx, event.organization_id, "space", place_id, user_id):
+            continue
         queue(
             tx,
             integration_id,

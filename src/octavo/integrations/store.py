@@ -635,11 +635,11 @@ def hold(tx: Transaction, integration_id: str) -> bool:
 
 def list_told(
     tx: Transaction, organization_id: str, kind: str, place_id: str, scope: str, at: int
-) -> list[tuple[str, str]]:
+) -> list[tuple[str, str, str]]:
     """The active installations that were there at a moment (milliseconds), are on a space or site, have a scope, and
-    whose integration asks for it: (installation, integration)."""
+    whose integration asks for it: (installation, integration, the user that the installation acts as)."""
     rows = tx.all(
-        f"""SELECT n.id, n.integration_id, n.scopes FROM integration_installations n
+        f"""SELECT n.id, n.integration_id, n.user_id, n.scopes FROM integration_installations n
               JOIN integration_tags t ON t.integration_id = n.integration_id AND t.kind = 'scope' AND t.value = :scope
             WHERE n.organization_id = :org AND n.status = 'active' AND n.created_at <= :at AND (n.{kind}_selection = 'all' OR EXISTS (
               SELECT 1 FROM integration_places p WHERE p.installation_id = n.id AND p.kind = :kind
@@ -650,7 +650,7 @@ def list_told(
         scope=scope,
         at=at,
     )
-    return [(row[0], row[1]) for row in rows if scope in msgspec.json.decode(row[2])]
+    return [(row[0], row[1], row[2]) for row in rows if scope in msgspec.json.decode(row[3])]
 
 
 def find_organization_of_site(tx: Transaction, site_id: str) -> str | None:
