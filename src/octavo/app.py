@@ -82,7 +82,7 @@ def _home(settings: Settings) -> Route:
         "reference": f"{settings.url}/docs",
         "sites": settings.sites_url,
     }
-    page, data = draw_home(settings.sites_url), msgspec.json.encode(told)
+    page, data = draw_home(settings.name, settings.sites_url), msgspec.json.encode(told)
 
     def answer(request: Request) -> Answer:
         if accepts_page(request.headers):
@@ -92,9 +92,11 @@ def _home(settings: Settings) -> Route:
     return Route("/", {"GET": Action("home", answer)})
 
 
-def _refusal_page(error: OctavoError) -> Answer:
+def _refusal_page(installation: str, error: OctavoError) -> Answer:
     headers = {"cache-control": "no-store", **_page_headers(CONTENT_SECURITY_POLICY), **error.headers}
-    return Answer(error.status, draw_refusal(error.message), "text/html; charset=utf-8", headers)
+    return Answer(
+        error.status, draw_refusal(installation, error.message), "text/html; charset=utf-8", headers
+    )
 
 
 def _metrics_route(metrics: Metrics, token: str = "") -> Route:
@@ -160,7 +162,7 @@ def api_app(context: Context, last_use: LastUse | None = None, metrics: Metrics 
             fixed(
                 file.path,
                 "portal",
-                partial(read_file, file.name),
+                partial(read_file, file.name, context.settings.name),
                 file.content_type,
                 _page_headers(CONTENT_SECURITY_POLICY),
             )
@@ -170,7 +172,7 @@ def api_app(context: Context, last_use: LastUse | None = None, metrics: Metrics 
     if context.settings.metrics_token:
         others.append(_metrics_route(counted, context.settings.metrics_token))
     return api_edge(
-        Dispatcher(context, identify, pool, writers, _refusal_page),
+        Dispatcher(context, identify, pool, writers, partial(_refusal_page, context.settings.name)),
         TABLE.values(),
         others,
         pool=pool,

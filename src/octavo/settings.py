@@ -61,6 +61,12 @@ class Settings(Struct, frozen=True, kw_only=True):
     sites_url: Annotated[str, Meta(description="Public base URL of published sites")] = (
         "http://127.0.0.1:8001"
     )
+    name: Annotated[
+        str,
+        Meta(
+            description="What the installation is called where people sign in", pattern=r"\S", max_length=64
+        ),
+    ] = "Octavo"
     admin_email: Annotated[str, Meta(description="First administrator")] = "admin@octavo.local"
     admin_token: Annotated[
         str,

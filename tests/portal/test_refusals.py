@@ -8,7 +8,8 @@ from lxml import etree
 from octavo.access.tokens import is_same_origin
 from octavo.installation import load_packages
 from octavo.kit.operation import TABLE
-from world import PASSWORD
+from octavo.portal import FILES, draw_home, draw_refusal, read_file
+from world import PASSWORD, URL
 
 BROWSED = {
     "startOpenIdSignIn": "/oidc/start",
@@ -66,3 +67,18 @@ def test_a_page_elsewhere_is_told_the_address_to_use(world):
         answer = world.call("nobody", "POST", "/sign-in", json=body, headers={"origin": origin})
         assert answer.status_code == status, answer.text
     assert address in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "file", [file for file in FILES if file.name.endswith(".html")], ids=lambda file: file.name
+)
+def test_pages_say_what_the_installation_is_called(world, file):
+    page = read_file(file.name, "Acme & <Sons> MESSAGE").decode()
+    assert "Acme &amp; &lt;Sons&gt; MESSAGE</title>" in page
+    assert world.call("nobody", "GET", f"{URL}{file.path}").text == read_file(file.name, "Octavo").decode()
+
+
+def test_what_is_filled_in_is_only_text():
+    page = draw_refusal("MESSAGE", "INSTALLATION <b>").decode()
+    assert "INSTALLATION &lt;b&gt;" in page and "MESSAGE</title>" in page
+    assert "Acme</h1>" in draw_home("Acme", "https://sites.example.com").decode()

@@ -68,9 +68,9 @@ def start(tx: Transaction, sealer: Sealer, user_id: str) -> str:
     return secret
 
 
-def provisioning_uri(secret: str, email: str) -> str:
-    """What authenticator apps read from a QR code."""
-    return pyotp.TOTP(secret).provisioning_uri(name=email, issuer_name="Octavo")
+def provisioning_uri(secret: str, email: str, installation: str) -> str:
+    """What authenticator apps read from a QR code; they show the name of the ``installation``."""
+    return pyotp.TOTP(secret).provisioning_uri(name=email, issuer_name=installation)
 
 
 def confirm(tx: Transaction, sealer: Sealer, user_id: str, code: str) -> list[str]:

@@ -326,7 +326,9 @@ def start_mfa(call: Call, caller: SignedIn) -> Reply:
         user = find_user(tx, caller.user_id)
         secret = factors.start(tx, call.context.sealer, caller.user_id)
     assert user is not None
-    started = wire.StartedSecondFactor(secret, factors.provisioning_uri(secret, user.email))
+    started = wire.StartedSecondFactor(
+        secret, factors.provisioning_uri(secret, user.email, call.settings.name)
+    )
     return Reply(started, headers={"cache-control": "no-store"})
 
 

@@ -4,6 +4,7 @@ the API does."""
 from __future__ import annotations
 
 import html
+import re
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -29,19 +30,30 @@ CONTENT_SECURITY_POLICY = (
 
 
 @cache
-def read_file(name: str) -> bytes:
-    """The bytes of one of ``FILES``."""
+def _read(name: str) -> bytes:
     return (files(__package__) / "static" / name).read_bytes()
 
 
-def draw_home(sites_url: str) -> bytes:
+def read_file(name: str, installation: str) -> bytes:
+    """The bytes of one of ``FILES``; its pages say what the ``installation`` is called."""
+    return _fill(name, INSTALLATION=installation) if name.endswith(".html") else _read(name)
+
+
+def draw_home(installation: str, sites_url: str) -> bytes:
     """The page at the root of the API, for people who open its address."""
-    return read_file("home.html").replace(b"SITES", html.escape(sites_url).encode())
+    return _fill("home.html", INSTALLATION=installation, SITES=sites_url)
 
 
-def draw_refusal(message: str) -> bytes:
+def draw_refusal(installation: str, message: str) -> bytes:
     """The page for people whom another site sent to sign in, which did not work; ``message`` says why."""
-    return read_file("refused.html").replace(b"MESSAGE", html.escape(message).encode())
+    return _fill("refused.html", INSTALLATION=installation, MESSAGE=message)
+
+
+def _fill(name: str, **texts: str) -> bytes:
+    """A page with the texts in the places of their names."""
+    given = {place.encode(): html.escape(text).encode() for place, text in texts.items()}
+    places = re.compile(rb"\b(?:" + b"|".join(given) + rb")\b")
+    return places.sub(lambda place: given[place[0]], _read(name))
 
 
 __all__ = [

@@ -40,7 +40,7 @@ def answer_home(context: Context, tx: Transaction, request: Request) -> Answer:
     if not accepts_page(request.headers):
         data = msgspec.json.encode(shown)
         return Answer(200, data, "application/json", headers, etag_of(data))
-    frame = own_frame("Octavo", "/", "/")
+    frame = own_frame(context.settings.name, "/", "/")
     more = f"/?page={quote(found.next_token)}" if found.next_token else None
     page = draw_home(frame, [(site.title, site.url) for site in shown.items], more).encode()
     headers["content-security-policy"] = content_security_policy(frame.theme_css)
