@@ -94,7 +94,11 @@ def _home(settings: Settings) -> Route:
 
 def _refusal_page(error: OctavoError) -> Answer:
     headers = {"cache-control": "no-store", **_page_headers(CONTENT_SECURITY_POLICY), **error.headers}
-    return Answer(error.status, draw_refusal(error.message), "text/html; charset=utf-8", headers)
+    title = {400: "This cannot be", 404: "Not found"}.get(error.status, "You are not signed in")
+    message = error.message
+    if message.startswith("Authorization: "):
+        message = "This page is for people who are signed in."
+    return Answer(error.status, draw_refusal(title, message), "text/html; charset=utf-8", headers)
 
 
 def _metrics_route(metrics: Metrics, token: str = "") -> Route:

@@ -1,5 +1,5 @@
 """The few pages that people are sent to: signing in, taking an invitation, and what single sign-on asks. All they do,
-the API does."""
+the API does. What a site's visitors did is drawn here, too."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import html
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
+
+from .policy import CONTENT_SECURITY_POLICY
 
 
 class PortalFile(NamedTuple):
@@ -21,10 +23,7 @@ FILES = (
     PortalFile("/sso", "sso.html", "text/html; charset=utf-8"),
     PortalFile("/portal.js", "portal.js", "text/javascript; charset=utf-8"),
     PortalFile("/portal.css", "portal.css", "text/css; charset=utf-8"),
-)
-CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self';"
-    " base-uri 'none'; frame-ancestors 'none'"
+    PortalFile("/charts.css", "charts.css", "text/css; charset=utf-8"),
 )
 
 
@@ -39,11 +38,13 @@ def draw_home(sites_url: str) -> bytes:
     return read_file("home.html").replace(b"SITES", html.escape(sites_url).encode())
 
 
-def draw_refusal(message: str) -> bytes:
-    """The page for people whom another site sent to sign in, which did not work; ``message`` says why."""
-    return read_file("refused.html").replace(b"MESSAGE", html.escape(message).encode())
+def draw_refusal(title: str, message: str) -> bytes:
+    """The page for people who were sent to an address that does not show them what they came for; ``message`` says
+    why."""
+    page = read_file("refused.html").replace(b"TITLE", html.escape(title).encode())
+    return page.replace(b"MESSAGE", html.escape(message).encode())
 
 
 __all__ = [
-    "draw_home", "draw_refusal", "read_file",
+    "CONTENT_SECURITY_POLICY", "draw_home", "draw_refusal", "read_file",
 ]  # fmt: skip
