@@ -94,9 +94,12 @@ def _home(settings: Settings) -> Route:
 
 def _refusal_page(installation: str, error: OctavoError) -> Answer:
     headers = {"cache-control": "no-store", **_page_headers(CONTENT_SECURITY_POLICY), **error.headers}
-    return Answer(
-        error.status, draw_refusal(installation, error.message), "text/html; charset=utf-8", headers
-    )
+    title = {400: "Not possible", 404: "Not found"}.get(error.status, "You are not signed in")
+    message = error.message
+    if message.startswith("Authorization: "):
+        message = "This page is for people who are signed in."
+    page = draw_refusal(installation, title, message)
+    return Answer(error.status, page, "text/html; charset=utf-8", headers)
 
 
 def _metrics_route(metrics: Metrics, token: str = "") -> Route:

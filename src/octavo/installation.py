@@ -51,6 +51,7 @@ ROUTES = (
     "webhooks",
     "conversations",
     "ask",
+    "portal",
     "renderers",
 )
 """Packages with operations: importing their routes declares them, and what else the packages declare."""

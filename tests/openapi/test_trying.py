@@ -336,6 +336,23 @@ def test_nothing_of_it_is_kept_or_logged(
             assert "sesame" not in str(tx.all(f"SELECT * FROM {table}"))  # noqa: S608
 
 
+def test_insights_count_it_without_what_was_sent(world: World, site: Site, api: Any) -> None:
+    browser = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"}
+    assert site.send("get /pets/{petId}", GET, headers=browser).status_code == 200
+    path = world.home.path("/orgs/{organizationId}/sites/") + f"{site.id}/insights/events/aggregate"
+    columns = ["eventType", "eventAPIOperationPath", "eventAPIOperationMethod", "eventsCount"]
+    body = {"range": "last24Hours", "select": [{"column": name} for name in columns]}
+    answer = world.call("admin", "POST", path, json=body).json()
+    assert {column["column"]: column["values"] for column in answer["columns"]} == {
+        "eventType": ["api_client_request"],
+        "eventAPIOperationPath": ["/pets/{petId}"],
+        "eventAPIOperationMethod": ["get"],
+        "eventsCount": [1],
+    }
+    with world.context.db.read() as tx:
+        assert "sesame" not in str(tx.all("SELECT * FROM site_events"))
+
+
 def test_a_site_may_switch_it_off(world: World, site: Site, api: Any) -> None:
     url = site.addresses()["get /pets/{petId}"]
     path = world.home.path("/orgs/{organizationId}/sites/") + f"{site.id}/customization"

@@ -2,8 +2,23 @@
 
 from . import tables as tables
 from .collecting import collect
-from .wire import PagePostFeedback, PageRating, Rating, VisitorLocation, VisitorSession
+from .querying import aggregate
+from .wire import (
+    Aggregate,
+    ApiClientRequest,
+    ApiOperation,
+    Column,
+    Filter,
+    Order,
+    PagePostFeedback,
+    PageRating,
+    Preset,
+    Rating,
+    VisitorLocation,
+    VisitorSession,
+)
 
 __all__ = [
-    "PagePostFeedback", "PageRating", "Rating", "VisitorLocation", "VisitorSession", "collect", "tables",
+    "Aggregate", "ApiClientRequest", "ApiOperation", "Column", "Filter", "Order", "PagePostFeedback",
+    "PageRating", "Preset", "Rating", "VisitorLocation", "VisitorSession", "aggregate", "collect", "tables",
 ]  # fmt: skip

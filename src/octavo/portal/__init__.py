@@ -1,5 +1,5 @@
 """The few pages that people are sent to: signing in, taking an invitation, and what single sign-on asks. All they do,
-the API does."""
+the API does. What a site's visitors did is drawn here, too."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import re
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
+
+from .policy import CONTENT_SECURITY_POLICY
 
 
 class PortalFile(NamedTuple):
@@ -22,10 +24,7 @@ FILES = (
     PortalFile("/sso", "sso.html", "text/html; charset=utf-8"),
     PortalFile("/portal.js", "portal.js", "text/javascript; charset=utf-8"),
     PortalFile("/portal.css", "portal.css", "text/css; charset=utf-8"),
-)
-CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self';"
-    " base-uri 'none'; frame-ancestors 'none'"
+    PortalFile("/charts.css", "charts.css", "text/css; charset=utf-8"),
 )
 
 
@@ -44,9 +43,10 @@ def draw_home(installation: str, sites_url: str) -> bytes:
     return _fill("home.html", INSTALLATION=installation, SITES=sites_url)
 
 
-def draw_refusal(installation: str, message: str) -> bytes:
-    """The page for people whom another site sent to sign in, which did not work; ``message`` says why."""
-    return _fill("refused.html", INSTALLATION=installation, MESSAGE=message)
+def draw_refusal(installation: str, title: str, message: str) -> bytes:
+    """The page for people who were sent to an address that does not show them what they came for; ``message`` says
+    why."""
+    return _fill("refused.html", INSTALLATION=installation, TITLE=title, MESSAGE=message)
 
 
 def _fill(name: str, **texts: str) -> bytes:
@@ -57,5 +57,5 @@ def _fill(name: str, **texts: str) -> bytes:
 
 
 __all__ = [
-    "draw_home", "draw_refusal", "read_file",
+    "CONTENT_SECURITY_POLICY", "draw_home", "draw_refusal", "read_file",
 ]  # fmt: skip

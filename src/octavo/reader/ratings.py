@@ -6,18 +6,18 @@ an event of insights, of nobody: every rating is another visitor.
 
 from __future__ import annotations
 
-import secrets
 from typing import cast, get_args
-from urllib.parse import parse_qs, quote
+from urllib.parse import parse_qs
 
 from ..errors import BadRequest, MethodNotAllowed, NotFound, Unauthorized
-from ..insights import PagePostFeedback, PageRating, Rating, VisitorLocation, VisitorSession, collect
+from ..insights import PagePostFeedback, PageRating, Rating, collect
 from ..kit.asgi import Answer, Request
 from ..kit.context import Context
 from .audiences import SendOn, read_coming
 from .pages import FEEDBACK_PATH
 from .resolving import enter_site, enter_space
 from .sites import look_of
+from .tracking import location_of, session_of
 
 FORM_LIMIT = 4096
 _RATINGS = get_args(PageRating)
@@ -46,27 +46,10 @@ def take_rating(context: Context, request: Request, host: str, path: str, form: 
             raise NotFound("There is nothing to rate at this address.")
         if rating not in _RATINGS:
             raise BadRequest(f"rating: expected one of {', '.join(_RATINGS)}")
-        url = f"{space.base}{quote(space.view.tree.url_path(page))}"
+        location = location_of(space, page)
     if not visit.admission.preview:
-        session = VisitorSession(
-            visitor_id=secrets.token_hex(8),
-            session_id=secrets.token_hex(8),
-            cookies={},
-            user_agent=request.header(b"user-agent")[:1024],
-            language=request.header(b"accept-language").partition(",")[0][:64] or None,
-            referrer=None,
-        )
-        location = VisitorLocation(
-            url=url,
-            site_section=space.site_space.section_id,
-            site_space=space.site_space.id,
-            site_share_key=visit.admission.key or None,
-            space=space.site_space.space_id,
-            revision=space.view.state.revision_id,
-            page=page.id,
-        )
         feedback = Rating(cast(PageRating, rating))
-        rated = PagePostFeedback(session=session, location=location, feedback=feedback)
+        rated = PagePostFeedback(session=session_of(request), location=location, feedback=feedback)
         collect(context, visit.organization_id, visit.site.id, [rated])
     # The page says thanks where this anchor is the target.
-    return Answer(303, headers={"location": f"{url}#thanks", "cache-control": "no-store"})
+    return Answer(303, headers={"location": f"{location.url}#thanks", "cache-control": "no-store"})

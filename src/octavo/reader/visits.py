@@ -20,6 +20,7 @@ from ..core.links import app_hosts
 from ..core.pages import Page
 from ..errors import BadRequest, Forbidden, MethodNotAllowed, NotFound, Unauthorized
 from ..fonts import find_face
+from ..insights import ApiClientRequest, ApiOperation, collect
 from ..kit.asgi import Answer, Content, Request, etag_of
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -60,6 +61,7 @@ from .resolving import MadeOf, SiteVisit, SpaceVisit, enter_site, enter_space, f
 from .scripts import scripts_of
 from .searching import search_site
 from .sites import llms_text, look_of, robots_text, site_view, sitemap_xml, whole_text
+from .tracking import location_of, session_of
 from .views import Image, Link, MessageView, PageView, SiteView, Variant
 
 HTML = "text/html; charset=utf-8"
@@ -419,20 +421,21 @@ def read_file(view: View, visit: SpaceVisit, file: str, name: str) -> Answer:
     return file_answer(view.context, grant, item.size, public=public)
 
 
-def _tried(view: View, visit: SpaceVisit) -> tuple[Description, Operation]:
-    """The operation that is tried from a page of this visit. Raises NotFound."""
+def _tried(view: View, visit: SpaceVisit) -> tuple[Page, Description, Operation]:
+    """The page of this visit, and the operation that is tried from it. Raises NotFound."""
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page_id, spec, key = (query.get(name, [""])[0] for name in ("page", "spec", "operation"))
     page = visit.view.tree.page(page_id)
     found = _Frame(view, visit).builder.find_operation(page, spec, key) if page is not None else None
-    if found is None:
+    if page is None or found is None:
         raise NotFound("This page shows no operation of this kind that can be tried.")
-    return found
+    return page, *found
 
 
 @route("readTryForm", "~try", kept=False)
 def read_try_form(view: View, visit: SpaceVisit) -> Answer:
-    return _same(msgspec.json.encode(make_form(*_tried(view, visit))), "application/json")
+    _, description, operation = _tried(view, visit)
+    return _same(msgspec.json.encode(make_form(description, operation)), "application/json")
 
 
 def _is_foreign(view: View) -> bool:
@@ -454,11 +457,19 @@ def try_operation(view: View, visit: SpaceVisit) -> Later:
         wanted = msgspec.json.decode(view.body, type=Wanted)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise BadRequest(f"body: {error}") from None
-    prepared = prepare(*_tried(view, visit), wanted)
+    page, description, operation = _tried(view, visit)
+    prepared = prepare(description, operation, wanted)
     fetcher = Fetcher(view.context.settings.allow_private_fetch)
+    tried = ApiClientRequest(
+        session=session_of(view.request),
+        location=location_of(visit, page),
+        operation=ApiOperation(operation.path[:256], operation.method[:16]),
+    )
 
     def answer() -> Answer:
         sent = msgspec.json.encode(send(fetcher, prepared))
+        if not visit.visit.admission.preview:
+            collect(view.context, visit.visit.organization_id, visit.visit.site.id, [tried])
         return Answer(200, sent, "application/json", {"cache-control": "no-store"})
 
     return answer
