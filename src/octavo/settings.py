@@ -229,6 +229,13 @@ class Settings(Struct, frozen=True, kw_only=True):
             description="Folder of further fonts for PDFs and images of pages, such as Noto Sans CJK (optional)"
         ),
     ] = ""
+    embed_origins: Annotated[
+        str,
+        Meta(
+            description="Origins whose pages may show sites in a frame, with spaces between them; * is all, empty none",
+            pattern=r"^(\*|(https?://[\w.:*-]+( https?://[\w.:*-]+)*)?)\Z",
+        ),
+    ] = "*"
     log_format: Annotated[str, Meta(description="text or json", pattern="^(text|json)$")] = "text"
 
     @property

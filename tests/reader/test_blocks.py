@@ -135,8 +135,10 @@ def test_only_blocks_that_the_visitor_is_shown_are_asked_for(world):
     )
     pages.write([{"operation": "update_page", "page": page["id"], "document": {"markdown": hidden}}])
     assert pages.address() is None and pages.visitor.get(address).status_code == 404
+    assert pages.visitor.send(address, {}).status_code == 404
     world.post("admin", f"{pages.site}/unpublish")
     assert pages.visitor.get(address).status_code == 404
+    assert pages.visitor.send(address, {}).status_code == 404
     assert not pages.events()
 
 

@@ -30,10 +30,10 @@ GUESTS = [
 ]
 READ = {
     "readRobots", "readSitemap", "readPagesSitemap", "readIndex", "readWhole", "searchSite", "searchPage", "readFont",
-    "readSiteFile", "readPage", "readImage", "postMessage", "readAsk", "readQuestions", "askQuestion",
+    "readSiteFile", "readPage", "readImage", "postMessage", "readEmbedScript", "readAsk", "readQuestions", "askQuestion",
 }  # fmt: skip
 """The routes of sites that are asked here; a new one has to be asked as well."""
-ASKED_ELSEWHERE = {"readTryForm", "tryOperation", "readBlock"}
+ASKED_ELSEWHERE = {"readTryForm", "tryOperation", "readBlock", "pressBlock"}
 """What is made of what a page shows: ``openapi/test_trying.py`` and ``reader/test_blocks.py`` ask for that of withheld
 pages."""
 
@@ -103,6 +103,9 @@ class Case:
             "llms.txt",
             "llms-full.txt",
             "rss.xml",
+            "~embed/script.js",
+            "~embed/",
+            "~embed/llms.txt",
         ):
             yield path, None, None
         drawn = Answer(self.site, Guest({}, {}))

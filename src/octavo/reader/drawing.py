@@ -36,11 +36,11 @@ _THEME_SCRIPT = Markup(
 )
 _ASSETS = (
     "octavo.css", "octavo.js", "try.css", "try.js", "blocks.css", "blocks.js", "consent.css", "consent.js",
-    "ask.css", "ask.js", "diagrams.js", "diagrams-frame.js", "diagrams.html",
+    "ask.css", "ask.js", "diagrams.js", "diagrams-frame.js", "diagrams.html", "embed.js",
 )  # fmt: skip
 _MERMAID = "mermaid.min.js"
 """Mermaid as its package publishes it, 11.17.2, with its licence beside it."""
-_FRAME_POLICY = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; sandbox allow-scripts; frame-ancestors 'self'"
+_FRAME_POLICY = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; sandbox allow-scripts"
 """Of the frame in which Mermaid draws: it writes styles into what it draws, and has no origin to do anything with."""
 _SCRIPT_SRC = re.compile(r'(?<=<script src=")([^"]+)')
 # Pages of the site that a reader is about to open are fetched before; what begins with a tilde is no page.

@@ -33,6 +33,9 @@ from ..sites import (
 )
 from .audiences import Admission, Coming, SendOn, admit
 
+EMBEDDED = "~embed/"
+"""What the path of an embedded site begins with."""
+
 
 class MadeOf(Struct):
     """What an answer was made of, beside its address: the same, the same answer. ``revisions``: of the spaces that were
@@ -62,7 +65,8 @@ class MadeOf(Struct):
 
 class SiteVisit(Struct, frozen=True):
     """A visit at a site. ``base`` is the site's path with slashes at both ends, ``rest`` what follows it.
-    ``own_host``: the visitor is at the site's own host name, where no other site is."""
+    ``own_host``: the visitor is at the site's own host name, where no other site is. ``embedded``: it is shown in a
+    frame of another site, below a base of its own so that links stay in the frame."""
 
     site: SiteRow
     organization_id: str
@@ -72,11 +76,17 @@ class SiteVisit(Struct, frozen=True):
     outline: Outline
     made_of: MadeOf
     own_host: bool
+    embedded: bool = False
 
     @property
     def indexed(self) -> bool:
         """Whether search engines may list it."""
-        return self.site.visibility == "public" and not self.admission.preview
+        return self.site.visibility == "public" and not self.admission.preview and not self.embedded
+
+    @property
+    def public_base(self) -> str:
+        """The base at which the site is read by itself."""
+        return self.base.removesuffix(EMBEDDED) if self.embedded else self.base
 
 
 class SpaceVisit(Struct, frozen=True):
@@ -122,11 +132,17 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
         raise NotFound("There is no published site at this address.")
     site = found[0]
     admission, base, rest = admit(tx, context, site, coming, *found[1:])
+    embedded = rest.startswith(EMBEDDED) and rest != f"{EMBEDDED}script.js"
+    if embedded:
+        # Others' pages would show what somebody's cookies let them see.
+        if not context.settings.embed_origins or site.visibility == "visitor-auth" or admission.preview:
+            raise NotFound("This site is not shown in frames.")
+        base, rest = f"{base}{EMBEDDED}", rest.removeprefix(EMBEDDED)
     structure = load_structure(tx, site.id)
     outline = Outline(structure, admission.claims, preview=admission.preview)
     made_of = MadeOf(site, find_version(tx, site.id), structure.empty)
     own_host = found[1] == "/"
-    return SiteVisit(site, site.organization_id, base, rest, admission, outline, made_of, own_host)
+    return SiteVisit(site, site.organization_id, base, rest, admission, outline, made_of, own_host, embedded)
 
 
 def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: str = "") -> SpaceVisit:

@@ -45,6 +45,7 @@ from .audiences import TOKEN_COOKIE, Coming, SendOn, read_coming
 from .blocks import Prepared, answer_block, answer_press, frame_source, prepare_block
 from .cards import HEIGHT, WIDTH, Cards, card_of
 from .drawing import (
+    asset,
     content_security_policy,
     draw_answer,
     draw_ask,
@@ -244,6 +245,8 @@ class _Frame:
         view, visit = self._view, self._visit
         site = site_view(view.tx, visit, self.look, self.builder, page)
         scripts, sources = scripts_of(view.tx, view.context, visit.visit, self.look.customization)
+        if visit.visit.embedded:
+            sources = (*sources, ("frame-ancestors", tuple(view.context.settings.embed_origins.split())))
         return msgspec.structs.replace(site, scripts=scripts, sources=sources)
 
 
@@ -335,6 +338,19 @@ def read_whole(view: View, visit: SiteVisit) -> Answer:
     text = whole_text(view.tx, visit, view.origin(visit), build)
     visit.made_of.more = visit.made_of.more or any(builder.varies for builder in builders)
     return _same(text, TEXT)
+
+
+@route("readEmbedScript", "~embed/script.js", kept=True)
+@route("readEmbedScript", "~gitbook/embed/script.js", kept=True)
+def read_embed_script(view: View, visit: SiteVisit) -> Answer:
+    """The script that shows the site in a window of another one."""
+    script = asset("embed.js")
+    assert script is not None
+    if not view.context.settings.embed_origins or visit.site.visibility == "visitor-auth":
+        raise NotFound("This site is not shown in frames.")
+    answer = _same(script.content, script.media_type)
+    headers = {**answer.headers, "cross-origin-resource-policy": "cross-origin"}
+    return msgspec.structs.replace(answer, headers=headers)
 
 
 @route("searchSite", "~search.json", kept=False)
@@ -562,7 +578,8 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
         visit.visit.made_of.more = visit.visit.made_of.more or builder.varies
         return _same(written, "text/markdown; charset=utf-8")
     origin = view.origin(visit.visit)
-    canonical = f"{origin}{visit.base}{quote(wanted)}"
+    base = visit.base.replace(visit.visit.base, visit.visit.public_base, 1)
+    canonical = f"{origin}{base}{quote(wanted)}"
     site = frame.site(shown)
     drawn = _with_addresses(builder.page(shown), site, frame.look, visit, origin, canonical)
     if site.social_image is None and not visit.visit.admission.personal:

@@ -1,0 +1,87 @@
+// Documentation in a window of another site: a button, and a frame that it opens.
+(() => {
+  "use strict";
+  const doc = document, own = doc.currentScript?.src || "";
+  const style = `
+    :host { all: initial; }
+    button { font: 500 15px/1.2 system-ui, sans-serif; cursor: pointer; border: 1px solid color-mix(in srgb, CanvasText 25%, Canvas);
+      background: Canvas; color: CanvasText; }
+    button:focus-visible { outline: 3px solid Highlight; outline-offset: 2px; }
+    .open { position: fixed; inset: auto 20px 20px auto; min-height: 44px; padding: 10px 18px; border-radius: 22px; z-index: 2147483000;
+      box-shadow: 0 4px 16px rgb(0 0 0 / .2); }
+    .window { position: fixed; inset: auto 20px 76px auto; width: min(420px, calc(100vw - 24px)); height: min(680px, calc(100dvh - 96px));
+      display: flex; flex-direction: column; border: 1px solid color-mix(in srgb, CanvasText 20%, Canvas); border-radius: 14px;
+      overflow: hidden; background: Canvas; box-shadow: 0 10px 40px rgb(0 0 0 / .25); z-index: 2147483001; }
+    .close { align-self: flex-end; margin: 6px; padding: 6px 12px; border-radius: 8px; min-height: 32px; }
+    iframe { flex: 1; border: 0; }
+    [hidden] { display: none !important; }
+    @media (max-width: 480px) { .window { inset: auto 12px 72px 12px; width: auto; } }`;
+  let site = "", host, opener, box, frame, labels = { label: "Docs", close: "Close", title: "Documentation" }, query = "";
+  const at = (path) => `${site}~embed/${String(path || "").replace(/^\/+/, "")}`;
+  const make = (name, attributes, text) => {
+    const element = doc.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    if (text) element.textContent = text;
+    return element;
+  };
+  const go = (path) => {
+    calls.open();
+    frame.src = at(path);
+  };
+  const calls = {
+    init({ siteURL } = {}, { visitor = {}, colorScheme } = {}) {
+      if (host) calls.unload();
+      site = new URL(siteURL || own.replace(/~(gitbook\/)?embed\/script\.js.*$/, ""), location.href).href.replace(/\/?$/, "/");
+      if (visitor.token) console.warn("Octavo: sites for signed visitors are not shown in frames; the token is not used.");
+      query = new URLSearchParams(Object.entries(visitor.unsignedClaims || {}).map(([name, value]) => ["visitor." + name, value])).toString();
+      host = make("div", {});
+      const root = host.attachShadow({ mode: "open" }), sheet = new CSSStyleSheet();
+      sheet.replaceSync(style);
+      root.adoptedStyleSheets = [sheet];
+      opener = make("button", { type: "button", class: "open", "aria-expanded": "false" }, labels.label);
+      box = make("div", { class: "window", role: "dialog", "aria-label": labels.title, hidden: "" });
+      const close = make("button", { type: "button", class: "close" }, labels.close);
+      frame = make("iframe", { title: labels.title });
+      if (colorScheme === "light" || colorScheme === "dark") host.style.colorScheme = frame.style.colorScheme = colorScheme;
+      else host.style.colorScheme = "light dark";
+      opener.addEventListener("click", calls.toggle);
+      close.addEventListener("click", calls.close);
+      root.addEventListener("keydown", (event) => { if (event.key === "Escape") calls.close(); });
+      box.append(close, frame);
+      root.append(opener, box);
+      doc.body.append(host);
+    },
+    show() { opener.hidden = false; },
+    hide() { opener.hidden = true; },
+    open() {
+      if (!frame.src) frame.src = at(query && "?" + query);
+      box.hidden = false;
+      opener.setAttribute("aria-expanded", "true");
+      frame.focus();
+    },
+    close() {
+      box.hidden = true;
+      opener.setAttribute("aria-expanded", "false");
+      opener.focus();
+    },
+    toggle() { if (box.hidden) calls.open(); else calls.close(); },
+    navigateToPage: go,
+    navigateToAssistant() { go("~search"); },
+    postUserMessage(text) { go("~search?q=" + encodeURIComponent(text)); },
+    clearChat() { go(""); },
+    configure({ button, closeButton } = {}) {
+      if (button?.label) opener.textContent = labels.label = button.label;
+      if (closeButton !== undefined) box.firstChild.hidden = !closeButton;
+    },
+    unload() {
+      host?.remove();
+      host = undefined;
+    },
+  };
+  const call = (name, ...given) => {
+    if (!Object.hasOwn(calls, name)) throw new TypeError(`Octavo: there is no "${name}"`);
+    if (!host && name !== "init" && name !== "unload") throw new Error('Octavo: call "init" first');
+    return calls[name](...given);
+  };
+  window.Octavo = window.GitBook = call;
+})();

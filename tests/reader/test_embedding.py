@@ -1,0 +1,154 @@
+"""A site in a window of another one: open to be framed below a base of its own, and nowhere else."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from octavo.admin.import_export import bring
+from octavo.sites import find_site_of_space
+from serving import serving
+from visiting import Visitor
+from world import World
+
+
+class Site:
+    def __init__(self, world: World, folder: Path) -> None:
+        (folder / "README.md").write_text("# Home\n\n[Guide](guide.md)\n")
+        (folder / "guide.md").write_text("# Guide\n")
+        organization = world.home["organizationId"]
+        brought = bring(world.context, str(folder), organization_id=organization, title="Docs", publish=True)
+        with world.context.db.read() as tx:
+            site = find_site_of_space(tx, brought.outcome.space)
+        self.world, self.path = world, f"/orgs/{organization}/sites/{site}"
+        self.url: str = world.get("admin", self.path)["urls"]["published"]
+        self.base = urlsplit(self.url).path
+        self._visitor = Visitor(world.context)
+
+    def get(self, path: str) -> httpx.Response:
+        return self._visitor.get(self.base + path)
+
+    def change(self, visibility: str) -> None:
+        answer = self.world.call("admin", "PATCH", self.path, json={"visibility": visibility})
+        assert answer.status_code == 200, answer.text
+
+
+@pytest.fixture
+def site(world: World, tmp_path: Path) -> Site:
+    return Site(world, tmp_path)
+
+
+def test_links_stay_in_the_frame(site: Site) -> None:
+    page = site.get("~embed/")
+    assert page.status_code == 200
+    assert f'href="{site.base}~embed/guide"' in page.text and f'href="{site.base}guide"' not in page.text
+    assert f'<link rel="canonical" href="{site.url}">' in page.text
+    assert '<meta name="robots" content="noindex">' in page.text
+    assert site.get("~embed/sitemap.xml").status_code == 404
+    assert "Disallow: /\n" in site.get("~embed/robots.txt").text
+
+
+def test_only_embedded_pages_are_framed(site: Site) -> None:
+    assert "frame-ancestors 'self' *" in site.get("~embed/guide").headers["content-security-policy"]
+    for path in ("", "guide", "nowhere", "~search?q=x"):
+        assert "frame-ancestors 'self'" in site.get(path).headers["content-security-policy"]
+    # What is nowhere is nowhere in the frame, too.
+    assert site.get("~embed/nowhere").status_code == 404
+    assert site.get("~embed/~embed/").status_code == 404
+
+
+def test_what_cookies_open_is_not_framed(site: Site) -> None:
+    scripts = ("~embed/script.js", "~gitbook/embed/script.js")
+    for path in scripts:
+        assert site.get(path).headers["content-type"].startswith("text/javascript")
+    site.change("visitor-auth")
+    for path in (*scripts, "~embed/", "~embed/guide"):
+        assert site.get(path).status_code == 404, path
+
+
+def test_share_links_are_framed_by_their_key(site: Site) -> None:
+    site.change("share-link")
+    assert site.get("~embed/").status_code == 404
+    link = site.world.post("admin", f"{site.path}/share-links", {"name": "A"})["urls"]["published"]
+    base = urlsplit(link).path.removeprefix(site.base)
+    assert f'href="{site.base}{base}~embed/guide"' in site.get(f"{base}~embed/").text
+
+
+HOST = """<!doctype html><html lang="en"><title>Customer</title><main><h1>Customer</h1><p>Words</p></main>
+<script src="{site}~embed/script.js"></script><script src="/start.js"></script></html>"""
+
+
+@pytest.fixture(scope="module")
+def customer(tmp_path_factory: pytest.TempPathFactory):
+    """A page of another origin, with a strict policy."""
+    with serving(tmp_path_factory.mktemp("embedded") / "data") as served:
+        site = f"{served.reader_url}/octavo/octavo-manual/"
+        start = f"Octavo('init', {{ siteURL: '{site}' }}, {{ colorScheme: 'dark' }});"
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                script = self.path == "/start.js"
+                body = (start if script else HOST.replace("{site}", site)).encode()
+                self.send_response(200)
+                self.send_header("content-type", "text/javascript" if script else "text/html")
+                policy = f"default-src 'none'; script-src 'self' {served.reader_url}; frame-src {served.reader_url}"
+                self.send_header("content-security-policy", policy)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://localhost:{server.server_port}/"
+        server.shutdown()
+
+
+def test_a_customers_page_shows_the_site(browser, customer) -> None:
+    # Playwright would else say what visitors prefer.
+    page = browser.new_page(color_scheme="null")
+    trouble: list[str] = []
+    page.on("console", lambda said: trouble.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.goto(customer)
+    # By keyboard alone.
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    frame = page.frame_locator("iframe")
+    frame.get_by_role("heading", level=1).first.wait_for()
+    assert page.get_by_role("dialog", name="Documentation").is_visible()
+    page.evaluate("Octavo('navigateToPage', '/quickstart')")
+    frame.get_by_role("heading", name="Quickstart", level=1).wait_for()
+    inner = next(one for one in page.frames if "~embed" in one.url)
+    assert inner.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    page.evaluate("Octavo('configure', { button: { label: 'Help' } })")
+    opener = page.get_by_role("button", name="Help")
+    assert opener.get_attribute("aria-expanded") == "true"
+    page.get_by_role("button", name="Close").press("Escape")
+    assert not page.get_by_role("dialog").is_visible() and opener.evaluate("e => e.matches(':focus')")
+    page.evaluate("Octavo('unload')")
+    assert opener.count() == 0
+    assert trouble == []
+    page.close()
+
+
+def test_pages_themselves_refuse_to_be_framed(browser, customer) -> None:
+    page = browser.new_page()
+    page.goto(customer)
+    page.evaluate("Octavo('open')")
+    inner = page.frame_locator("iframe")
+    inner.get_by_role("heading", level=1).first.wait_for()
+    framed = next(one.url for one in page.frames if "~embed" in one.url)
+    page.evaluate(
+        "url => document.body.append(Object.assign(document.createElement('iframe'), {src: url}))",
+        framed.replace("~embed/", ""),
+    )
+    page.wait_for_timeout(1000)
+    assert not any(one.url == framed.replace("~embed/", "") for one in page.frames)
+    page.close()
