@@ -249,19 +249,19 @@ def test_search_finds_computed_pages(world: World, site) -> None:
 def test_search_finds_what_blocks_on_ordinary_pages_show(world: World, site) -> None:
     shop = site()
 
-    def found(query: str) -> list[tuple[str, str]]:
+    def found(query: str) -> bool:
         hits = shop.get(f"~search.json?q={query}").json()["hits"]
-        return [(hit["title"], hit["href"].rpartition("#")[2]) for hit in hits if hit["title"] == "Blocks"]
+        return "Blocks" in [hit["title"] for hit in hits]
 
     # What the page says itself is found at once.
-    assert [title for title, _ in found("blocks")] == ["Blocks"]
-    assert found("what+it+is+called") == []
+    assert found("blocks") and not found("what+it+is+called")
     _index(world, shop.space)
-    assert found("what+it+is+called") == [("Blocks", "createpet")]
+    assert found("what+it+is+called")
     text = (Path(__file__).parents[1] / "pets.yaml").read_text()
     processed(world, "pets", {"text": text.replace("What it is called", "Its sobriquet")})
+    assert not found("sobriquet")
     _index(world, shop.space)
-    assert found("what+it+is+called") == [] and found("sobriquet") == [("Blocks", "createpet")]
+    assert found("sobriquet")
 
 
 def test_a_page_that_changes_while_it_is_indexed_is_found_as_it_is(

@@ -302,7 +302,17 @@ def test_references_to_specifications_are_good_where_there_is_one(world: World) 
     edit = {"operation": "insert_page", "document": {"markdown": f"# Calls\n\n{blocks}"}}
     world.post("admin", world.home.path("/spaces/{spaceId}/content"), {"changes": [edit]})
     links = world.get("reader", world.home.path("/spaces/{spaceId}/links?limit=1000"))["items"]
-    found = [
-        link["status"] for link in links if link["relation"] == "dependsOn" and "targetReference" not in link
+    targets = [
+        (link["status"], link.get("targetReference")) for link in links if link["relation"] == "dependsOn"
     ]
-    assert sorted(found) == ["broken", "ok"]
+    found = {status: it for status, it in targets if it is None or it["kind"] == "openapi"}
+    assert found["broken"] is None and found["ok"]["kind"] == "openapi"
+    # As whoever asks sees the specification itself, and nobody else.
+    itself = world.get("reader", world.home.path(SPEC, specSlug="pets"))
+    assert found["ok"]["openAPISpec"] == itself and not itself["permissions"]["edit"]
+    assert found["ok"]["organization"]["id"] == world.home["organizationId"]
+    guest = world.get("guest", "/user")["id"]
+    path = world.home.path("/spaces/{spaceId}/permissions")
+    world.post("admin", path, {"role": "read", "users": [guest]})
+    seen = world.get("guest", world.home.path("/spaces/{spaceId}/links?limit=1000"))["items"]
+    assert all(link.get("targetReference", {}).get("kind") != "openapi" for link in seen)

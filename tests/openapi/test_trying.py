@@ -10,6 +10,7 @@ import threading
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html import unescape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,8 @@ from octavo.errors import BadRequest, OctavoError
 from octavo.openapi import Description, Wanted, make_form, prepare
 from octavo.openapi.trying import can_try, list_origins
 from octavo.reader import reader_edge
+from octavo.reader.drawing import asset
+from octavo.reader.locales import catalogue
 from world import World
 
 from .specs import processed
@@ -506,3 +509,18 @@ def test_forms_of_anything(more: Any, parameters: Any, body: Any) -> None:
     if can_try(description, found):
         msgspec.json.encode(make_form(description, found))
     list_origins(description, found)
+
+
+def test_the_form_has_every_word_in_every_language(site: Site, api: Any) -> None:
+    written = asset("try.js")
+    assert written is not None
+    asked = set(re.findall(r"\bwords\.(\w+)", written.content.decode()))
+    page = site.ask("GET", "").text
+    shown = re.search(r'data-words="([^"]+)"', page)
+    assert shown is not None
+    english = json.loads(unescape(shown[1]))
+    # The form notes what each type of value is by the type's own name.
+    assert asked | {"number", "boolean", "list", "file"} == set(english)
+    for language, labels in catalogue().items():
+        same = [name for name, text in english.items() if getattr(labels, f"try_form_{name}") == text]
+        assert language == "en" or len(same) <= 4, (language, same)

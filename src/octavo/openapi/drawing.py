@@ -138,6 +138,8 @@ class Drawer:
         self._depth = 4 if many else _DEPTH
         self._most = _FEW_PROPERTIES if many else _PROPERTIES
         self._told: set[str] = set()
+        self._left_out = ""
+        """The key of properties that are not shown just now."""
         self._linked = {name: slug(name) or "section" for name in linked}
         self._schemas_at = schemas_at
         self._left = self._most
@@ -276,7 +278,11 @@ class Drawer:
         within = (*above, name)
         schema = self._merged(self._description.follow(value))
         blocks: list[Block] = []
-        properties = object_of(schema.get("properties"))
+        properties = {
+            key: inner
+            for key, inner in object_of(schema.get("properties")).items()
+            if not self._left_out or self._description.follow(inner).get(self._left_out) is not True
+        }
         required = {each for each in list_of(schema.get("required")) if isinstance(each, str)}
         items: list[list[Block]] = []
         for key, inner in properties.items():
@@ -285,10 +291,10 @@ class Drawer:
                 break
             self._left -= 1
             items.append(self.value(key, inner, within, required=key in required))
-        blocks += _items(items)
+        blocks += self._fields(items)
         extra = schema.get("additionalProperties")
         if isinstance(extra, dict) and extra:
-            blocks += _items([self.value("any other key", extra, within)])
+            blocks += self._fields([self.value("any other key", extra, within)])
         for key, words in (("oneOf", "One of"), ("anyOf", "Any of")):
             variants = [
                 v for v in list_of(schema.get(key)) if self._description.follow(v).get("type") != "null"
@@ -360,11 +366,7 @@ class Drawer:
         where = (
             operation.path if operation.webhook else self._description.server_url(operation) + operation.path
         )
-        blocks.append(_paragraph(_text(operation.method.upper(), "bold"), _text(" "), _text(where, "code")))
-        if self._folded and can_try(self._description, operation):
-            origins = list_origins(self._description, operation)
-            what = {"spec": self._spec, "operation": operation.key, "origins": origins}
-            blocks.append(Block("openapi-try", what))
+        blocks.append(self._head(operation, where))
         left = self._notes(operation) + _markdown(data.get("description"))
         left += self._authentication(operation)
         left += self._parameters(operation)
@@ -374,6 +376,23 @@ class Drawer:
         if self._folded and right:
             return [*blocks, Block("columns", {}, [_column(58, left), _column(42, right)])]
         return [*blocks, *left, *right]
+
+    def _head(self, operation: Operation, where: str) -> Block:
+        if not self._folded:
+            return _paragraph(_text(operation.method.upper(), "bold"), _text(" "), _text(where, "code"))
+        inside = []
+        if can_try(self._description, operation):
+            origins = list_origins(self._description, operation)
+            what = {"spec": self._spec, "operation": operation.key, "origins": origins}
+            inside.append(Block("openapi-try", what))
+        return Block("openapi-head", {"method": operation.method, "url": where}, [*inside])
+
+    def _fields(self, fields: Iterable[list[Block]]) -> list[Block]:
+        """A list of parameters or properties."""
+        if not self._folded:
+            return _items(fields)
+        listed = [Block("openapi-field", {}, [*blocks]) for blocks in fields]
+        return [Block("openapi-fields", {}, [*listed])] if listed else []
 
     def _notes(self, operation: Operation) -> list[Block]:
         data = operation.data
@@ -389,7 +408,7 @@ class Drawer:
 
     def _authentication(self, operation: Operation) -> list[Block]:
         ways = self._description.security(operation)
-        if not ways:
+        if not any(ways):
             return []
         items = []
         for way in ways:
@@ -414,7 +433,7 @@ class Drawer:
         ):
             given = [each for each in parameters if each.get("in") == place]
             if given:
-                blocks += [_lead(words), *_items([self._parameter(each) for each in given])]
+                blocks += [_lead(words), *self._fields([self._parameter(each) for each in given])]
         return blocks
 
     def _parameter(self, parameter: Data) -> list[Block]:
@@ -438,7 +457,11 @@ class Drawer:
         required = [_text(" "), _text("required", "bold")] if body.get("required") is True else []
         kinds = ", ".join(content)
         head = _paragraph(_text("Body", "bold"), _text(" "), _text(kinds, "code"), *required)
-        return [head, *_markdown(body.get("description")), *self._contents(content)]
+        # What only answers hold cannot be sent.
+        self._left_out = "readOnly"
+        inside = self._contents(content)
+        self._left_out = ""
+        return [head, *_markdown(body.get("description")), *inside]
 
     def _contents(self, content: Data) -> list[Block]:
         """The schemas of media types; those that have the same one say it once."""
@@ -453,7 +476,10 @@ class Drawer:
                 blocks.append(_paragraph(_text(kind, "code")))
             found = self._description.follow(schema)
             inside = [*_markdown(found.get("description")), *self._limits(found), *self.schema(schema)]
-            blocks += [_paragraph(*self._type(schema)), *inside]
+            # What is below says so itself.
+            if self._description.name_of(schema) or self._words(found) not in ("object", "one of", "any of"):
+                blocks.append(_paragraph(*self._type(schema)))
+            blocks += inside
         return blocks
 
     def _responses(self, operation: Operation) -> list[Block]:
@@ -470,10 +496,12 @@ class Drawer:
             inside = _markdown(about) if about.strip() != first else []
             headers = object_of(response.get("headers"))
             if headers:
-                inside += [_lead("Headers"), *_items(
+                inside += [_lead("Headers"), *self._fields(
                     self._parameter({**self._description.follow(header), "name": name}) for name, header in headers.items()
                 )]  # fmt: skip
+            self._left_out = "writeOnly"
             inside += self._contents(object_of(response.get("content")))
+            self._left_out = ""
             if self._folded and inside:
                 blocks.append(_expandable(title, inside, is_open=all_open or number == 0))
             else:
@@ -556,7 +584,7 @@ class Drawer:
                     *_markdown(server.get("description")),
                 ]
                 variables = object_of(server.get("variables"))
-                item += _items(
+                item += self._fields(
                     self.value(name, {"type": "string", **object_of(v)}) for name, v in variables.items()
                 )
                 items.append(item)

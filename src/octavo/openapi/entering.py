@@ -28,10 +28,14 @@ class SpecsAccess(Struct, frozen=True):
         return at_least(self.organization.role, OPENAPI[Can.EDIT])
 
 
+def sees_specs(org: Organization) -> bool:
+    return at_least(org.role, OPENAPI[Can.VIEW])
+
+
 @enters(SpecsAccess, "organizationId")
 def enter_specs(call: Call, needs: Can, organization_id: str) -> SpecsAccess:
     org = enter_organization(call, Can.VIEW, organization_id)
-    if not at_least(org.role, OPENAPI[Can.VIEW]):
+    if not sees_specs(org):
         raise NotFound(f"There is no organization {organization_id!r} whose specifications you may see.")
     if not at_least(org.role, OPENAPI[needs]):
         raise Forbidden(

@@ -7,14 +7,16 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from ..access import SpaceAccess
 from ..content import get_body, signed_url
 from ..kit.clock import iso
 from ..kit.db import Transaction
 from ..kit.files import FileGrant
 from ..kit.operation import Call
+from ..pages import present_specs_with
 from . import store
 from .comparing import Change
-from .entering import SpecsAccess
+from .entering import SpecsAccess, sees_specs
 from .reading import read_file
 from .store import ErrorCode, SpecRow, State, VersionRow, Visibility
 
@@ -159,6 +161,17 @@ def present_spec(call: Call, access: SpecsAccess, row: SpecRow) -> Spec:
         last_process_error_code=row.error_code or UNSET,
         last_processed_errors=problems or UNSET,
     )
+
+
+def _present_referred(call: Call, tx: Transaction, space: SpaceAccess, slug: str) -> Spec | None:
+    """The specification that a page of the space refers to."""
+    if not sees_specs(space.organization):
+        return None
+    row = store.find_spec(tx, space.organization_id, slug)
+    return present_spec(call, SpecsAccess(space.organization), row) if row is not None else None
+
+
+present_specs_with(_present_referred)
 
 
 def _file_url(call: Call, slug: str, row: VersionRow) -> str:

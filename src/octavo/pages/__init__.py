@@ -1,7 +1,7 @@
 """Content over the API: pages, revisions, files, documents, and the links between them."""
 
 from .embedding import find_embed
-from .links import ChangeOverlay, Links
+from .links import ChangeOverlay, Links, present_specs_with
 from .reading import Reader, explain_merges
 from .wire import (
     AnchorLocation,
@@ -31,6 +31,7 @@ from .wire import (
     RevisionPage,
     RichEmbed,
     SpaceLocation,
+    SpecLocation,
     UrlLocation,
     UserLocation,
     VariableName,
@@ -47,7 +48,8 @@ __all__ = [
     "CollectionLocation", "ContentLocation", "ContentQuery", "Embed", "EmbedQuery", "File", "FileLocation",
     "FilesQuery", "LinkEmbed", "Links", "LinksQuery", "NodeLocation", "PageContentQuery", "PageLocation", "Pages",
     "Reader", "ReferenceStats", "ReferenceUsage", "ReferenceUsages", "ReusableContent",
-    "ReusableContentLocation", "Revision", "RevisionPage", "RichEmbed", "SpaceLocation", "UrlLocation", "UserLocation",
+    "ReusableContentLocation", "Revision", "RevisionPage", "RichEmbed", "SpaceLocation", "SpecLocation", "UrlLocation",
+    "UserLocation",
     "VariableName", "app_url", "explain_merges", "find_embed", "present_cover", "present_file",
-    "present_layout", "present_page", "present_reusable",
+    "present_layout", "present_page", "present_reusable", "present_specs_with",
 ]  # fmt: skip

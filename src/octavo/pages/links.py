@@ -33,11 +33,22 @@ from .wire import (
     ReferenceUsages,
     ReusableContentLocation,
     SpaceLocation,
+    SpecLocation,
     UrlLocation,
     UserLocation,
 )
 
 T = TypeVar("T")
+
+PresentSpec = Callable[[Call, Transaction, SpaceAccess, str], Any]
+"""An API specification of the space's organization by its slug; None where it is not there for the caller."""
+
+_present_spec: list[PresentSpec] = []
+
+
+def present_specs_with(present: PresentSpec) -> None:
+    """Registers who shows the specifications that pages refer to."""
+    _present_spec.append(present)
 
 
 class ChangeOverlay(Struct, frozen=True):
@@ -165,6 +176,10 @@ class Links:
                 role = collection_access(self._tx, self._access.actor, Can.VIEW, target).role
                 collection = present_collection(self._call, get_collection(self._tx, target), role)
                 return CollectionLocation(self._organization(), collection)
+            case "openapi":
+                shown = (present(self._call, self._tx, self._access, target) for present in _present_spec)
+                spec = next((found for found in shown if found is not None), None)
+                return SpecLocation(self._organization(), spec) if spec is not None else None
             case "user" if usage.status == "ok":
                 user = find_user(self._tx, target)
                 return UserLocation(present_user(self._call, user)) if user is not None else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal
 
-from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from ..access import User
 from ..content import Item, RevisionRow, RevisionType, Source
@@ -243,6 +243,11 @@ class CollectionLocation(Struct, tag_field="kind", tag="collection"):
     collection: Collection
 
 
+class SpecLocation(Struct, tag_field="kind", tag="openapi"):
+    organization: Organization
+    spec: Any = field(name="openAPISpec")
+
+
 class UserLocation(Struct, tag_field="kind", tag="user"):
     user: User
 
@@ -254,6 +259,7 @@ ContentLocation = (
     | ReusableContentLocation
     | SpaceLocation
     | CollectionLocation
+    | SpecLocation
     | UserLocation
 )
 

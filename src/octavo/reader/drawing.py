@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import urljoin
 
+import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from msgspec import Struct
@@ -157,6 +158,9 @@ def _version(name: str) -> str:
     return found.version if found else ""
 
 
+_FORM = "try_form_"
+
+
 @cache
 def _templates() -> Environment:
     environment = Environment(
@@ -167,9 +171,19 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals.update(
-        theme_script=_THEME_SCRIPT, speculation=_SPECULATION, version=_version, steps=_steps
+        theme_script=_THEME_SCRIPT,
+        speculation=_SPECULATION,
+        version=_version,
+        steps=_steps,
+        form_words=_form_words,
     )
     return environment
+
+
+def _form_words(labels: Labels) -> str:
+    """The words of the form by which operations are tried, as JSON."""
+    names = [name for name in Labels.__struct_fields__ if name.startswith(_FORM)]
+    return msgspec.json.encode({name.removeprefix(_FORM): getattr(labels, name) for name in names}).decode()
 
 
 def draw_page(site: SiteView, page: PageView) -> str:

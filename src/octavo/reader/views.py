@@ -90,6 +90,31 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
     accept: str = "Accept"
     refuse: str = "Refuse"
     not_done: str = "This did not work. Try again."
+    try_form_server: str = "Server"
+    try_form_address: str = "Address"
+    try_form_authentication: str = "Authentication"
+    try_form_way: str = "Way"
+    try_form_user: str = "User name"
+    try_form_password: str = "Password"  # noqa: S105 - a label
+    try_form_content: str = "Content"
+    try_form_type: str = "Type"
+    try_form_required: str = "required"
+    try_form_number: str = "number"
+    try_form_boolean: str = "true or false"
+    try_form_list: str = "one on each line"
+    try_form_file: str = "file"
+    try_form_send: str = "Send"
+    try_form_sending: str = "Sending…"
+    try_form_indirect: str = "sent through this site"
+    try_form_through: str = "Send it through this site"
+    try_form_save: str = "Save the body"
+    try_form_failed: str = "This could not be sent."
+    try_form_unavailable: str = "This is not possible just now. Load the page again."
+    try_form_unreachable: str = "The server could not be reached, or does not let this page read its answer."
+    try_form_blocked: str = (
+        "Your browser could not read an answer: the server does not let this page do so, or cannot be reached. "
+        "It may have done what was asked."
+    )
 
 
 class Link(Struct, frozen=True, kw_only=True):

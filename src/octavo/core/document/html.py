@@ -207,6 +207,7 @@ _MARKS = {"bold": "strong", "italic": "em", "code": "code", "keyboard": "kbd", "
 _ALIGNED = {"center": "center", "end": "end", "right": "end"}
 _HEADINGS = {"heading-1": 2, "heading-2": 3, "heading-3": 4}
 _HINTS = ("info", "success", "warning", "danger")
+_METHODS = ("get", "post", "put", "patch", "delete")
 _FEW_LINES = 10
 _MEDIA = (".mp4", ".webm", ".mov", ".m4v")
 _ASSISTANTS = {
@@ -813,8 +814,24 @@ class _Renderer:
             data_try=address,
         )
 
+    def openapi_head(self, block: Block) -> Pieces:
+        """The method and the address of an operation, and beside them what can be done with it."""
+        endpoint = self._endpoint(text_of(block.data, "method"), text_of(block.data, "url"))
+        return _wrap("div", [*endpoint, *block.nodes], class_="openapi-head")
+
+    def openapi_fields(self, block: Block) -> Pieces:
+        """A list of parameters or properties."""
+        return _wrap("ul", block.nodes, class_="openapi-fields")
+
+    def openapi_field(self, block: Block) -> Pieces:
+        """The first paragraph is the name and what it is."""
+        head, *about = block.nodes
+        name = _wrap("p", head.nodes, class_="openapi-name") if isinstance(head, Block) else [head]
+        return _wrap("li", [*name, *about])
+
     def _endpoint(self, method: str | None, path: str | None) -> list[Piece]:
-        sign = _wrap("span", [method.upper()], class_="method") if method else []
+        known = one_of((method or "").lower(), _METHODS, None)
+        sign = _wrap("span", [method.upper()], class_=_classes("method", known)) if method else []
         return _wrap("p", [*sign, " ", *_wrap("code", [path or ""])], class_="endpoint")
 
     def integration(self, block: Block) -> Pieces:
@@ -1181,6 +1198,9 @@ _BLOCKS: dict[str, _Draw] = {
     "openapi-schemas": _Renderer.openapi,
     "openapi-webhook": _Renderer.openapi,
     "openapi-try": _Renderer.openapi_try,
+    "openapi-head": _Renderer.openapi_head,
+    "openapi-fields": _Renderer.openapi_fields,
+    "openapi-field": _Renderer.openapi_field,
     "integration": _Renderer.integration,
     "updates": _Renderer.updates_list,
     "update": _Renderer.update,

@@ -2,6 +2,7 @@
 (() => {
   "use strict";
   const doc = document;
+  const words = JSON.parse(doc.currentScript.dataset.words);
   const make = (name, attributes = {}, ...inside) => {
     const element = doc.createElement(name);
     for (const [key, value] of Object.entries(attributes)) {
@@ -20,10 +21,10 @@
     ...(empty ? [make("option", { value: "" }, "–")] : []),
     ...values.map((each) => make("option", { value: each, selected: each === value }, each)),
   ];
-  const labelled = (words, note, control) => {
+  const labelled = (name, note, control) => {
     control.id ||= "try-" + ++count;
     return make("div", { class: "try-field" },
-      make("label", { for: control.id }, words, ...(note ? [make("small", {}, note)] : [])), control);
+      make("label", { for: control.id }, name, ...(note ? [make("small", {}, note)] : [])), control);
   };
   const choice = (values, value, attributes = {}, empty = false) =>
     make("select", attributes, ...options(values, value, empty));
@@ -48,8 +49,8 @@
     }
     return make("input", { type: "text", inputmode: type === "number" ? "decimal" : null, value: field.value, ...common });
   };
-  const notes = { number: "number", boolean: "true or false", list: "one on each line", object: "JSON", file: "file" };
-  const noteOf = (field) => [notes[field.type], field.required && "required"].filter(Boolean).join(", ");
+  const notes = { ...words, object: "JSON" };
+  const noteOf = (field) => [notes[field.type], field.required && words.required].filter(Boolean).join(", ");
   const textsOf = (field, box) => {
     if (box.multiple && box.options) return [...box.selectedOptions].map((option) => option.value);
     if (field.type === "list") return box.value.split("\n").map((line) => line.trim()).filter(Boolean);
@@ -79,18 +80,18 @@
     showVariables();
     state.server = server;
     if (form.servers.length > 1 || form.servers[0].variables) {
-      parts.push(section("Server", ...(form.servers.length > 1 ? [labelled("Address", "", server)] : []), variables));
+      parts.push(section(words.server, ...(form.servers.length > 1 ? [labelled(words.address, "", server)] : []), variables));
     }
 
     // Authentication: one of several ways
     if (form.security?.some((way) => way.length)) {
-      const ways = form.security.map((way) => way.map((each) => each.scheme).join(" and ") || "none");
-      const way = make("select", {}, ...ways.map((words, number) => make("option", { value: number }, words)));
+      const ways = form.security.map((way) => way.map((each) => each.scheme).join(" + ") || "–");
+      const way = make("select", {}, ...ways.map((name, number) => make("option", { value: number }, name)));
       const credentials = make("div", { class: "try-group" });
       const showWay = () => {
         state.schemes = [];
         credentials.replaceChildren(...form.security[way.selectedIndex].flatMap((scheme) => {
-          const names = scheme.basic ? ["User name", "Password"] : [scheme.scheme];
+          const names = scheme.basic ? [words.user, words.password] : [scheme.scheme];
           const boxes = names.map((name, number) => {
             const key = scheme.scheme + "/" + number;
             const box = make("input", {
@@ -107,7 +108,7 @@
       };
       way.addEventListener("change", showWay);
       showWay();
-      parts.push(section("Authentication", ...(ways.length > 1 ? [labelled("Way", "", way)] : []), credentials));
+      parts.push(section(words.authentication, ...(ways.length > 1 ? [labelled(words.way, "", way)] : []), credentials));
     }
 
     // Parameters
@@ -142,20 +143,20 @@
           : make("textarea", { rows: Math.min(Math.max((body.value || "").split("\n").length, 4), 16), spellcheck: "false", required: form.body_required });
         if (!body.file) box.value = body.value || "";
         state.bodyBox = box;
-        inside.replaceChildren(labelled("Content", body.media_type, box));
+        inside.replaceChildren(labelled(words.content, body.media_type, box));
       };
       kind.addEventListener("change", showBody);
       showBody();
-      parts.push(section("Body", ...(kinds.length > 1 ? [labelled("Type", "", kind)] : []), inside));
+      parts.push(section("Body", ...(kinds.length > 1 ? [labelled(words.type, "", kind)] : []), inside));
     }
 
     const output = make("div", { class: "try-answer", role: "status" });
-    const submit = make("button", { type: "submit", class: "button primary" }, "Send");
+    const submit = make("button", { type: "submit", class: "button primary" }, words.send);
     const element = make("form", { class: "try", "aria-label": form.method + " " + form.path }, ...parts, make("p", {}, submit), output);
     element.addEventListener("submit", async (event) => {
       event.preventDefault();
       submit.disabled = true;
-      output.replaceChildren(make("p", {}, "Sending…"));
+      output.replaceChildren(make("p", {}, words.sending));
       try {
         output.replaceChildren(...await run(state, false));
       } catch (error) {
@@ -164,13 +165,13 @@
       submit.disabled = false;
     });
     state.send = async () => {
-      output.replaceChildren(make("p", {}, "Sending…"));
+      output.replaceChildren(make("p", {}, words.sending));
       output.replaceChildren(...await run(state, true).catch((error) => [trouble(String(error.message || error))]));
     };
     return element;
   };
 
-  const trouble = (words) => make("p", { class: "try-trouble" }, words);
+  const trouble = (text) => make("p", { class: "try-trouble" }, text);
 
   // What was filled in, in the form that our own server takes it
   const gather = async (state) => {
@@ -243,7 +244,7 @@
     const { bytes, ...rest } = wanted;
     const body = JSON.stringify(bytes ? { ...rest, body: base64(bytes) } : rest);
     const got = await fetch(state.address, { method: "POST", headers: { "Content-Type": "application/json" }, body });
-    if (!got.ok) throw new Error((await got.text()).trim() || "This could not be sent.");
+    if (!got.ok) throw new Error((await got.text()).trim() || words.failed);
     const sent = await got.json();
     return { ...sent, bytes: Uint8Array.from(atob(sent.body), (c) => c.charCodeAt(0)) };
   };
@@ -259,13 +260,13 @@
     try {
       return answer(await direct(state, wanted, url), false);
     } catch (error) {
-      if (proxy === "never") throw new Error("The server could not be reached, or does not let this page read its answer.");
+      if (proxy === "never") throw new Error(words.unreachable);
       // What only reads may be asked again; anything else might be done twice.
       indirect.add(url.origin);
       if (method === "GET" || method === "HEAD") return answer(await throughUs(state, wanted), true);
-      const again = make("button", { type: "button", class: "button secondary" }, "Send it through this site");
+      const again = make("button", { type: "button", class: "button secondary" }, words.through);
       again.addEventListener("click", () => state.send());
-      return [trouble("Your browser could not read an answer: the server does not let this page do so, or cannot be reached. It may have done what was asked."), again];
+      return [trouble(words.blocked), again];
     }
   };
 
@@ -276,7 +277,7 @@
     const size = got.bytes.length;
     const head = make("p", { class: "try-status" },
       make("strong", { class: reasons[Math.floor(got.status / 100)] || "other" }, String(got.status)),
-      " " + got.milliseconds + " ms, " + size.toLocaleString() + " bytes" + (indirectly ? ", sent through this site" : ""));
+      " " + got.milliseconds + " ms, " + size.toLocaleString() + " bytes" + (indirectly ? ", " + words.indirect : ""));
     const list = make("dl", {}, ...got.headers.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
     const headers = make("details", { class: "try-headers" }, make("summary", {}, "Headers"), list);
     const parts = [head, headers];
@@ -288,7 +289,7 @@
       const shown = text.length > 200000 ? text.slice(0, 200000) + "\n…" : text;
       parts.push(make("pre", { tabindex: 0, "aria-label": "Body of the answer" }, shown));
     } else if (size) {
-      const link = make("a", { class: "button secondary", download: "answer", href: URL.createObjectURL(new Blob([got.bytes])) }, "Save the body");
+      const link = make("a", { class: "button secondary", download: "answer", href: URL.createObjectURL(new Blob([got.bytes])) }, words.save);
       parts.push(make("p", {}, link));
     }
     return parts;
@@ -308,7 +309,7 @@
     const got = await fetch(button.dataset.try).catch(() => null);
     button.disabled = false;
     button.nextElementSibling?.matches(".try-trouble") && button.nextElementSibling.remove();
-    if (!got?.ok) return button.after(trouble("This is not possible just now. Load the page again."));
+    if (!got?.ok) return button.after(trouble(words.unavailable));
     const form = draw(await got.json(), button.dataset.try);
     form.id = "try-form-" + ++count;
     button.setAttribute("aria-controls", form.id);
