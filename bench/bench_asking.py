@@ -69,7 +69,8 @@ def questions(told: list[Told], chance: random.Random) -> list[Question]:
     headings = Counter(" ".join(sorted(set(stems(each.heading)))) for each in told)
     places = Counter((each.title, each.heading) for each in told)
     found: list[Question] = []
-    order = list(told)
+    # Ids, by which pages are in order, are others in each run.
+    order = sorted(told, key=lambda each: (each.title, each.heading, each.text))
     chance.shuffle(order)
     for each in order:
         kind = ("heading", "sentence", "mistyped")[len(found) % 3]

@@ -10,6 +10,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from model_server import ModelServer, model_server, world_with_model
+from octavo.kit.worker import Worker
 from octavo.models import provider
 from octavo.reader import locales
 from octavo.sites.customization.wire import Internationalization
@@ -207,6 +208,26 @@ def test_questions_that_nothing_answers_are_kept(asked: Asked) -> None:
         kept = [parts for (parts,) in tx.all("SELECT parts FROM conversations")]
     assert len([parts for parts in kept if "zebras" in parts]) == 1
     assert not any(QUESTION in parts for parts in kept)
+
+
+def test_what_several_ask_in_vain_becomes_a_cluster(asked: Asked) -> None:
+    for question in ("How are zebras bred in winter?", "Breeding zebras in winter: how are zebras bred?"):
+        asked.events(question)
+    Worker(asked.world.context.db, asked.world.context).run_pending()
+    path = asked.world.home.path("/orgs/{organizationId}/conversations-clusters")
+    clusters = asked.world.get("admin", path)["items"]
+    [cluster] = [each for each in clusters if "zebra" in each["label"].lower()]
+    assert cluster["stats"]["issues"] == 2
+    # The change request of a task that answers it carries it.
+    tasks = asked.world.home.path("/orgs/{organizationId}/agent-tasks")
+    task = asked.world.post("admin", tasks, {"space": asked.space, "cluster": cluster["id"]})
+    started = asked.world.call("admin", "PATCH", f"{tasks}/{task['id']}", json={"status": "started"}).json()
+    found = asked.world.get(
+        "admin",
+        f"/spaces/{asked.space}/change-requests",
+        params={"status": "draft", "conversationsIssuesCluster": cluster["id"]},
+    )["items"]
+    assert [each["id"] for each in found] == [started["changeRequest"]]
 
 
 def test_other_variants_are_not_asked(asked: Asked) -> None:

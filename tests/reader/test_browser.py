@@ -2,15 +2,22 @@
 
 import re
 
+import httpx
 import pytest
 
 from serving import serving
 
 
 @pytest.fixture(scope="module")
-def manual(tmp_path_factory):
-    with serving(tmp_path_factory.mktemp("first") / "data") as served:
-        yield f"{served.reader_url}/octavo/octavo-manual/"
+def first_start(tmp_path_factory):
+    data = tmp_path_factory.mktemp("first") / "data"
+    with serving(data) as served:
+        yield served, data
+
+
+@pytest.fixture(scope="module")
+def manual(first_start):
+    return f"{first_start[0].reader_url}/octavo/octavo-manual/"
 
 
 @pytest.fixture
@@ -121,3 +128,59 @@ def test_diagrams_are_drawn_in_both_themes(open_page):
 def test_diagrams_are_text_without_a_script(open_page):
     page = open_page("content/blocks", java_script_enabled=False)
     assert page.locator(".diagram pre").first.is_visible()
+
+
+@pytest.fixture(scope="module")
+def asking(first_start):
+    """The manual at another site, whose visitors may ask."""
+    served, data = first_start
+    token = (data / "admin-token").read_text().strip()
+    with httpx.Client(base_url=f"{served.url}/v1", headers={"authorization": f"Bearer {token}"}) as api:
+        org = api.get("/orgs").json()["items"][0]["id"]
+        spaces = [space["id"] for space in api.get(f"/orgs/{org}/spaces").json()["items"]]
+        site = api.post(f"/orgs/{org}/sites", json={"title": "Asked", "spaces": spaces}).json()["id"]
+        body = {"styling": {}, "internationalization": {}, "ai": {"mode": "assistant"}}
+        assert api.put(f"/orgs/{org}/sites/{site}/customization", json=body).status_code == 200
+        return api.post(f"/orgs/{org}/sites/{site}/publish").json()["urls"]["published"]
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_asking_by_keyboard(open_page, asking, width):
+    page = open_page(viewport={"width": width, "height": 800})
+    page.goto(f"{asking}quickstart")
+    page.keyboard.press("/")
+    page.keyboard.type("how do I start it")
+    page.locator("#found a.deep").first.wait_for()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    first = page.locator(".asked-turn:nth-child(1)[aria-busy=false]")
+    first.wait_for()
+    assert page.get_by_role("log", name="Answer").count() == 1
+    assert "No language model" in first.inner_text() and first.get_by_role("link").count()
+    # What is typed next is the next question; what could be asked is a button.
+    page.keyboard.type("where are the settings")
+    page.keyboard.press("Enter")
+    page.locator(".asked-turn:nth-child(2)[aria-busy=false]").wait_for()
+    page.get_by_role("dialog").get_by_role("button", name=re.compile("^What is there")).first.click()
+    page.locator(".asked-turn:nth-child(3)[aria-busy=false]").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.get_by_role("button", name="Back to search").click()
+    assert page.locator("#found").is_visible() or page.locator(".asked-ideas").is_visible()
+    page.keyboard.press("Escape")
+    assert not page.get_by_role("dialog").count() and page.trouble == []
+
+
+def test_an_address_that_asks(open_page, asking):
+    page = open_page()
+    page.goto(f"{asking}quickstart?ask=What+is+a+token%3F")
+    page.locator(".asked-turn[aria-busy=false]").wait_for()
+    assert page.locator(".asked-turn h2").inner_text() == "What is a token?" and page.trouble == []
+
+
+def test_asking_without_javascript(open_page, asking):
+    page = open_page(java_script_enabled=False)
+    page.goto(f"{asking}~search?q=token")
+    page.get_by_role("main").get_by_role("button", name="Ask").click()
+    assert page.locator("h1").inner_text() == "token" and "No language model" in page.inner_text("main")
+    page.get_by_role("button", name=re.compile("^What is there")).first.click()
+    assert page.locator("h1").inner_text().startswith("What is there")

@@ -481,6 +481,26 @@ def test_a_run_is_cancelled(world: World, server: ModelServer) -> None:
         assert not asked & set(sent(server))
 
 
+def test_a_run_begins_anew_while_one_is_under_way(world: World, server: ModelServer) -> None:
+    with world_with_model(world, server):
+        made = create(world)
+        again = f"{made['urls']['location']}/run"
+
+        def run_and_shout(request: dict[str, Any]) -> str:
+            server.answer = shout
+            world.post("admin", again)
+            return shout(request)
+
+        server.answer = run_and_shout
+        world.post("admin", again)
+        work(world)
+        done = get(world, made)
+        assert done["status"] == "completed" and done["stats"]["runs"] == 1 and done["untranslated"] == 0
+        # What the run before had translated is not asked for again.
+        asked = sent(server)
+        assert len(asked) == len(set(asked))
+
+
 def test_rights_count_when_the_run_ends(world: World, server: ModelServer) -> None:
     with world_with_model(world, server):
         made = create(world)
