@@ -80,6 +80,19 @@ def test_a_hundred_thousand_mixes_are_written_as_they_were_read() -> None:
         assert normal(from_json(to_json(document))) == normal(document), f"case {number}"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- a\n\n  b\n<div>\n",
+        '1. x\n   y\n<div align="left">\n</div>\n',
+        '<div title="</div>">\n',
+        "* > a\n<div>\nb\n\n<div>\n</div>\n",
+    ],
+)
+def test_elements_may_end_what_holds_them(text: str) -> None:
+    assert write(read(text)) == text
+
+
 def test_a_formula_on_a_line_of_its_own_stays_in_its_paragraph() -> None:
     formula = Inline("inline-math", {"formula": "x"})
     for words in ("a\n", "\n"):

@@ -171,7 +171,8 @@ def _end_of_html(state: StateBlock, line: int, end: int) -> int:
             found[opened.pop()[0]] = n + 1
     for element, _ in opened:
         found[element] = -1
-    return found[place(line)]
+    # The line itself may be of another container, or close what it opens.
+    return found.setdefault(place(line), -1)
 
 
 def _deeper(state: StateBlock, start: int, stop: int) -> int:
