@@ -382,12 +382,15 @@ def _emojis(build: _Builder, text: str) -> None:
 
 
 def _trim_url(url: str) -> str:
-    while url:
-        if url[-1] in "?!.,:*_~'\";" or (url[-1] == ")" and url.count(")") > url.count("(")):
-            url = url[:-1]
-        else:
+    """The address without the signs behind it that end a sentence, or a parenthesis that it did not begin."""
+    end, unopened = len(url), url.count(")") - url.count("(")
+    while end:
+        if url[end - 1] == ")" and unopened > 0:
+            unopened -= 1
+        elif url[end - 1] not in "?!.,:*_~'\";":
             break
-    return url
+        end -= 1
+    return url[:end]
 
 
 def _open_link(build: _Builder, token: Token) -> None:
