@@ -48,7 +48,8 @@ def developing(installed, folder, *options):
     try:
         yield wait_for
     finally:
-        process.send_signal(signal.SIGINT)
+        # Not SIGINT, which a process that was begun in the background may have inherited as one to ignore.
+        process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0, lines
         reader.join(10)
         process.stdout.close()

@@ -83,6 +83,6 @@ def test_pages_say_what_the_installation_is_called(world, file):
 
 
 def test_what_is_filled_in_is_only_text():
-    page = draw_refusal("MESSAGE", "INSTALLATION <b>").decode()
-    assert "INSTALLATION &lt;b&gt;" in page and "MESSAGE</title>" in page
+    page = draw_refusal("MESSAGE", "MESSAGE <i>", "INSTALLATION <b>").decode()
+    assert "INSTALLATION &lt;b&gt;" in page and "MESSAGE &lt;i&gt; · MESSAGE</title>" in page
     assert "Acme</h1>" in draw_home("Acme", "https://sites.example.com").decode()

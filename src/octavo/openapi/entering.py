@@ -28,17 +28,19 @@ class SpecsAccess(Struct, frozen=True):
         return at_least(self.organization.role, OPENAPI[Can.EDIT])
 
 
-def sees_specs(org: Organization) -> bool:
-    return at_least(org.role, OPENAPI[Can.VIEW])
+def specs_seen(org: Organization) -> SpecsAccess | None:
+    """The specifications of an organization, for those who see them."""
+    return SpecsAccess(org) if at_least(org.role, OPENAPI[Can.VIEW]) else None
 
 
 @enters(SpecsAccess, "organizationId")
 def enter_specs(call: Call, needs: Can, organization_id: str) -> SpecsAccess:
     org = enter_organization(call, Can.VIEW, organization_id)
-    if not sees_specs(org):
+    specs = specs_seen(org)
+    if specs is None:
         raise NotFound(f"There is no organization {organization_id!r} whose specifications you may see.")
     if not at_least(org.role, OPENAPI[needs]):
         raise Forbidden(
             f"This needs the role `{OPENAPI[needs]}` or a higher one here; you have `{org.role}`."
         )
-    return SpecsAccess(org)
+    return specs

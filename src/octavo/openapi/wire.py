@@ -16,7 +16,7 @@ from ..kit.operation import Call
 from ..pages import present_specs_with
 from . import store
 from .comparing import Change
-from .entering import SpecsAccess, sees_specs
+from .entering import SpecsAccess, specs_seen
 from .reading import read_file
 from .store import ErrorCode, SpecRow, State, VersionRow, Visibility
 
@@ -165,10 +165,9 @@ def present_spec(call: Call, access: SpecsAccess, row: SpecRow) -> Spec:
 
 def _present_referred(call: Call, tx: Transaction, space: SpaceAccess, slug: str) -> Spec | None:
     """The specification that a page of the space refers to."""
-    if not sees_specs(space.organization):
-        return None
-    row = store.find_spec(tx, space.organization_id, slug)
-    return present_spec(call, SpecsAccess(space.organization), row) if row is not None else None
+    specs = specs_seen(space.organization)
+    row = store.find_spec(tx, space.organization_id, slug) if specs is not None else None
+    return present_spec(call, specs, row) if specs is not None and row is not None else None
 
 
 present_specs_with(_present_referred)

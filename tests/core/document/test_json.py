@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -96,14 +97,21 @@ def test_a_page_of_public_blocks_is_a_json_document(oracle: Any) -> None:
 
 
 def public(document: Document) -> bool:
-    """Whether the document keeps to what the description allows: its types, and references of the kinds it names."""
+    """Whether the document keeps to what the description allows: its types, references of the kinds it names, and ids
+    of headings in its few letters, for texts are kept that have others."""
     allowed = {name for name, kind in BLOCKS.items() if kind.public} - {"if", "columns", "column"}
     unresolved = {"file", "reusable-content", "drawing", "swagger"}
     unresolved.add(
         "integration"
     )  # its PlainObject says no type, so that every text in props fits two branches
     return all(
-        not isinstance(n, Block) or (n.type in allowed and n.type not in unresolved) for n in walk(document)
+        not isinstance(n, Block)
+        or (
+            n.type in allowed
+            and n.type not in unresolved
+            and re.fullmatch(r"[-a-z0-9.+_]*", n.data.get("id") or "") is not None
+        )
+        for n in walk(document)
     )
 
 
