@@ -30,7 +30,7 @@ from ..errors import Unavailable
 log = structlog.get_logger()
 
 RUNNER = Path(__file__).with_name("runner.mjs")
-HEAP = 64
+HEAP = 96
 """Megabytes of JavaScript objects that a script may have."""
 DATA = 640 * 1024 * 1024
 """Bytes of memory of a process, buffers included. With less Deno does not start."""
