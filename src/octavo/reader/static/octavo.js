@@ -339,6 +339,16 @@
     link.addEventListener("pointerleave", () => clearTimeout(timer), { once: true });
   });
 
+  // What the server does not see: pages that were fetched before they were opened, links to elsewhere
+  const seen = doc.body.dataset.seen;
+  const tell = (what) => seen && navigator.sendBeacon?.(seen, new Blob([JSON.stringify(what)], { type: "application/json" }));
+  if (performance.getEntriesByType("navigation")[0]?.deliveryType === "navigational-prefetch") tell({ type: "page_view" });
+  const parts = { announcement: ".announcement", header: ".top", sidebar: ".side", footer: ".bottom" };
+  on("click", "a[href^=http]", (link) => {
+    const position = Object.keys(parts).find((name) => link.closest(parts[name])) || "content";
+    if (link.origin !== location.origin) tell({ type: "link_click", url: link.href, position });
+  });
+
   // Ratings, announcements
   on("submit", "form.feedback", async (form, event) => {
     event.preventDefault();
