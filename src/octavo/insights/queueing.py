@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..errors import OutOfReach
-from ..kit.clock import now
+from ..kit.clock import iso, now
 from ..kit.context import Context
 from ..kit.metrics import Metrics
 from .collecting import collect_of_sites
@@ -49,6 +49,7 @@ class EventQueue:
         """Has an event of a published site written soon; drops it when the queue is full. ``typist``: the same for
         searches of the same reader, never written."""
         found = _Waiting(organization_id, site_id, event, typist, now())
+        event.timestamp = iso(found.at)
         with self._lock:
             if len(self._waiting) < self._capacity:
                 self._waiting.append(found)
@@ -62,6 +63,7 @@ class EventQueue:
             with self._lock:
                 waiting, self._waiting = self._waiting, []
             settled, typing = (waiting, []) if everything else _split(waiting, now() - _TYPING)
+            lost = 0
             try:
                 if settled:
                     collect_of_sites(
@@ -73,11 +75,11 @@ class EventQueue:
                 typing = waiting
             except Exception:
                 log.exception("views and searches could not be written")
-                self._dropped += len(settled)
+                lost = len(settled)
             with self._lock:
                 together = typing + self._waiting
                 self._waiting = together[: self._capacity]
-                dropped = self._dropped + len(together) - len(self._waiting)
+                dropped = lost + self._dropped + len(together) - len(self._waiting)
                 self._dropped = 0
             if dropped:
                 log.warning("%d views and searches were not counted", dropped)

@@ -28,6 +28,7 @@ from ..insights import (
 )
 from ..kit.asgi import Request
 from ..kit.proxies import address_key
+from .audiences import PREVIEW_COOKIE
 from .resolving import MadeOf, SpaceVisit
 
 SEEN_PATH = "~seen"
@@ -35,6 +36,7 @@ SEEN_PATH = "~seen"
 MAX_SEEN = 4096
 """Bytes of what it says."""
 _URL, _WORDS, _AGENT = 2048, 512, 1024
+_PREVIEW = f"{PREVIEW_COOKIE}=".encode()
 
 
 def session_of(request: Request) -> VisitorSession:
@@ -81,6 +83,8 @@ def note_view(events: EventQueue, request: Request, made_of: MadeOf | None) -> N
     """Notes that a page was read, if what was made is one."""
     if made_of is None or made_of.location is None or not _is_read(request):
         return
+    if _PREVIEW in request.headers.get(b"cookie", b""):
+        return  # what is kept is answered to members, too, where they would see the same
     location = made_of.location
     if request.query_string:
         # Campaigns are named there; nothing else of it is kept.
