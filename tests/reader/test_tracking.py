@@ -152,6 +152,18 @@ def test_what_scripts_say(site):
     ]
 
 
+def test_results_that_are_opened(site):
+    page = re.search(r'data-seen="[^"]*page=([^"]+)"', site.get(purpose="prefetch").text)[1]
+    found = site.get("~search.json?q=install").json()["hits"][0]["href"]
+    site.say(page, type="search_open_result", query="install", path=found)
+    site.say(page, status=404, type="search_open_result", query="install", path=f"{site.base}beta")
+    site.say(page, status=404, type="search_open_result", query="install", path="/elsewhere/")
+    assert site.events("type", "query") == [
+        ("search_open_result", "install"),
+        ("search_type_query", "install"),
+    ]
+
+
 def test_what_scripts_may_not_say(site):
     page = re.search(r'data-seen="[^"]*page=([^"]+)"', site.get(purpose="prefetch").text)[1]
     site.say("nothing", status=404, type="page_view")

@@ -22,6 +22,8 @@ from .wire import (
     PageView,
     Preset,
     Rating,
+    SearchOpenResult,
+    SearchResult,
     SearchTypeQuery,
     VisitorLocation,
     VisitorSession,
@@ -30,5 +32,5 @@ from .wire import (
 __all__ = [
     "Aggregate", "ApiClientRequest", "ApiOperation", "AskQuestion", "Column", "Event", "EventQueue", "Filter", "Link",
     "LinkClick", "LinkPosition", "LinkTarget", "Order", "PagePostFeedback", "PageRating", "PageView", "Preset",
-    "Rating", "SearchTypeQuery", "VisitorLocation", "VisitorSession", "aggregate", "collect", "tables",
+    "Rating", "SearchOpenResult", "SearchResult", "SearchTypeQuery", "VisitorLocation", "VisitorSession", "aggregate", "collect", "tables",
 ]  # fmt: skip

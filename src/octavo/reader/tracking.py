@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Callable
 from typing import Annotated
 from urllib.parse import quote, urlsplit
 
@@ -22,6 +23,8 @@ from ..insights import (
     LinkPosition,
     LinkTarget,
     PageView,
+    SearchOpenResult,
+    SearchResult,
     SearchTypeQuery,
     VisitorLocation,
     VisitorSession,
@@ -142,12 +145,23 @@ class SeenClick(Struct, tag_field="type", tag="link_click"):
     position: LinkPosition
 
 
-def read_seen(body: bytes) -> SeenPage | SeenClick:
+class SeenResult(Struct, tag_field="type", tag="search_open_result"):
+    """A result of a search was opened; ``path`` is where it led."""
+
+    query: Annotated[str, Meta(max_length=_WORDS, pattern=r"^[^\x00]+\Z")]
+    path: Annotated[str, Meta(max_length=_URL)]
+
+
+Seen = SeenPage | SeenClick | SeenResult
+
+
+def read_seen(body: bytes) -> Seen:
     """What a script said. Raises BadRequest."""
     try:
-        return msgspec.json.decode(body, type=SeenPage | SeenClick)
+        seen: Seen = msgspec.json.decode(body, type=Seen)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BadRequest(f"body: {error}") from None
+    return seen
 
 
 def note_seen(
@@ -155,11 +169,20 @@ def note_seen(
     request: Request,
     space: SpaceVisit,
     location: VisitorLocation,
-    seen: SeenPage | SeenClick,
+    seen: Seen,
+    find_page: Callable[[str], tuple[SpaceVisit, Page]],
 ) -> None:
+    """``find_page`` gives what this visitor is shown at a path of the site, or raises NotFound."""
     session = session_of(request)
-    if isinstance(seen, SeenClick):
-        link = Link(LinkTarget("url", url=seen.url), seen.position)
-        _note(events, space, LinkClick(session=session, location=location, link=link))
-    else:
-        _note(events, space, PageView(session=session, location=location))
+    event: Event
+    match seen:
+        case SeenClick():
+            link = Link(LinkTarget("url", url=seen.url), seen.position)
+            event = LinkClick(session=session, location=location, link=link)
+        case SeenResult():
+            there, page = find_page(seen.path)
+            result = SearchResult(there.site_space.space_id, page.id)
+            event = SearchOpenResult(session=session, location=location, query=seen.query, result=result)
+        case SeenPage():
+            event = PageView(session=session, location=location)
+    _note(events, space, event)

@@ -11,7 +11,7 @@ import re
 import typing
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import msgspec
 from msgspec import Struct
@@ -58,7 +58,16 @@ from .feeds import FEED, feed_xml
 from .looks import Look
 from .mcp import MCP_PATHS, Reading, answer_message
 from .pages import Kept, PageBuilder
-from .resolving import MadeOf, SiteVisit, SpaceVisit, enter_site, enter_space, find_redirect, origin_of
+from .resolving import (
+    MadeOf,
+    SiteVisit,
+    SpaceVisit,
+    enter_site,
+    enter_space,
+    find_redirect,
+    origin_of,
+    visit_space,
+)
 from .scripts import scripts_of
 from .searching import search_site
 from .sites import llms_text, look_of, robots_text, site_view, sitemap_xml, whole_text
@@ -443,7 +452,16 @@ def take_seen(view: View, visit: SpaceVisit) -> Answer:
     if page is None:
         raise NotFound("There is nothing at this address.")
     location = location_of(visit, view.origin(visit.visit), page)
-    note_seen(view.events, view.request, visit, location, seen)
+
+    def find_page(path: str) -> tuple[SpaceVisit, Page]:
+        shown, rest, _ = visit.visit.outline.locate(unquote(path).removeprefix(visit.visit.base))
+        there = visit_space(view.tx, visit.visit, shown, rest) if shown is not None else None
+        found = there.view.tree.find(rest) if there is not None else None
+        if there is None or found is None:
+            raise NotFound("There is no page at this path.")
+        return there, found
+
+    note_seen(view.events, view.request, visit, location, seen, find_page)
     return Answer(204, headers={"cache-control": "no-store"})
 
 

@@ -307,7 +307,10 @@
       if (link.dataset.word) {
         event.preventDefault();
         open(link.dataset.word);
-      } else finder.close();
+      } else {
+        tell({ type: "search_open_result", query: wanted, path: link.pathname });
+        finder.close();
+      }
     });
     finder.addEventListener("click", (event) => { if (event.target === finder) finder.close(); });
     one("form", finder).addEventListener("submit", remember);
@@ -343,9 +346,9 @@
   const seen = doc.body.dataset.seen;
   const tell = (what) => seen && navigator.sendBeacon?.(seen, new Blob([JSON.stringify(what)], { type: "application/json" }));
   if (performance.getEntriesByType("navigation")[0]?.deliveryType === "navigational-prefetch") tell({ type: "page_view" });
-  const parts = { announcement: ".announcement", header: ".top", sidebar: ".side", footer: ".bottom" };
+  const places = { announcement: ".announcement", header: ".top", sidebar: ".side", footer: ".bottom" };
   on("click", "a[href^=http]", (link) => {
-    const position = Object.keys(parts).find((name) => link.closest(parts[name])) || "content";
+    const position = Object.keys(places).find((name) => link.closest(places[name])) || "content";
     if (link.origin !== location.origin) tell({ type: "link_click", url: link.href, position });
   });
 
