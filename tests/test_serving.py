@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -71,6 +74,21 @@ def test_a_taken_port_is_a_message_and_no_traceback(sqlite_world: World, tmp_pat
         assert second.process.wait(timeout=30) == 1
         assert port in second.output.read_text()
         assert "Traceback" not in second.output.read_text()
+
+
+def test_views_that_wait_are_written_when_it_stops(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    browser = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"}
+    with serving(data) as served:
+        manual = re.search(r"published at (\S+)", served.output.read_text())
+        assert manual is not None
+        for _ in range(3):
+            assert httpx.get(manual[1], headers=browser).status_code == 200
+        assert served.stop() == 0
+    with closing(sqlite3.connect(data / "octavo.db")) as database:
+        assert database.execute("SELECT type, count(*) FROM site_events GROUP BY type").fetchall() == [
+            ("page_view", 3)
+        ]
 
 
 def test_written_before_a_kill_is_there_after_it(sqlite_world: World, tmp_path: Path) -> None:

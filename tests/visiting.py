@@ -7,16 +7,24 @@ from typing import Any
 
 import httpx
 
+from octavo.insights import EventQueue
 from octavo.kit.context import Context
 from octavo.reader import reader_edge
+
+ADDRESS = "203.0.113.9"
+"""Where visitors are, as the server sees it."""
 
 
 class Visitor:
     def __init__(self, context: Context) -> None:
-        self._app = reader_edge(context)
+        self.events = EventQueue(context)
+        self._app = reader_edge(context, events=self.events)
 
     def get(self, path: str, params: dict[str, str] | None = None, **headers: Any) -> httpx.Response:
         return self._ask("GET", path, params=params, headers=headers)
+
+    def head(self, path: str, **headers: Any) -> httpx.Response:
+        return self._ask("HEAD", path, headers=headers)
 
     def post(self, path: str, form: dict[str, str], **headers: Any) -> httpx.Response:
         """Posts a form as a browser does."""
@@ -28,7 +36,7 @@ class Visitor:
 
     def _ask(self, method: str, path: str, **options: Any) -> httpx.Response:
         async def ask() -> httpx.Response:
-            transport = httpx.ASGITransport(app=self._app)  # type: ignore[arg-type]
+            transport = httpx.ASGITransport(app=self._app, client=(ADDRESS, 4711))  # type: ignore[arg-type]
             async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
                 return await client.request(method, path, **options)
 

@@ -24,6 +24,7 @@ from msgspec import Struct
 from .access import LastUse, authenticate
 from .admin.first_start import FirstStart, first_start
 from .errors import BadRequest, OctavoError, Unauthorized, Unavailable
+from .insights import EventQueue
 from .installation import close_context, find_unready, load_packages, open_context
 from .kit import logs
 from .kit.asgi import Action, Answer, Edge, Request, Route, accepts_page, etag_of, fixed, text_error
@@ -48,6 +49,8 @@ from .uploads import upload_route
 log = logging.getLogger("octavo")
 
 _WRITE_LAST_USE = 10.0
+_WRITE_EVENTS = 5.0
+"""Each time that anything is written, pages that are kept are looked at again before they are answered."""
 _OBSERVE = 5.0
 _PATIENCE = 30.0
 """Seconds that running requests have to end when the server stops."""
@@ -325,10 +328,11 @@ def _run(
     allow_open_files(settings.connections)
     connections = Connections(bounds, metrics.count_ended)
     edges: dict[str, Edge] = {}
+    events = EventQueue(context, metrics)
     if "api" in roles:
         edges["api"] = api_app(context, last_use, metrics)
     if "reader" in roles:
-        edges["reader"] = reader_edge(context, metrics)
+        edges["reader"] = reader_edge(context, metrics, events)
     if "metrics" in sockets:
         edges["metrics"] = metrics_edge(metrics, settings)
     listeners = [Listener(edge, sockets[name], connections) for name, edge in edges.items()]
@@ -342,6 +346,11 @@ def _run(
             await asyncio.sleep(_WRITE_LAST_USE)
             await asyncio.get_running_loop().run_in_executor(None, last_use.write, context.db)
 
+    async def write_events() -> None:
+        while True:
+            await asyncio.sleep(_WRITE_EVENTS)
+            await asyncio.get_running_loop().run_in_executor(None, events.write)
+
     async def observe() -> None:
         while True:
             metrics.observe_process(len(connections.open))
@@ -350,13 +359,14 @@ def _run(
     if "worker" in roles:
         worker.start()
     try:
-        asyncio.run(_until_stopped(listeners, connections, [write_last_use, observe]))
+        asyncio.run(_until_stopped(listeners, connections, [write_last_use, write_events, observe]))
     finally:
         stop.set()
         wake()
         if worker.is_alive():
             worker.join()
         last_use.write(context.db)
+        events.write(everything=True)
 
 
 def _bind(host: str, port: int) -> socket.socket:

@@ -33,9 +33,9 @@ READ = {
     "readSiteFile", "readPage", "readImage", "postMessage", "readEmbedScript", "readAsk", "readQuestions", "askQuestion",
 }  # fmt: skip
 """The routes of sites that are asked here; a new one has to be asked as well."""
-ASKED_ELSEWHERE = {"readTryForm", "tryOperation", "readBlock", "pressBlock"}
-"""What is made of what a page shows: ``openapi/test_trying.py`` and ``reader/test_blocks.py`` ask for that of withheld
-pages."""
+ASKED_ELSEWHERE = {"noteSeen", "readTryForm", "tryOperation", "readBlock", "pressBlock"}
+"""What is made of what a page shows: ``openapi/test_trying.py``, ``reader/test_blocks.py`` and
+``reader/test_tracking.py`` ask for that of withheld pages."""
 
 
 class Case:

@@ -147,6 +147,7 @@ def test_an_export_is_whole_wherever_it_is_served(
     assert f'href="{path}guide/deep/#there"' in pages[path]
     assert 'href="/home/docs/"' in pages[f"{path}guide/deep/"].replace("&quot;", '"')
     everything = [content.decode(errors="replace") for content, _ in snapshot(out).values()]
+    assert not any("data-seen" in text for text in everything), "nobody counts there"
     assert not any("For few" in text or "members" in text.lower() for text in everything)
     assert not any(there in text for text in everything for there in live)
     assert (out / "404.html").read_text().count(f'href="{path}guide/"')

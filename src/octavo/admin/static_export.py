@@ -311,6 +311,7 @@ class _Crawl:
         parser = html.HTMLParser(encoding="utf-8", huge_tree=True)
         document = html.document_fromstring(answer.content, parser=parser)
         self._take_out(document)
+        document.body.attrib.pop("data-seen", None)
         policy = answer.headers.get("content-security-policy", "")
         for element in document.iter("style"):
             before = element.text or ""

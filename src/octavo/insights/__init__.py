@@ -3,22 +3,34 @@
 from . import tables as tables
 from .collecting import collect
 from .querying import aggregate
+from .queueing import EventQueue
 from .wire import (
     Aggregate,
     ApiClientRequest,
     ApiOperation,
+    AskQuestion,
     Column,
+    Event,
     Filter,
+    Link,
+    LinkClick,
+    LinkPosition,
+    LinkTarget,
     Order,
     PagePostFeedback,
     PageRating,
+    PageView,
     Preset,
     Rating,
+    SearchOpenResult,
+    SearchResult,
+    SearchTypeQuery,
     VisitorLocation,
     VisitorSession,
 )
 
 __all__ = [
-    "Aggregate", "ApiClientRequest", "ApiOperation", "Column", "Filter", "Order", "PagePostFeedback",
-    "PageRating", "Preset", "Rating", "VisitorLocation", "VisitorSession", "aggregate", "collect", "tables",
+    "Aggregate", "ApiClientRequest", "ApiOperation", "AskQuestion", "Column", "Event", "EventQueue", "Filter", "Link",
+    "LinkClick", "LinkPosition", "LinkTarget", "Order", "PagePostFeedback", "PageRating", "PageView", "Preset",
+    "Rating", "SearchOpenResult", "SearchResult", "SearchTypeQuery", "VisitorLocation", "VisitorSession", "aggregate", "collect", "tables",
 ]  # fmt: skip

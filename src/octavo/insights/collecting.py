@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -19,7 +20,7 @@ from ..errors import NotFound
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.context import Context
-from ..kit.db import Database
+from ..kit.db import Database, Transaction
 from ..kit.jobs import job, schedule
 from ..sites import (
     SiteRow,
@@ -86,27 +87,50 @@ _batches = _Batches()
 def collect(context: Context, organization_id: str, site_id: str, events: Sequence[Event]) -> None:
     """Keeps what visitors of a published site did. Raises NotFound for any other site."""
     with context.db.read() as tx:
-        missing = NotFound(f"There is no published site {site_id!r}.")
-        try:
-            site = get_site(tx, site_id)
-        except NotFound:
-            raise missing from None
-        if not site.published or site.organization_id != organization_id:
-            raise missing
-        structure = load_structure(tx, site_id)
-        rows = []
-        for event in events:
-            if not is_bot(event.session.user_agent):
-                key = event.location.site_share_key
-                link = find_link_by_key(tx, site_id, key) if key else None
-                row = _row(site, structure, event, link.id if link else None)
-                token = event.session.visitor_auth_token
-                if token:
-                    signed = read_visitor_token(signing_key(context.signer, site), token)
-                    row.claims = _flat(admit_claims(get_visitor_schema(tx, site_id), signed or {}, {}))
-                rows.append(row)
+        rows = _rows(context, tx, organization_id, site_id, events)
     if rows:
         _batches.write(context.db, rows)
+
+
+def collect_of_sites(context: Context, events: Iterable[tuple[str, str, Event]]) -> None:
+    """Keeps what visitors of many sites did: events with their organizations and sites. Those of sites that are not
+    published any more are left out."""
+    by_site: dict[tuple[str, str], list[Event]] = {}
+    for organization_id, site_id, event in events:
+        by_site.setdefault((organization_id, site_id), []).append(event)
+    rows: list[EventRow] = []
+    with context.db.read() as tx:
+        for (organization_id, site_id), found in by_site.items():
+            with suppress(NotFound):
+                rows += _rows(context, tx, organization_id, site_id, found)
+    if rows:
+        _batches.write(context.db, rows)
+
+
+def _rows(
+    context: Context, tx: Transaction, organization_id: str, site_id: str, events: Sequence[Event]
+) -> list[EventRow]:
+    """The events of people as rows. Raises NotFound for a site that is not published."""
+    missing = NotFound(f"There is no published site {site_id!r}.")
+    try:
+        site = get_site(tx, site_id)
+    except NotFound:
+        raise missing from None
+    if not site.published or site.organization_id != organization_id:
+        raise missing
+    structure = load_structure(tx, site_id)
+    rows = []
+    for event in events:
+        if not is_bot(event.session.user_agent):
+            key = event.location.site_share_key
+            link = find_link_by_key(tx, site_id, key) if key else None
+            row = _row(site, structure, event, link.id if link else None)
+            token = event.session.visitor_auth_token
+            if token:
+                signed = read_visitor_token(signing_key(context.signer, site), token)
+                row.claims = _flat(admit_claims(get_visitor_schema(tx, site_id), signed or {}, {}))
+            rows.append(row)
+    return rows
 
 
 def _row(site: SiteRow, structure: Structure, event: Event, share_link: str | None) -> EventRow:
@@ -218,7 +242,8 @@ def _campaign(url: str) -> dict[str, str]:
         query = parse_qs(urlsplit(url).query, max_num_fields=200)
     except ValueError:
         return {}
-    return {column: query[name][0][:256] for name, column in _UTM.items() if name in query}
+    # What is written as %00 is no text to PostgreSQL.
+    return {column: query[name][0][:256].replace("\0", "") for name, column in _UTM.items() if name in query}
 
 
 def _flat(visitor: dict[str, Any]) -> str | None:

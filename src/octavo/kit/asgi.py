@@ -108,7 +108,7 @@ class Request:
     """What is asked. The body is not read before somebody asks for it.
 
     ``path`` is the pattern of the route, ``parameters`` are its decoded values; ``segments`` is the decoded path.
-    ``method`` of a HEAD is GET. ``name`` is what metrics and the access log call the request by; handlers may
+    ``method`` of a HEAD is GET, and ``is_head`` says so. ``name`` is what metrics and the access log call the request by; handlers may
     change it.
     """
 
@@ -121,6 +121,7 @@ class Request:
         "ends_with_slash",
         "headers",
         "id",
+        "is_head",
         "method",
         "name",
         "parameters",
@@ -135,6 +136,7 @@ class Request:
         self._size = 0
         self._more = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
         self.method = method
+        self.is_head = method == "HEAD"
         self.headers = headers
         self.client = client
         given = headers.get(b"x-request-id")

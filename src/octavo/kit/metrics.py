@@ -63,6 +63,11 @@ class Metrics:
             ("reason",),
             registry=registry,
         )
+        self._dropped_events = Counter(
+            "octavo_visitor_events_dropped",
+            "Views, searches and clicks of visitors that were not counted",
+            registry=registry,
+        )
         self._restarts = Gauge(
             "octavo_worker_restarts",
             "How often a worker was started again after it died",
@@ -82,6 +87,9 @@ class Metrics:
 
     def count_ended(self, reason: str) -> None:
         self._ended.labels(reason).inc()
+
+    def count_dropped_events(self, count: int) -> None:
+        self._dropped_events.inc(count)
 
     def note_restarts(self, worker: int, restarts: int) -> None:
         self._restarts.labels(str(worker)).set(restarts)

@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from ..content import FILE_PURPOSE
 from ..errors import NotFound, Unavailable
+from ..insights import EventQueue
 from ..integrations import public_routes
 from ..kit.asgi import Action, Answer, Edge, RateLimiter, Request, Route, fixed, text_error
 from ..kit.cache import FreshCache
@@ -34,6 +35,7 @@ from .pages import FEEDBACK_PATH, Kept
 from .ratings import FORM_LIMIT, take_rating
 from .resolving import host_name
 from .sites import ASSETS_PATH
+from .tracking import MAX_SEEN, SEEN_PATH, note_view
 from .visits import FOREVER, TEXT, View, Visited, answer_post, answer_visit, file_answer
 
 _PATIENCE = 20.0
@@ -65,8 +67,9 @@ def _cost(visited: Visited) -> int | None:
 class Sites:
     """Answers the addresses of all sites."""
 
-    def __init__(self, context: Context, pool: ThreadPoolExecutor) -> None:
+    def __init__(self, context: Context, pool: ThreadPoolExecutor, events: EventQueue) -> None:
         self._context = context
+        self._events = events
         self._pool = pool
         size = context.settings.reader_cache
         self._kept = Kept(size // 2)
@@ -88,6 +91,7 @@ class Sites:
         if kept is not None:
             assert isinstance(kept.answer, Answer), "nothing else is kept"
             request.name = "readPage"
+            note_view(self._events, request, kept.made_of)
             return kept.answer
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._make, request, name, path)
 
@@ -103,13 +107,15 @@ class Sites:
             if not site and path == "/" and self._is_own(name):
                 request.name = "readHome"
                 return answer_home(self._context, tx, request)
-            view = View(self._context, tx, request, self._kept, self._cards, self._turns)
+            view = View(self._context, tx, request, self._kept, self._cards, self._turns, self._events)
 
             def is_good(kept: Visited) -> bool:
                 request.name = "readPage"
                 return kept.made_of is not None and kept.made_of.is_still_so(tx, name, path)
 
-            answer = self._answers.get((site, path), lambda: answer_visit(view, name, path), is_good).answer
+            visited = self._answers.get((site, path), lambda: answer_visit(view, name, path), is_good)
+            note_view(self._events, request, visited.made_of)
+            answer = visited.answer
         return answer if isinstance(answer, Answer) else answer()
 
     def _is_own(self, name: str) -> bool:
@@ -118,10 +124,12 @@ class Sites:
         return name == own or "." not in name or name.replace(".", "").isdigit()
 
     async def post(self, request: Request) -> Answer:
-        """What pages post, a rating, a question or a request to be sent, and messages of assistants."""
+        """What pages post, a rating, a question, a request to be sent or what was done, and messages of assistants."""
         path = _path(request)
         if path.endswith(f"/{FEEDBACK_PATH}"):
             return await self._rate(request)
+        if path.endswith(f"/{SEEN_PATH}"):
+            return await self._read_and_post(request, MAX_SEEN)
         if path.endswith(tuple(f"/{one}" for one in MCP_PATHS)):
             return await self._read_and_post(request, MAX_MESSAGE)
         if path.endswith(f"/{ASK_PATH}"):
@@ -154,7 +162,7 @@ class Sites:
     def _post(self, request: Request, body: bytes) -> Answer:
         path = _path(request)
         with statements_within(REQUEST_SECONDS), self._context.db.read() as tx:
-            view = View(self._context, tx, request, self._kept, self._cards, self._turns, body)
+            view = View(self._context, tx, request, self._kept, self._cards, self._turns, self._events, body)
             answer = answer_post(view, host_name(request.header(b"host")), path)
         return answer if isinstance(answer, Answer) else answer()
 
@@ -228,11 +236,12 @@ def icon_route() -> Route:
     return fixed("/favicon.ico", "readIcon", lambda: _MARK, "image/svg+xml", headers)
 
 
-def reader_edge(context: Context, metrics: Metrics | None = None) -> Edge:
-    """Published sites as an ASGI application."""
+def reader_edge(context: Context, metrics: Metrics | None = None, events: EventQueue | None = None) -> Edge:
+    """Published sites as an ASGI application. ``events``: where it puts what visitors do, for whoever opens it to
+    write now and then."""
     settings = context.settings
     pool = ThreadPoolExecutor(settings.threads, thread_name_prefix="octavo-read")
-    sites = Sites(context, pool)
+    sites = Sites(context, pool, events or EventQueue(context))
     return Edge(
         [
             ASSET_ROUTE,

@@ -7,7 +7,7 @@ an event of insights, of nobody: every rating is another visitor.
 from __future__ import annotations
 
 from typing import cast, get_args
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote
 
 from ..errors import BadRequest, MethodNotAllowed, NotFound, Unauthorized
 from ..insights import PagePostFeedback, PageRating, Rating, collect
@@ -15,7 +15,7 @@ from ..kit.asgi import Answer, Request
 from ..kit.context import Context
 from .audiences import SendOn, read_coming
 from .pages import FEEDBACK_PATH
-from .resolving import enter_site, enter_space
+from .resolving import enter_site, enter_space, origin_of
 from .sites import look_of
 from .tracking import location_of, session_of
 
@@ -46,10 +46,11 @@ def take_rating(context: Context, request: Request, host: str, path: str, form: 
             raise NotFound("There is nothing to rate at this address.")
         if rating not in _RATINGS:
             raise BadRequest(f"rating: expected one of {', '.join(_RATINGS)}")
-        location = location_of(space, page)
+        location = location_of(space, origin_of(context, visit), page)
     if not visit.admission.preview:
         feedback = Rating(cast(PageRating, rating))
         rated = PagePostFeedback(session=session_of(request), location=location, feedback=feedback)
         collect(context, visit.organization_id, visit.site.id, [rated])
     # The page says thanks where this anchor is the target.
-    return Answer(303, headers={"location": f"{location.url}#thanks", "cache-control": "no-store"})
+    address = f"{space.base}{quote(space.view.tree.url_path(page))}#thanks"
+    return Answer(303, headers={"location": address, "cache-control": "no-store"})

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from ..content import main_state
 from ..errors import NotFound
+from ..insights import VisitorLocation
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..orgs import find_organization_by_hostname
@@ -39,13 +40,15 @@ EMBEDDED = "~embed/"
 
 class MadeOf(Struct):
     """What an answer was made of, beside its address: the same, the same answer. ``revisions``: of the spaces that were
-    looked into; ``empty``: those in which there was no page. ``more``: it was made of something else, too."""
+    looked into; ``empty``: those in which there was no page. ``more``: it was made of something else, too. ``location``:
+    where a visitor is who reads it, if it is a page that is counted."""
 
     site: SiteRow
     version: int | None
     empty: frozenset[str] = frozenset()
     revisions: dict[str, str] = {}
     more: bool = False
+    location: VisitorLocation | None = None
 
     def is_still_so(self, tx: Transaction, host: str, path: str) -> bool:
         found = _find_site(tx, host, path) if not self.more else None
@@ -87,6 +90,14 @@ class SiteVisit(Struct, frozen=True):
     def public_base(self) -> str:
         """The base at which the site is read by itself."""
         return self.base.removesuffix(EMBEDDED) if self.embedded else self.base
+
+
+def origin_of(context: Context, visit: SiteVisit) -> str:
+    """Scheme and host of a site's public address."""
+    url: str = context.settings.sites_url.rstrip("/")
+    if visit.site.hostname:
+        return f"{url.partition('://')[0]}://{visit.site.hostname}"
+    return url
 
 
 class SpaceVisit(Struct, frozen=True):

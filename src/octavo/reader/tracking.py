@@ -1,36 +1,188 @@
-"""What the reader tells insights of a visitor: of nobody, and without cookies. Everything that is done is done by
+"""What the reader notes for insights of a visitor: of nobody, and without cookies. Everything that is done is done by
 somebody else."""
 
 from __future__ import annotations
 
+import hashlib
 import secrets
-from urllib.parse import quote
+from collections.abc import Callable
+from typing import Annotated
+from urllib.parse import quote, urlsplit
+
+import msgspec
+from msgspec import Meta, Struct
 
 from ..core.pages import Page
-from ..insights import VisitorLocation, VisitorSession
+from ..errors import BadRequest
+from ..insights import (
+    AskQuestion,
+    Event,
+    EventQueue,
+    Link,
+    LinkClick,
+    LinkPosition,
+    LinkTarget,
+    PageView,
+    SearchOpenResult,
+    SearchResult,
+    SearchTypeQuery,
+    VisitorLocation,
+    VisitorSession,
+)
 from ..kit.asgi import Request
-from .resolving import SpaceVisit
+from ..kit.proxies import address_key
+from .audiences import PREVIEW_COOKIE
+from .resolving import MadeOf, SpaceVisit
+
+SEEN_PATH = "~seen"
+"""Where the script of a page says what the server does not see."""
+MAX_SEEN = 4096
+"""Bytes of what it says."""
+_URL, _WORDS, _AGENT = 2048, 512, 1024
+_PREVIEW = f"{PREVIEW_COOKIE}=".encode()
 
 
 def session_of(request: Request) -> VisitorSession:
+    """Somebody new. Where they come from is known of those who come from another site."""
+    referrer = request.header(b"referer")[:_URL]
     return VisitorSession(
         visitor_id=secrets.token_hex(8),
         session_id=secrets.token_hex(8),
         cookies={},
-        user_agent=request.header(b"user-agent")[:1024],
+        user_agent=request.header(b"user-agent")[:_AGENT],
         language=request.header(b"accept-language").partition(",")[0][:64] or None,
-        referrer=None,
+        referrer=referrer if referrer and _netloc(referrer) != request.header(b"host") else None,
     )
 
 
-def location_of(space: SpaceVisit, page: Page) -> VisitorLocation:
-    """Where a visitor is who is at a page."""
+def _netloc(url: str) -> str:
+    try:
+        return urlsplit(url).netloc
+    except ValueError:
+        return ""
+
+
+def location_of(space: SpaceVisit, origin: str, page: Page | None = None) -> VisitorLocation:
+    """Where a visitor is who is at a page, or at what a space has beside its pages. ``origin``: of the site's public
+    address."""
+    visit = space.visit
+    base = space.base.replace(visit.base, visit.public_base, 1)
     return VisitorLocation(
-        url=f"{space.base}{quote(space.view.tree.url_path(page))}",
+        url=f"{origin}{base}{quote(space.view.tree.url_path(page)) if page is not None else ''}",
         site_section=space.site_space.section_id,
         site_space=space.site_space.id,
-        site_share_key=space.visit.admission.key or None,
+        site_share_key=visit.admission.key or None,
         space=space.site_space.space_id,
         revision=space.view.state.revision_id,
-        page=page.id,
+        page=page.id if page is not None else None,
+        display_context="embed" if visit.embedded else "site",
     )
+
+
+# --- what the server sees ---------------------------------------------------------------------------------
+
+
+def note_view(events: EventQueue, request: Request, made_of: MadeOf | None) -> None:
+    """Notes that a page was read, if what was made is one."""
+    if made_of is None or made_of.location is None or not _is_read(request):
+        return
+    if _PREVIEW in request.headers.get(b"cookie", b""):
+        return  # what is kept is answered to members, too, where they would see the same
+    location = made_of.location
+    if request.query_string:
+        # Campaigns are named there; nothing else of it is kept.
+        location = msgspec.structs.replace(
+            location, url=f"{location.url}?{request.query_string.decode('latin-1')}"
+        )
+    view = PageView(session=session_of(request), location=location)
+    events.add(made_of.site.organization_id, made_of.site.id, view)
+
+
+def note_search(events: EventQueue, request: Request, space: SpaceVisit, origin: str, query: str) -> None:
+    """Notes what was searched; queries while they are typed count as one."""
+    if query.strip() and _is_read(request):
+        event = SearchTypeQuery(
+            session=session_of(request), location=location_of(space, origin), query=query.strip()[:_WORDS]
+        )
+        _note(events, space, event, _typist(request))
+
+
+def note_question(events: EventQueue, request: Request, space: SpaceVisit, origin: str, asked: str) -> None:
+    event = AskQuestion(
+        session=session_of(request), location=location_of(space, origin), query=asked[:_WORDS]
+    )
+    _note(events, space, event)
+
+
+def _note(events: EventQueue, space: SpaceVisit, event: Event, typist: str = "") -> None:
+    visit = space.visit
+    if not visit.admission.preview:
+        events.add(visit.organization_id, visit.site.id, event, typist)
+
+
+def _is_read(request: Request) -> bool:
+    """Whether somebody reads the answer: it is not only fetched for the case that they will."""
+    purpose = request.header(b"sec-purpose") or request.header(b"purpose") or request.header(b"x-moz")
+    return not request.is_head and "prefetch" not in purpose.lower()
+
+
+def _typist(request: Request) -> str:
+    caller = f"{address_key(request.client)}\0{request.header(b'user-agent')}"
+    return hashlib.blake2b(caller.encode(), digest_size=12).hexdigest()
+
+
+# --- what the script of a page says -----------------------------------------------------------------------
+
+
+class SeenPage(Struct, tag_field="type", tag="page_view"):
+    """A page was opened that had been fetched before."""
+
+
+class SeenClick(Struct, tag_field="type", tag="link_click"):
+    """A link to another site was followed."""
+
+    url: Annotated[str, Meta(max_length=_URL, pattern=r"^https?://[^\x00]+\Z")]
+    position: LinkPosition
+
+
+class SeenResult(Struct, tag_field="type", tag="search_open_result"):
+    """A result of a search was opened; ``path`` is where it led."""
+
+    query: Annotated[str, Meta(max_length=_WORDS, pattern=r"^[^\x00]+\Z")]
+    path: Annotated[str, Meta(max_length=_URL)]
+
+
+Seen = SeenPage | SeenClick | SeenResult
+
+
+def read_seen(body: bytes) -> Seen:
+    """What a script said. Raises BadRequest."""
+    try:
+        seen: Seen = msgspec.json.decode(body, type=Seen)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise BadRequest(f"body: {error}") from None
+    return seen
+
+
+def note_seen(
+    events: EventQueue,
+    request: Request,
+    space: SpaceVisit,
+    location: VisitorLocation,
+    seen: Seen,
+    find_page: Callable[[str], tuple[SpaceVisit, Page]],
+) -> None:
+    """``find_page`` gives what this visitor is shown at a path of the site, or raises NotFound."""
+    session = session_of(request)
+    event: Event
+    match seen:
+        case SeenClick():
+            link = Link(LinkTarget("url", url=seen.url), seen.position)
+            event = LinkClick(session=session, location=location, link=link)
+        case SeenResult():
+            there, page = find_page(seen.path)
+            result = SearchResult(there.site_space.space_id, page.id)
+            event = SearchOpenResult(session=session, location=location, query=seen.query, result=result)
+        case SeenPage():
+            event = PageView(session=session, location=location)
+    _note(events, space, event)

@@ -217,6 +217,7 @@ class SiteView(Struct, frozen=True, kw_only=True):
     ``language`` is a BCP 47 tag. ``theme`` is what applies until a visitor chooses. ``search`` and
     ``search_json`` are the addresses of ``~search`` and ``~search.json``, None on sites without search; ``ask`` is that
     of ``~ask``, None where visitors ask nothing, and with ``assistant`` the header has a button for it.
+    ``seen`` is where the script of a page says what was done there, None where nothing is counted.
     ``variants_by_language``: what tells the variants apart is their language. ``scripts`` are those of integrations;
     ``sources`` is what the policy of the pages lets through for them, by directive.
     """
@@ -242,6 +243,7 @@ class SiteView(Struct, frozen=True, kw_only=True):
     links: tuple[Link, ...] = ()
     search: str | None = None
     search_json: str | None = None
+    seen: str | None = None
     ask: str | None = None
     assistant: bool = False
     announcement: Announcement | None = None

@@ -11,7 +11,7 @@ import re
 import typing
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import msgspec
 from msgspec import Struct
@@ -20,7 +20,7 @@ from ..core.links import app_hosts
 from ..core.pages import Page
 from ..errors import BadRequest, Forbidden, MethodNotAllowed, NotFound, Unauthorized
 from ..fonts import find_face
-from ..insights import ApiClientRequest, ApiOperation, collect
+from ..insights import ApiClientRequest, ApiOperation, EventQueue, collect
 from ..kit.asgi import Answer, Content, Request, etag_of
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -58,12 +58,29 @@ from .feeds import FEED, feed_xml
 from .looks import Look
 from .mcp import MCP_PATHS, Reading, answer_message
 from .pages import Kept, PageBuilder
-from .resolving import MadeOf, SiteVisit, SpaceVisit, enter_site, enter_space, find_redirect
+from .resolving import (
+    MadeOf,
+    SiteVisit,
+    SpaceVisit,
+    enter_site,
+    enter_space,
+    find_redirect,
+    origin_of,
+    visit_space,
+)
 from .scripts import scripts_of
 from .searching import search_site
 from .sites import llms_text, look_of, robots_text, site_view, sitemap_xml, whole_text
-from .tracking import location_of, session_of
-from .views import Image, Link, MessageView, PageView, SiteView, Variant
+from .tracking import (
+    SEEN_PATH,
+    location_of,
+    note_question,
+    note_search,
+    note_seen,
+    read_seen,
+    session_of,
+)
+from .views import Image, Link, MessageView, PageView, SearchAnswer, SiteView, Variant
 
 HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
@@ -77,7 +94,7 @@ _SUGGESTED = 5
 
 class View(Struct, frozen=True):
     """What a handler needs beside its visit. ``kept``: what is kept of pages that were drawn; ``cards`` draws their
-    images. ``turns``: of questions. ``body``: of a POST."""
+    images. ``turns``: of questions. ``events``: what visitors did. ``body``: of a POST."""
 
     context: Context
     tx: Transaction
@@ -85,14 +102,12 @@ class View(Struct, frozen=True):
     kept: Kept
     cards: Cards
     turns: Turns
+    events: EventQueue
     body: bytes = b""
 
     def origin(self, visit: SiteVisit) -> str:
         """Scheme and host of the site's public address."""
-        url: str = self.context.settings.sites_url.rstrip("/")
-        if visit.site.hostname:
-            return f"{url.partition('://')[0]}://{visit.site.hostname}"
-        return url
+        return origin_of(self.context, visit)
 
 
 Later = Callable[[], Answer]
@@ -244,6 +259,8 @@ class _Frame:
     def site(self, page: Page | None = None) -> SiteView:
         view, visit = self._view, self._visit
         site = site_view(view.tx, visit, self.look, self.builder, page)
+        if page is not None and not visit.visit.admission.preview:
+            site = msgspec.structs.replace(site, seen=f"{visit.base}{SEEN_PATH}?page={page.id}")
         scripts, sources = scripts_of(view.tx, view.context, visit.visit, self.look.customization)
         if visit.visit.embedded:
             sources = (*sources, ("frame-ancestors", tuple(view.context.settings.embed_origins.split())))
@@ -353,15 +370,21 @@ def read_embed_script(view: View, visit: SiteVisit) -> Answer:
     return msgspec.structs.replace(answer, headers=headers)
 
 
+def _search(view: View, visit: SpaceVisit) -> SearchAnswer:
+    query = _query(view)
+    note_search(view.events, view.request, visit, view.origin(visit.visit), query)
+    return search_site(view.tx, visit.visit, query)
+
+
 @route("searchSite", "~search.json", kept=False)
 def search(view: View, visit: SpaceVisit) -> Answer:
-    found = search_site(view.tx, visit.visit, _query(view))
+    found = _search(view, visit)
     return _same(msgspec.json.encode(found), "application/json")
 
 
 @route("searchPage", "~search", kept=False)
 def search_page(view: View, visit: SpaceVisit) -> Answer:
-    found = search_site(view.tx, visit.visit, _query(view))
+    found = _search(view, visit)
     frame = _Frame(view, visit)
     site = frame.site()
     return _html(site, draw_search(site, found, frame.builder.nav(None)))
@@ -394,6 +417,7 @@ def ask_question(view: View, visit: SpaceVisit) -> Later:
     request, context, look, turns = view.request, view.context, frame.look, view.turns
     refuse_foreign(*(request.header(name) for name in (b"origin", b"host", b"sec-fetch-site")))
     question = read_question(view.body)
+    note_question(view.events, request, visit, view.origin(visit.visit), question.text)
     asker = make_asker(context, look, visit)
     site, nav = frame.site(), frame.builder.nav(None)
     headers = {"cache-control": "no-store", "x-robots-tag": "noindex"}
@@ -415,6 +439,30 @@ def ask_question(view: View, visit: SpaceVisit) -> Later:
         return msgspec.structs.replace(shown, headers={**shown.headers, **headers}, etag="", again=False)
 
     return stream if EVENTS in request.header(b"accept") else page
+
+
+@route("noteSeen", SEEN_PATH, kept=False, method="POST")
+def take_seen(view: View, visit: SpaceVisit) -> Answer:
+    """What the script of a page says that a visitor did there."""
+    if _is_foreign(view):
+        raise Forbidden("Only the pages of this site say what was done there.")
+    seen = read_seen(view.body)
+    query = parse_qs(view.request.query_string.decode("latin-1"))
+    page = visit.view.tree.page(query.get("page", [""])[0])
+    if page is None:
+        raise NotFound("There is nothing at this address.")
+    location = location_of(visit, view.origin(visit.visit), page)
+
+    def find_page(path: str) -> tuple[SpaceVisit, Page]:
+        shown, rest, _ = visit.visit.outline.locate(unquote(path).removeprefix(visit.visit.base))
+        there = visit_space(view.tx, visit.visit, shown, rest) if shown is not None else None
+        found = there.view.tree.find(rest) if there is not None else None
+        if there is None or found is None:
+            raise NotFound("There is no page at this path.")
+        return there, found
+
+    note_seen(view.events, view.request, visit, location, seen, find_page)
+    return Answer(204, headers={"cache-control": "no-store"})
 
 
 @route("readFont", "~fonts/{font}/{name}", kept=False)
@@ -478,7 +526,7 @@ def try_operation(view: View, visit: SpaceVisit) -> Later:
     fetcher = Fetcher(view.context.settings.allow_private_fetch)
     tried = ApiClientRequest(
         session=session_of(view.request),
-        location=location_of(visit, page),
+        location=location_of(visit, view.origin(visit.visit), page),
         operation=ApiOperation(operation.path[:256], operation.method[:16]),
     )
 
@@ -588,7 +636,10 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
             url=f"{origin}{visit.base}~image/{shown.id}.png?v={card.version}", width=WIDTH, height=HEIGHT
         )
         drawn = msgspec.structs.replace(drawn, social_image=image)
-    visit.visit.made_of.more = visit.visit.made_of.more or builder.varies
+    made_of = visit.visit.made_of
+    made_of.more = made_of.more or builder.varies
+    if not visit.visit.admission.preview:
+        made_of.location = location_of(visit, origin, shown)
     return _drawn(view, visit, shown.id, site, drawn)
 
 

@@ -307,7 +307,10 @@
       if (link.dataset.word) {
         event.preventDefault();
         open(link.dataset.word);
-      } else finder.close();
+      } else {
+        tell({ type: "search_open_result", query: wanted, path: link.pathname });
+        finder.close();
+      }
     });
     finder.addEventListener("click", (event) => { if (event.target === finder) finder.close(); });
     one("form", finder).addEventListener("submit", remember);
@@ -337,6 +340,16 @@
       doc.head.append(make("link", { rel: "prefetch", href: pathname }));
     }, 65);
     link.addEventListener("pointerleave", () => clearTimeout(timer), { once: true });
+  });
+
+  // What the server does not see: pages that were fetched before they were opened, links to elsewhere
+  const seen = doc.body.dataset.seen;
+  const tell = (what) => seen && navigator.sendBeacon?.(seen, new Blob([JSON.stringify(what)], { type: "application/json" }));
+  if (performance.getEntriesByType("navigation")[0]?.deliveryType === "navigational-prefetch") tell({ type: "page_view" });
+  const places = { announcement: ".announcement", header: ".top", sidebar: ".side", footer: ".bottom" };
+  on("click", "a[href^=http]", (link) => {
+    const position = Object.keys(places).find((name) => link.closest(places[name])) || "content";
+    if (link.origin !== location.origin) tell({ type: "link_click", url: link.href, position });
   });
 
   // Ratings, announcements

@@ -1,0 +1,265 @@
+"""What the reader counts of those who read: views, searches, questions and clicks, of nobody."""
+
+import json
+import logging
+import re
+from urllib.parse import urlsplit
+
+import pytest
+from lxml import etree
+
+from octavo.admin.import_export import bring
+from octavo.errors import OutOfReach
+from octavo.insights import EventQueue, PageView, VisitorLocation, VisitorSession
+from octavo.kit.metrics import Metrics
+from visiting import ADDRESS, Visitor
+
+FIREFOX = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"}
+PAGES = {
+    "SUMMARY.md": "* [Home](README.md)\n* [Guide](guide.md)\n* [Beta](beta.md)\n",
+    "README.md": "# Home\n\nHello.\n",
+    "guide.md": "# Guide\n\nHow to install.\n",
+    "beta.md": "---\nif: visitor.claims.beta\n---\n\n# Beta\n\nFor few.\n",
+}
+
+
+class Site:
+    def __init__(self, world, folder):
+        for name, content in PAGES.items():
+            (folder / name).write_text(content)
+        organization = world.home["organizationId"]
+        brought = bring(
+            world.context, str(folder), organization_id=organization, title="Handbook", publish=True
+        )
+        self.world, self.space = world, brought.outcome.space
+        self.origin, self.base = re.fullmatch(r"(https?://[^/]+)(/.*)", brought.site_url).groups()
+        with world.context.db.read() as tx:
+            basename = self.base.split("/")[2]
+            self.id = tx.value("SELECT id FROM sites WHERE basename = :basename", basename=basename)
+        self.path = f"/orgs/{organization}/sites/{self.id}"
+        self.visitor = Visitor(world.context)
+
+    def get(self, below="", status=200, **headers):
+        answer = self.visitor.get(self.base + below, **{**FIREFOX, **headers})
+        assert answer.status_code == status, answer.text
+        return answer
+
+    def say(self, page, *, status=204, headers=None, **what):
+        body = json.dumps(what)
+        address = f"{self.base}~seen?page={page}"
+        answer = self.visitor.send(address, json.loads(body), **{**FIREFOX, **(headers or {})})
+        assert answer.status_code == status, answer.text
+
+    def events(self, *columns):
+        """What was written, in these columns, in any order."""
+        self.visitor.events.write(everything=True)
+        with self.world.context.db.read() as tx:
+            rows = tx.all(f"SELECT {', '.join(columns)} FROM site_events WHERE site_id = :site", site=self.id)
+        return sorted(tuple(row) for row in rows)
+
+
+@pytest.fixture
+def site(world, tmp_path):
+    return Site(world, tmp_path)
+
+
+def test_each_page_that_is_read_is_a_view(site):
+    first = site.get()
+    assert site.get().content == first.content, "answered by what is kept"
+    assert site.get(status=304, **{"if-none-match": first.headers["etag"]}).status_code == 304
+    site.get(
+        "guide?utm_source=mail&utm_medium=%00x&jwt_token=secret", referer="https://www.example.com/a?b=c"
+    )
+    page = re.search(r"page=([^\"]+)", first.text)[1]
+    home, guide = f"{site.origin}{site.base}", f"{site.origin}{site.base}guide"
+    assert site.events("type", "url", "utm_source", "utm_medium", "referrer", "device") == [
+        *[("page_view", home, None, None, None, "desktop")] * 3,
+        ("page_view", guide, "mail", "x", "https://www.example.com/a", "desktop"),
+    ]
+    assert [row[0] for row in site.events("page_id")].count(page) == 3
+
+
+def test_what_is_no_view(site):
+    """Programs, what is fetched in advance, what has no body, and whatever is no page."""
+    site.get(**{"user-agent": "Googlebot/2.1"})
+    site.get(**{"user-agent": ""})
+    for name, value in {
+        "sec-purpose": "prefetch;anonymous-client-ip",
+        "purpose": "prefetch",
+        "x-moz": "prefetch",
+    }.items():
+        site.get(**{name: value})
+    assert site.visitor.head(site.base, **FIREFOX).status_code == 200
+    for below in ("guide.md", "llms.txt", "robots.txt", "sitemap.xml", "~search"):
+        site.get(below)
+    site.get("Guide", status=307)
+    site.get("nothing", status=404)
+    site.get("beta", status=404)
+    assert site.events("type") == []
+    site.get()
+    assert site.events("type") == [("page_view",)]
+
+
+def test_previews_are_not_counted(site):
+    answer = site.world.call("admin", "GET", f"{site.path}/publishing/preview")
+    assert answer.status_code == 200, answer.text
+    preview = urlsplit(answer.json()["url"])
+    sent = site.visitor.get(f"{preview.path}?{preview.query}", **FIREFOX)
+    cookie = sent.headers["set-cookie"].partition(";")[0]
+    shown = site.get(cookie=cookie)
+    assert "data-seen" not in shown.text
+    site.get(purpose="prefetch")
+    assert site.get(cookie=cookie).status_code == 200, "answered by what is kept"
+    site.get("~search?q=install", cookie=cookie)
+    page = re.search(r"page=([^\"]+)", site.get(**{"user-agent": "curl/8"}).text)[1]
+    site.say(page, type="page_view", headers={"cookie": cookie})
+    assert site.events("type") == []
+
+
+def test_searches_count_once_they_are_typed(site, clock):
+    for words in ("i", "in", "inst", "install", "instal", "guid", "guide"):
+        site.get(f"~search.json?q={words}")
+    site.get("~search?q=guide")
+    site.get("~search.json?q=ins", **{"user-agent": FIREFOX["user-agent"].replace("130", "131")})
+    site.get("~search.json?q=%20")
+    with site.world.context.db.read() as tx:
+        site.visitor.events.write()
+        assert tx.value("SELECT count(*) FROM site_events") == 0, "they may go on typing"
+    clock.advance(2_000)
+    site.visitor.events.write()
+    assert site.events("type", "query", "page_id") == [
+        ("search_type_query", words, None) for words in ("guide", "ins", "install")
+    ]
+
+
+def test_questions_are_counted(site):
+    path = f"{site.path}/customization"
+    look = site.world.get("admin", path)
+    assert site.world.call("admin", "PUT", path, json={**look, "ai": {"mode": "search"}}).status_code == 200
+    asked = site.visitor.post(f"{site.base}~ask", {"q": "How to install?"}, **FIREFOX)
+    assert asked.status_code == 200, asked.text
+    assert site.events("type", "query") == [("ask_question", "How to install?")]
+
+
+def test_what_scripts_say(site):
+    page = re.search(r'data-seen="[^"]*page=([^"]+)"', site.get(purpose="prefetch").text)[1]
+    site.say(page, type="page_view")
+    site.say(page, type="link_click", url="https://www.example.com/a", position="footer")
+    guide = f"{site.origin}{site.base}"
+    assert site.events("type", "url", "page_id", "link_domain", "link_position") == [
+        ("link_click", guide, page, "www.example.com", "footer"),
+        ("page_view", guide, page, None, None),
+    ]
+
+
+def test_results_that_are_opened(site):
+    page = re.search(r'data-seen="[^"]*page=([^"]+)"', site.get(purpose="prefetch").text)[1]
+    found = site.get("~search.json?q=install").json()["hits"][0]["href"]
+    site.say(page, type="search_open_result", query="install", path=found)
+    site.say(page, status=404, type="search_open_result", query="install", path=f"{site.base}beta")
+    site.say(page, status=404, type="search_open_result", query="install", path="/elsewhere/")
+    assert site.events("type", "query") == [
+        ("search_open_result", "install"),
+        ("search_type_query", "install"),
+    ]
+
+
+def test_what_scripts_may_not_say(site):
+    page = re.search(r'data-seen="[^"]*page=([^"]+)"', site.get(purpose="prefetch").text)[1]
+    site.say("nothing", status=404, type="page_view")
+    pages = site.world.get("admin", f"/spaces/{site.space}/content")["pages"]
+    withheld = next(one["id"] for one in pages if one["title"] == "Beta")
+    site.say(withheld, status=404, type="page_view")
+    for what in (
+        {},
+        {"type": "search_open"},
+        {"type": "link_click", "url": "javascript:alert(1)", "position": "footer"},
+        {"type": "link_click", "url": "https://a.test/\0", "position": "footer"},
+        {"type": "link_click", "url": "https://a.test/" + "a" * 2048, "position": "footer"},
+        {"type": "link_click", "url": "https://a.test/", "position": "elsewhere"},
+    ):
+        site.say(page, status=400, **what)
+    site.say(page, status=413, type="page_view", more="a" * 5000)
+    site.say(page, status=403, type="page_view", headers={"origin": "https://other.test"})
+    assert site.visitor.post(f"{site.base}~seen?page={page}", {"type": "page_view"}).status_code == 403
+    assert site.events("type") == []
+
+
+def test_nobody_is_known(site):
+    """Neither addresses nor cookies nor who typed are in any table."""
+    site.get(cookie="mine=hidden-cookie", referer=f"http://sites.test{site.base}")
+    site.get("~search.json?q=install", cookie="mine=hidden-cookie")
+    site.get()
+    rows = site.events("*")
+    assert len(rows) == 3
+    for secret in (ADDRESS, "hidden-cookie"):
+        assert secret not in str(rows)
+    assert len(set(site.events("visitor"))) == len(set(site.events("session"))) == 3
+    assert {row[0] for row in site.events("referrer")} == {None}
+
+
+def test_the_page_of_charts_shows_them(site):
+    site.get()
+    site.get("guide")
+    site.get("~search?q=install")
+    assert len(site.events("type")) == 3
+    shown = site.world.call("admin", "GET", f"{site.path}/insights/page", headers={"accept": "text/html"})
+    assert shown.status_code == 200
+    assert "2 views in the last" in shown.text and "1 search in the last" in shown.text
+    page = etree.HTML(shown.text)
+
+    def rows(title):
+        table = next(one for one in page.iter("table") if one.find("caption").text == title)
+        return [["".join(cell.itertext()) for cell in row] for row in table.find("tbody")]
+
+    assert sorted(rows("Most read")) == [["/", "1", "1"], ["/guide", "1", "1"]]
+    assert rows("Most searched") == [["install", "1"]]
+
+
+# --- the queue ----------------------------------------------------------------------------------------------
+
+
+def view(site):
+    session = VisitorSession("v", "s", {}, FIREFOX["user-agent"], None, None)
+    location = VisitorLocation("https://docs.test/", None, None, None, None, None, None)
+    return site.world.home["organizationId"], site.id, PageView(session=session, location=location)
+
+
+def test_a_full_queue_drops_and_says_so(site, caplog):
+    metrics = Metrics()
+    queue = EventQueue(site.world.context, metrics, capacity=2)
+    for _ in range(5):
+        queue.add(*view(site))
+    with caplog.at_level(logging.WARNING, "octavo.insights"):
+        queue.write()
+        queue.write()
+    assert [record.getMessage() for record in caplog.records] == ["3 views and searches were not counted"]
+    assert b"octavo_visitor_events_dropped_total 3.0" in metrics.text()
+    assert site.events("type") == [("page_view",)] * 2
+
+
+def test_events_wait_while_the_database_is_out_of_reach(site, monkeypatch, caplog, clock):
+    queue = EventQueue(site.world.context)
+    then = clock.advance(0)
+    queue.add(*view(site))
+    clock.advance(3_600_000)
+
+    def fail():
+        raise OutOfReach("no disk")
+
+    with monkeypatch.context() as broken, caplog.at_level(logging.WARNING, "octavo.insights"):
+        broken.setattr(site.world.context.db, "read", fail)
+        queue.write()
+    assert "no disk" in caplog.text
+    assert site.events("type") == []
+    queue.write()
+    queue.write()
+    assert site.events("type", "at") == [("page_view", then)]
+
+
+def test_a_site_that_is_gone_keeps_no_other_from_being_counted(site):
+    queue = site.visitor.events
+    organization, _, event = view(site)
+    queue.add(organization, "gone", event)
+    queue.add(*view(site))
+    assert site.events("type") == [("page_view",)]
