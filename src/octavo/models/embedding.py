@@ -69,11 +69,12 @@ class Embedder(Struct, frozen=True):
         found: dict[str, bytes] = {}
         for at in range(0, len(keys), BATCH):
             with self.context.db.read() as tx:
-                found |= store.find_vectors(tx, self.organization_id, keys[at : at + BATCH])
-        used = list(found)
-        for at in range(0, len(used), BATCH):
-            with self.context.db.write() as tx:
-                store.touch_vectors(tx, self.organization_id, used[at : at + BATCH], now() - DAY)
+                kept = store.find_vectors(tx, self.organization_id, keys[at : at + BATCH])
+            found |= {key: vector for key, (vector, _) in kept.items()}
+            stale = sorted(key for key, (_, used_at) in kept.items() if used_at < now() - DAY)
+            if stale:
+                with self.context.db.write() as tx:
+                    store.touch_vectors(tx, self.organization_id, stale)
         return found
 
     def _ask(self, purpose: str, texts: Mapping[str, str]) -> dict[str, bytes]:

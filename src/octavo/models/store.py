@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -97,25 +97,23 @@ def prune_calls(tx: Transaction, before: int, limit: int = 500) -> int:
     )
 
 
-def find_vectors(tx: Transaction, organization_id: str, keys: Sequence[str]) -> dict[str, bytes]:
-    """The kept vectors by the keys of their texts."""
+def find_vectors(tx: Transaction, organization_id: str, keys: Sequence[str]) -> dict[str, tuple[bytes, int]]:
+    """The kept vectors by the keys of their texts, each with when its use was last noted (milliseconds)."""
     rows = tx.all(
-        "SELECT digest, vector FROM embeddings WHERE organization_id = :org AND digest IN :keys",
+        "SELECT digest, vector, used_at FROM embeddings WHERE organization_id = :org AND digest IN :keys",
         org=organization_id,
         keys=keys,
     )
-    return {key: bytes(vector) for key, vector in rows}
+    return {key: (bytes(vector), used_at) for key, vector, used_at in rows}
 
 
-def touch_vectors(tx: Transaction, organization_id: str, keys: Iterable[str], before: int) -> None:
-    """Notes that vectors are in use, those that were last noted before ``before`` (milliseconds)."""
+def touch_vectors(tx: Transaction, organization_id: str, keys: Sequence[str]) -> None:
+    """Notes that vectors are in use."""
     tx.run(
-        """UPDATE embeddings SET used_at = :now
-           WHERE organization_id = :org AND digest IN :keys AND used_at < :before""",
+        "UPDATE embeddings SET used_at = :now WHERE organization_id = :org AND digest IN :keys",
         now=now(),
         org=organization_id,
-        keys=sorted(keys),
-        before=before,
+        keys=keys,
     )
 
 
