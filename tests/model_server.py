@@ -7,6 +7,7 @@ with model_server() as server, world_with_model(world, server):
 from __future__ import annotations
 
 import json
+import random
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,20 +17,23 @@ from typing import Any
 
 import msgspec
 
+from octavo.core.wording import stems
 from world import World
 
+DIMENSIONS = 64
 KEY = "sk-the-key-of-the-provider-0123"
 
 
 class ModelServer:
     """``requests``: the bodies that came in. ``answer``: what is said to a request; raw bytes are sent as they are.
-    ``failures``: (status, body) that the next requests are answered with. ``hang``: seconds before anything is said.
+    ``embed``: the vector of a text. ``failures``: (status, body) that the next requests are answered with. ``hang``: seconds before anything is said.
     """
 
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
         self.answer: Callable[[dict[str, Any]], str | bytes] = lambda request: "Yes."
+        self.embed: Callable[[str], list[float]] = embed_words
         self.failures: list[tuple[int, str]] = []
         self.hang = 0.0
         self.streams = True
@@ -37,9 +41,30 @@ class ModelServer:
         self.address = ""
 
     @property
+    def embedded(self) -> list[str]:
+        """All texts whose vectors were asked for."""
+        return [text for request in self.requests for text in request.get("input", [])]
+
+    @property
     def said(self) -> str:
         """All that was ever sent to it."""
         return json.dumps(self.requests, ensure_ascii=False)
+
+
+def embed_words(text: str) -> list[float]:
+    """The sum of a random vector for each word that says something: texts are alike as far as they share words."""
+    found = [0.0] * DIMENSIONS
+    for word in set(stems(text)):
+        dice = random.Random(word)
+        found = [number + dice.gauss(0, 1) for number in found]
+    return found if any(found) else [1.0] * DIMENSIONS
+
+
+def _embeddings(server: ModelServer, request: dict[str, Any]) -> bytes:
+    given = [{"index": at, "embedding": server.embed(text)} for at, text in enumerate(request["input"])]
+    usage = {"prompt_tokens": 10 * len(given)}
+    # In an order of its own.
+    return json.dumps({"data": given[::-1], "usage": usage}).encode()
 
 
 def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
@@ -56,7 +81,7 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
                 status, body = server.failures.pop(0)
                 self._send(status, "application/json", body.encode())
                 return
-            said = server.answer(request)
+            said = server.answer(request) if "messages" in request else _embeddings(server, request)
             if isinstance(said, bytes):
                 self._send(
                     200, "text/event-stream" if said.startswith(b"data:") else "application/json", said

@@ -195,6 +195,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     llm_url: Annotated[str, Meta(description="OpenAI-compatible endpoint (optional)")] = ""
     llm_key: Annotated[str, Meta(description="Key for the model endpoint", extra=_SECRET)] = ""
     llm_model: Annotated[str, Meta(description="Model name")] = ""
+    llm_embedding_model: Annotated[
+        str, Meta(description="Name of the model that gives vectors of texts (optional)")
+    ] = ""
     llm_seconds: Annotated[
         int, Meta(ge=1, le=3600, description="Seconds in which a model has to have answered")
     ] = 60
@@ -206,6 +209,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = 0.0
     llm_output_price: Annotated[
         float, Meta(ge=0, description="Price of a million tokens that the model answers with")
+    ] = 0.0
+    llm_embedding_price: Annotated[
+        float, Meta(ge=0, description="Price of a million tokens sent to the embedding model")
     ] = 0.0
     llm_log_content: Annotated[
         bool, Meta(description="Whether what is said to models and back is kept in the log of calls")

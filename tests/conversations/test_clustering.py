@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octavo.conversations.analysing import MAX_ISSUES, MAX_SUMMARY, MAX_TITLE, find_issues
-from octavo.conversations.clustering import Clustering, count_words, decode_vector, encode_vector
+from octavo.conversations.clustering import Clustering, count_words, decode_words, encode_words
 from octavo.conversations.describing import describe
 from octavo.conversations.wire import Part
 
@@ -105,8 +105,7 @@ def cluster(questions: list[str], batch: int = 50) -> tuple[list[str], Clusterin
         for words in counted:
             clustering.learn(words)
         for words in counted:
-            near = clustering.find(words)
-            name = near[0] if near else f"{len(clustering.sizes):05}"
+            name = clustering.find(words) or f"{len(clustering.sizes):05}"
             clustering.join(name, words)
             found.append(name)
     return found, clustering
@@ -150,7 +149,7 @@ def test_comparing_costs_the_same_among_many_clusters() -> None:
 
 @given(st.dictionaries(st.integers(0, 65535), st.integers(1, 1000), max_size=60))
 def test_vectors_come_back(vector: dict[int, int]) -> None:
-    assert decode_vector(encode_vector(Counter(vector))) == vector
+    assert decode_words(encode_words(Counter(vector))) == vector
 
 
 def test_a_cluster_is_called_as_its_most_typical_issue() -> None:

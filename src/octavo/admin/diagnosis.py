@@ -121,6 +121,7 @@ def _addresses(settings: Settings) -> Finding:
 def _model(settings: Settings) -> Finding:
     if not settings.llm_url:
         return ("language model", True, "not set: features that need one say so")
-    if not settings.llm_model:
+    models = " and ".join(filter(None, (settings.llm_model, settings.llm_embedding_model)))
+    if not models:
         return ("language model", False, "OCTAVO_LLM_URL is set but OCTAVO_LLM_MODEL is not")
-    return ("language model", True, f"{settings.llm_model} at {settings.llm_url}")
+    return ("language model", True, f"{models} at {settings.llm_url}")

@@ -11,11 +11,13 @@ from ..kit import deadlines, ids
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.jobs import job
+from ..models import Embedder, decode_vector, encode_vector, find_embedder
 from . import store
 from .analysing import Issue, find_issues
-from .clustering import Clustering, count_words, decode_vector, encode_vector
+from .clustering import Clustering, count_words, decode_words, encode_words
 from .describing import describe
 from .ingesting import JOB
+from .meaning import Meaning, Scale, read_meanings, read_scale
 from .naming import name_later
 from .store import ConversationRow, NewCluster, NewIssue
 from .wire import Part
@@ -40,63 +42,88 @@ class _Batch(Struct):
 @job(JOB, seconds=1800)
 def analyse_conversations(context: Context, organization_id: str) -> None:
     """Analyses whatever waits in an organization."""
-    version, clustering = _load(context, organization_id)
+    with context.db.read() as tx:
+        embedder = find_embedder(context, tx, organization_id, None)
+    scale = read_scale(embedder)
+    if scale is None:
+        embedder = None
+    version, clustering = _load(context, organization_id, embedder, scale)
     while True:
         deadlines.check()
         with context.db.read() as tx:
             waiting = store.list_waiting(tx, organization_id, BATCH)
-            if not waiting:
-                break
-            batch = _analyse(tx, clustering, waiting)
+        if not waiting:
+            break
+        found = [find_issues(row.subject, msgspec.json.decode(row.parts, type=list[Part])) for row in waiting]
+        texts = [issue.text for issues in found for issue in issues]
+        meanings = read_meanings(embedder, texts)
+        if meanings is None:
+            # What fails once is not waited for again in each batch.
+            embedder = None
+        with context.db.read() as tx:
+            batch = _analyse(tx, clustering, waiting, found, meanings or [None] * len(texts))
         try:
             with context.db.write() as tx:
-                _write(tx, organization_id, version, clustering, batch)
+                _write(tx, organization_id, version, clustering, batch, embedder)
             version += 1
         except Moved:
-            version, clustering = _load(context, organization_id)
+            version, clustering = _load(context, organization_id, embedder, scale)
     with context.db.write() as tx:
         name_later(tx, context, organization_id)
 
 
-def _load(context: Context, organization_id: str) -> tuple[int, Clustering]:
+def _load(
+    context: Context, organization_id: str, embedder: Embedder | None, scale: Scale | None
+) -> tuple[int, Clustering]:
     with context.db.read() as tx:
         version, issues, words = store.read_vocabulary(tx, organization_id)
-        clustering = Clustering(issues, words)
+        clustering = Clustering(issues, words, scale)
         for cluster_id, size, vector in store.read_vectors(tx, organization_id, MAX_CLUSTERS):
-            clustering.add_cluster(cluster_id, size, decode_vector(vector))
+            clustering.add_cluster(cluster_id, size, decode_words(vector))
+        if embedder is not None:
+            latest = list(clustering.sizes)
+            for at in range(0, len(latest), BATCH):
+                kept = store.read_meanings(tx, embedder.model, latest[at : at + BATCH])
+                for cluster_id, total in kept.items():
+                    clustering.meanings.put(cluster_id, decode_vector(total))
+                if clustering.meanings.is_full:
+                    break
     return version, clustering
 
 
-def _analyse(tx: Transaction, clustering: Clustering, conversations: Sequence[ConversationRow]) -> _Batch:
-    """The issues of a batch, and the clusters that they join. Writes nothing."""
+def _analyse(
+    tx: Transaction,
+    clustering: Clustering,
+    conversations: Sequence[ConversationRow],
+    issues: Sequence[Sequence[Issue]],
+    meanings: Sequence[Meaning | None],
+) -> _Batch:
+    """The issues of a batch with the clusters that they join. ``issues``: of each conversation; ``meanings``: of each
+    issue. Writes nothing."""
     kept = store.list_issue_ids(tx, [row.id for row in conversations])
     found: list[tuple[NewIssue, Issue]] = []
-    for row in conversations:
+    for row, own in zip(conversations, issues, strict=True):
         known = iter(kept.get(row.id, ()))
-        for issue in find_issues(row.subject, msgspec.json.decode(row.parts, type=list[Part])):
+        for issue in own:
             new = NewIssue(next(known, None) or ids.new_id(), row, "", issue.title, issue.summary)
             found.append((new, issue))
     counted = [count_words(issue.title, issue.summary) for _, issue in found]
     for words in counted:
         clustering.learn(words)
     begun: dict[str, int] = {}
-    for at, ((new, _), words) in enumerate(zip(found, counted, strict=True)):
-        near = clustering.find(words)
-        new.cluster_id = near[0] if near else ids.new_id()
+    for at, (new, _) in enumerate(found):
+        near = clustering.find(counted[at], meanings[at])
+        new.cluster_id = near or ids.new_id()
         if near is None:
             begun[new.cluster_id] = at
-        clustering.join(new.cluster_id, words)
+        clustering.join(new.cluster_id, counted[at], meanings[at])
     # What came before anything like it is looked at once more.
     for cluster_id, at in begun.items():
         if clustering.sizes[cluster_id] == 1:
-            vector = clustering.vectors[cluster_id]
             clustering.dissolve(cluster_id)
-            near = clustering.find(counted[at])
-            found[at][0].cluster_id = near[0] if near else cluster_id
-            if near:
-                clustering.join(near[0], counted[at])
-            else:
-                clustering.add_cluster(cluster_id, 1, vector)
+            near = clustering.find(counted[at], meanings[at])
+            found[at][0].cluster_id = near or cluster_id
+            clustering.join(near or cluster_id, counted[at], meanings[at])
     return _Batch(conversations, [new for new, _ in found], _described(tx, clustering, conversations, found))
 
 
@@ -118,13 +145,18 @@ def _described(
             recent = store.list_recent_issues(tx, cluster_id, _EXAMPLES - len(examples))
             examples += [Issue(title, summary) for id, title, summary in recent if id not in again]
         said = describe(clustering, cluster_id, examples)
-        vector = encode_vector(clustering.vectors[cluster_id])
+        vector = encode_words(clustering.vectors[cluster_id])
         clusters.append(NewCluster(cluster_id, said.label, said.summary, said.icon, vector))
     return clusters
 
 
 def _write(
-    tx: Transaction, organization_id: str, version: int, clustering: Clustering, batch: _Batch
+    tx: Transaction,
+    organization_id: str,
+    version: int,
+    clustering: Clustering,
+    batch: _Batch,
+    embedder: Embedder | None,
 ) -> None:
     """Raises Moved."""
     if not store.write_vocabulary(tx, organization_id, version, clustering.issues, clustering.words):
@@ -132,5 +164,9 @@ def _write(
     if not store.set_processed(tx, batch.conversations):
         raise Moved
     store.put_clusters(tx, organization_id, batch.clusters)
+    if embedder is not None:
+        totals = {cluster.id: clustering.meanings.get(cluster.id) for cluster in batch.clusters}
+        meant = {id: encode_vector(total) for id, total in totals.items() if total is not None}
+        store.put_meanings(tx, embedder.model, meant)
     left = store.replace_issues(tx, batch.conversations, batch.issues)
     store.count_clusters(tx, left | {cluster.id for cluster in batch.clusters})

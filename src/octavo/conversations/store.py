@@ -446,6 +446,24 @@ def read_vectors(tx: Transaction, organization_id: str, limit: int) -> list[tupl
     ]
 
 
+def read_meanings(tx: Transaction, model: str, cluster_ids: Sequence[str]) -> dict[str, bytes]:
+    """The sums of the vectors that a model gave to the issues of clusters, of those that have one."""
+    rows = tx.all(
+        "SELECT cluster_id, vector FROM cluster_embeddings WHERE cluster_id IN :ids AND model = :model",
+        ids=cluster_ids,
+        model=model,
+    )
+    return {cluster_id: bytes(vector) for cluster_id, vector in rows}
+
+
+def put_meanings(tx: Transaction, model: str, vectors: Mapping[str, bytes]) -> None:
+    tx.run_many(
+        """INSERT INTO cluster_embeddings (cluster_id, model, vector) VALUES (:cluster, :model, :vector)
+           ON CONFLICT (cluster_id) DO UPDATE SET model = excluded.model, vector = excluded.vector""",
+        [{"cluster": id, "model": model, "vector": vectors[id]} for id in sorted(vectors)],
+    )
+
+
 def read_vocabulary(tx: Transaction, organization_id: str) -> tuple[int, int, dict[int, int]]:
     """Version, number of issues, and how many issues each word is in."""
     row = tx.one(

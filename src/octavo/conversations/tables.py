@@ -20,6 +20,8 @@ declare(
         long=("parts", "attributes", "url"),
     ),
     Table(name="issue_clusters", of_organization="organization_id = :org", json={"vector": list[list[int]]}),
+    # A cluster without a vector gets one from the next issue that joins it.
+    Table(name="cluster_embeddings", derived=True),
     Table(
         name="conversation_issues",
         of_organization="organization_id = :org",

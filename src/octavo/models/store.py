@@ -1,7 +1,8 @@
-"""Agent instructions and calls of models: rows in, frozen records out."""
+"""Agent instructions, calls of models and vectors: rows in, frozen records out."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -92,5 +93,52 @@ def prune_calls(tx: Transaction, before: int, limit: int = 500) -> int:
         """DELETE FROM model_calls WHERE id IN
              (SELECT id FROM model_calls WHERE created_at < :before ORDER BY created_at LIMIT :limit)""",
         before=before,
+        limit=limit,
+    )
+
+
+def find_vectors(tx: Transaction, organization_id: str, keys: Sequence[str]) -> dict[str, tuple[bytes, int]]:
+    """The kept vectors by the keys of their texts, each with when its use was last noted (milliseconds)."""
+    rows = tx.all(
+        "SELECT digest, vector, used_at FROM embeddings WHERE organization_id = :org AND digest IN :keys",
+        org=organization_id,
+        keys=keys,
+    )
+    return {key: (bytes(vector), used_at) for key, vector, used_at in rows}
+
+
+def touch_vectors(tx: Transaction, organization_id: str, keys: Sequence[str]) -> None:
+    """Notes that vectors are in use."""
+    tx.run(
+        "UPDATE embeddings SET used_at = :now WHERE organization_id = :org AND digest IN :keys",
+        now=now(),
+        org=organization_id,
+        keys=keys,
+    )
+
+
+def put_vectors(tx: Transaction, organization_id: str, vectors: Mapping[str, bytes]) -> None:
+    tx.run_many(
+        """INSERT INTO embeddings (organization_id, digest, vector, used_at) VALUES (:org, :key, :vector, :now)
+           ON CONFLICT (organization_id, digest) DO UPDATE SET vector = excluded.vector, used_at = excluded.used_at""",
+        [
+            {"org": organization_id, "key": key, "vector": vectors[key], "now": now()}
+            for key in sorted(vectors)
+        ],
+    )
+
+
+def find_oldest_kept(tx: Transaction, most: int) -> int:
+    """When (milliseconds) the vector was used that comes after the ``most`` that were used last; 0: there is none."""
+    found = tx.value("SELECT used_at FROM embeddings ORDER BY used_at DESC LIMIT 1 OFFSET :most", most=most)
+    return int(found or 0)
+
+
+def prune_vectors(tx: Transaction, until: int, limit: int = 500) -> int:
+    """Deletes vectors that were not used after ``until`` (milliseconds), at most ``limit``; how many."""
+    return tx.run(
+        """DELETE FROM embeddings WHERE (organization_id, digest) IN
+             (SELECT organization_id, digest FROM embeddings WHERE used_at <= :until ORDER BY used_at LIMIT :limit)""",
+        until=until,
         limit=limit,
     )

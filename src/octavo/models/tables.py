@@ -18,4 +18,6 @@ declare(
         columns=(person("user_id"),),
         values={"status": ("ok", "failed", "abandoned")},
     ),
+    # Whoever needs a vector asks for it again.
+    Table(name="embeddings", derived=True),
 )
