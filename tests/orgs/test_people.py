@@ -324,6 +324,19 @@ def test_all_settings_are_kept_and_told(world):
         {"logo": "javascript:alert(1)"},
         {"mergeRules": {"type": "inherit"}},
         {"mergeRules": {"type": "rules", "rules": [{"rule": "custom", "expression": "((("}]}},
+        *(
+            {"mergeRules": {"type": "rules", "rules": [{"rule": "custom", "expression": expression}]}}
+            for expression in (
+                "1 + 1",
+                "changeRequest.subject",
+                "reviews.length",
+                "'yes'",
+                "null",
+                "nonsense == 1",
+                "reviews.count() > 1",
+                "changeRequest.title ? 'yes' : 'no'",
+            )
+        ),
         {"defaultRole": "owner"},
         {"sso": None},
     ],
@@ -332,6 +345,22 @@ def test_settings_that_make_no_sense_are_refused(world, body):
     before = world.digest()
     assert patch(world, "admin", world.home.path(ORG), **body).status_code == 400
     assert world.digest() == before
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "changeRequest.subject == 'Ready'",
+        "changeRequest.outdated && reviews.length",
+        "reviews[0].status == 'approved'",
+        "reviews.some(review => review.status == 'approved' && !review.outdated)",
+        "reviews.length ? reviews.every(r => r.reviewer.id != actor.id) : null",
+        "/^[A-Z]/.test(changeRequest.description)",
+    ],
+)
+def test_merge_rules_that_can_give_a_boolean_are_taken(world, expression):
+    rules = {"type": "rules", "rules": [{"rule": "custom", "expression": expression}]}
+    assert patch(world, "admin", world.home.path(ORG), mergeRules=rules).json()["mergeRules"] == rules
 
 
 def test_a_hostname_is_one_organizations(world):

@@ -73,3 +73,18 @@ def test_bodies_lead_to_their_schemas(sqlite_world: World) -> None:
     assert {"space", "spaceurls", "createfilledspace", "error"} <= anchors
     assert all(f'id="{anchor}"' in schemas for anchor in anchors)
     assert not re.search("What is in urls", page)
+
+
+def test_errors_are_not_repeated_on_a_page_with_many_operations(sqlite_world: World) -> None:
+    """They lead to their schema: all operations of an API have nearly the same ones."""
+    world = sqlite_world
+    said = "A text for people that says what happened."
+    sites, search, schemas = (
+        world.call("nobody", "GET", f"{URL}/docs/{name}").text for name in ("sites", "search", "schemas")
+    )
+    assert said in schemas and said in search
+    assert said not in sites and sites.count('href="/docs/schemas#error"') > 100
+    samples = [
+        match for match in re.findall(r"<pre.*?</pre>", sites, re.DOTALL) if 'aria-label="JSON"' in match
+    ]
+    assert len(samples) < 100, "one of what succeeds for each operation that has one"

@@ -16,7 +16,7 @@ from ..core.expressions import ExpressionError, evaluate
 from ..errors import PreconditionFailed
 from ..kit.clock import iso
 from ..kit.db import Transaction
-from ..orgs import get_organization
+from ..orgs import RuledChange, RuledReview, get_organization
 from ..spaces import get_space
 from .store import ChangeRow, ReviewRow, list_latest_reviews
 
@@ -79,28 +79,20 @@ def _refusal(
 
 
 def _custom(expression: str, change: ChangeRow, reviews: list[ReviewRow], actor_id: str) -> str | None:
-    context = {
-        "changeRequest": {
-            "id": change.id,
-            "number": change.number,
-            "subject": change.subject,
-            "description": _text(change.description),
-            "outdated": change.outdated,
-            "createdBy": {"id": change.created_by},
-            "createdAt": iso(change.created_at),
-        },
-        "reviews": [
-            {
-                "status": review.status,
-                "reviewer": {"id": review.reviewer},
-                "outdated": review.edits < change.edits,
-            }
-            for review in reviews
+    ruled = RuledChange(
+        id=change.id,
+        number=change.number,
+        subject=change.subject,
+        description=_text(change.description),
+        outdated=change.outdated,
+        created_by=change.created_by,
+        created_at=iso(change.created_at),
+        reviews=[
+            RuledReview(review.status, review.reviewer, review.edits < change.edits) for review in reviews
         ],
-        "actor": {"id": actor_id},
-    }
+    )
     try:
-        value = evaluate(expression, context)
+        value = evaluate(expression, ruled.asked_by(actor_id))
     except ExpressionError as error:
         return f"{expression} cannot be evaluated: {error}."
     if not isinstance(value, bool):

@@ -21,9 +21,11 @@ _PROPERTIES = 500
 _FEW_PROPERTIES = 60
 """Properties drawn for one operation or schema, the second on a page with many; what is beyond is only counted."""
 _EXAMPLE = 20_000
-"""Characters of an example."""
+_SHORT_EXAMPLE = 4_000
+"""Characters of an example, the second on a page with many operations."""
 MANY = 12
-"""Operations of one page beyond which each is shown shorter: with three languages instead of ten, and less deep."""
+"""Operations of one page beyond which each is shown shorter: with three languages instead of ten, less deep, and
+without what errors hold and samples of them, which are nearly always the same."""
 
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 _SENTENCE = re.compile(r"[A-Za-z](?: ?[A-Za-z0-9,.;'()?!/])*")
@@ -137,6 +139,8 @@ class Drawer:
         self._languages = 3 if many else 10
         self._depth = 4 if many else _DEPTH
         self._most = _FEW_PROPERTIES if many else _PROPERTIES
+        self._longest = _SHORT_EXAMPLE if many else _EXAMPLE
+        self._many = many
         self._told: set[str] = set()
         self._left_out = ""
         """The key of properties that are not shown just now."""
@@ -463,8 +467,9 @@ class Drawer:
         self._left_out = ""
         return [head, *_markdown(body.get("description")), *inside]
 
-    def _contents(self, content: Data) -> list[Block]:
-        """The schemas of media types; those that have the same one say it once."""
+    def _contents(self, content: Data, *, named: bool = False) -> list[Block]:
+        """The schemas of media types; those that have the same one say it once. ``named``: what is in a schema that
+        has a heading of its own is not repeated."""
         told: list[tuple[str, Any]] = []
         for kind, media in content.items():
             schema = object_of(media).get("schema")
@@ -474,6 +479,9 @@ class Drawer:
         for kind, schema in told:
             if len(told) > 1:
                 blocks.append(_paragraph(_text(kind, "code")))
+            if named and self._links(schema) is not None:
+                blocks.append(_paragraph(*self._type(schema)))
+                continue
             found = self._description.follow(schema)
             inside = [*_markdown(found.get("description")), *self._limits(found), *self.schema(schema)]
             # What is below says so itself.
@@ -500,7 +508,8 @@ class Drawer:
                     self._parameter({**self._description.follow(header), "name": name}) for name, header in headers.items()
                 )]  # fmt: skip
             self._left_out = "writeOnly"
-            inside += self._contents(object_of(response.get("content")))
+            named = self._many and _is_error(code)
+            inside += self._contents(object_of(response.get("content")), named=named)
             self._left_out = ""
             if self._folded and inside:
                 blocks.append(_expandable(title, inside, is_open=all_open or number == 0))
@@ -525,10 +534,12 @@ class Drawer:
             blocks += [
                 block for kind, media in content.items() for block in self._example(kind, media, "Body")
             ][:1]
-        answers = []
+        answers: list[tuple[str, list[Block]]] = []
         for code, value in object_of(operation.data.get("responses")).items():
             response = self._description.follow(value)
             if code.startswith("x-") or response.get("x-hideSample") is True:
+                continue
+            if self._many and answers and _is_error(code):
                 continue
             for kind, media in list(object_of(response.get("content")).items())[:1]:
                 answers += [(code, self._example(kind, media, "" if self._folded else f"Response {code}"))]
@@ -545,7 +556,11 @@ class Drawer:
             return []
         text = body_text(kind, value)
         syntax = "json" if "json" in kind else "xml" if "xml" in kind else "text"
-        return [_code(text if len(text) <= _EXAMPLE else f"{text[:_EXAMPLE]}\n…", syntax, title or None)]
+        return [
+            _code(
+                text if len(text) <= self._longest else f"{text[: self._longest]}\n…", syntax, title or None
+            )
+        ]
 
     # --- schemas and the whole --------------------------------------------------------------------------------
 
@@ -599,6 +614,10 @@ class Drawer:
                 )
             blocks += [Block("heading-1", {}, [_text("Authentication")]), *_items(items)]
         return blocks
+
+
+def _is_error(code: str) -> bool:
+    return code == "default" or code[:1] in ("4", "5")
 
 
 def _scheme_words(name: str, scheme: Data) -> str:

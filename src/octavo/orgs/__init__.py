@@ -5,7 +5,7 @@ from .creating import create_organization, create_organization_for
 from .domains import vouch
 from .members.store import list_members_by_id
 from .members.wire import Member, present_member
-from .settings import require_merge_rules
+from .merge_rules import RuledChange, RuledReview, require_merge_rules
 from .store import (
     OrgRow,
     OrgSettings,
@@ -17,7 +17,7 @@ from .wire import CreateOrganization, MergeRule, Organization, present_organizat
 
 __all__ = [
     "CreateOrganization", "Member", "MergeRule", "OrgRow", "OrgSettings", "Organization",
-    "create_organization", "create_organization_for", "find_organization_by_hostname", "get_organization",
+    "RuledChange", "RuledReview",    "create_organization", "create_organization_for", "find_organization_by_hostname", "get_organization",
     "list_members_by_id", "present_member", "present_organization", "require_merge_rules",
     "set_default_site", "tables", "vouch",
 ]  # fmt: skip

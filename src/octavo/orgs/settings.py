@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 from msgspec import UNSET
 
-from ..access import OrgAccess, audit, require_members
-from ..core.expressions import ExpressionError, parse
+from ..access import OrgAccess, audit
 from ..errors import BadRequest, NotFound
 from ..identity import list_active_providers
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from . import store
 from .domains import set_domains
-from .wire import MergeRule, UpdateOrganization
-
-
-def require_merge_rules(tx: Transaction, organization_id: str, rules: Sequence[MergeRule]) -> None:
-    """Raises NotFound for people from elsewhere, BadRequest for an expression that cannot be read."""
-    for index, rule in enumerate(rules):
-        if rule.users is not UNSET:
-            require_members(tx, organization_id, rule.users, f"mergeRules.rules[{index}].users")
-        if rule.expression is not UNSET:
-            try:
-                parse(rule.expression)
-            except ExpressionError as error:
-                raise BadRequest(f"mergeRules.rules[{index}].expression: {error}") from None
+from .merge_rules import require_merge_rules
+from .wire import UpdateOrganization
 
 
 def update(tx: Transaction, call: Call, access: OrgAccess, body: UpdateOrganization) -> store.OrgRow:
