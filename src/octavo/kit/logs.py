@@ -89,7 +89,10 @@ def _write_trace(out: TextIO, exc_info: Any) -> None:
     """The innermost frames and the error, then what it was caused by."""
     error: BaseException | None = exc_info[1]
     heading = ""
-    while error is not None:
+    # Errors that are kept and raised again can lead back to themselves.
+    written: set[int] = set()
+    while error is not None and id(error) not in written:
+        written.add(id(error))
         out.write(f"{heading}{type(error).__module__}.{type(error).__qualname__}: {error}\n")
         for frame in traceback.extract_tb(error.__traceback__)[-_FRAMES:]:
             out.write(f"  {frame.filename}:{frame.lineno} in {frame.name}\n")
