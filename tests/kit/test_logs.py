@@ -150,7 +150,7 @@ def test_causes_are_part_of_a_trace():
     except ValueError:
         structlog.get_logger().exception("failed")
     text = stream.getvalue()
-    assert text.index("ValueError: file") < text.index("caused by builtins.OSError: disk")
+    assert text.index("\nbuiltins.ValueError: file") < text.index("\ncaused by builtins.OSError: disk")
 
 
 def test_a_trace_ends_where_errors_cause_each_other():

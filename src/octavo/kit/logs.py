@@ -100,6 +100,11 @@ def _write_trace(out: TextIO, exc_info: Any) -> None:
         heading = "caused by "
 
 
+def _write_trace_below(out: TextIO, exc_info: Any) -> None:
+    out.write("\n")
+    _write_trace(out, exc_info)
+
+
 def configure(
     form: Literal["text", "json"],
     stream: TextIO | None = None,
@@ -120,7 +125,7 @@ def configure(
             structlog.processors.JSONRenderer(),
         ]
     else:
-        render = structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=_write_trace)
+        render = structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=_write_trace_below)
         last = [lambda logger, name, event: redact(render(logger, name, event))]
     structlog.configure(
         processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
