@@ -150,4 +150,14 @@ def test_causes_are_part_of_a_trace():
     except ValueError:
         structlog.get_logger().exception("failed")
     text = stream.getvalue()
-    assert text.index("ValueError: file") < text.index("caused by builtins.OSError: disk")
+    assert text.index("\nbuiltins.ValueError: file") < text.index("\ncaused by builtins.OSError: disk")
+
+
+def test_a_trace_ends_where_errors_cause_each_other():
+    stream = io.StringIO()
+    configure("text", stream)
+    first, second = OSError("disk"), ValueError("file")
+    first.__context__, second.__context__ = second, first
+    structlog.get_logger().error("failed", exc_info=first)
+    text = stream.getvalue()
+    assert text.count("builtins.OSError: disk") == text.count("builtins.ValueError: file") == 1

@@ -89,12 +89,20 @@ def _write_trace(out: TextIO, exc_info: Any) -> None:
     """The innermost frames and the error, then what it was caused by."""
     error: BaseException | None = exc_info[1]
     heading = ""
-    while error is not None:
+    # Errors that are kept and raised again can lead back to themselves.
+    written: set[int] = set()
+    while error is not None and id(error) not in written:
+        written.add(id(error))
         out.write(f"{heading}{type(error).__module__}.{type(error).__qualname__}: {error}\n")
         for frame in traceback.extract_tb(error.__traceback__)[-_FRAMES:]:
             out.write(f"  {frame.filename}:{frame.lineno} in {frame.name}\n")
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
         heading = "caused by "
+
+
+def _write_trace_below(out: TextIO, exc_info: Any) -> None:
+    out.write("\n")
+    _write_trace(out, exc_info)
 
 
 def configure(
@@ -117,7 +125,7 @@ def configure(
             structlog.processors.JSONRenderer(),
         ]
     else:
-        render = structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=_write_trace)
+        render = structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=_write_trace_below)
         last = [lambda logger, name, event: redact(render(logger, name, event))]
     structlog.configure(
         processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
