@@ -5,7 +5,7 @@ import pytest
 
 from octavo.admin.import_export import bring
 from octavo.kit.worker import Worker
-from octavo.search import search_pages
+from octavo.search import search_pages, store
 from octavo.search.function_words import function_words, split_question
 from octavo.search.querying import read_query, snippet
 from octavo.search.tokens import Marked, Wanted
@@ -207,7 +207,8 @@ def test_texts_of_sections_are_read_only_where_they_match(world, tmp_path):
         connection.execute("VACUUM ANALYZE")
     for query in ("w7x", "w7x v3y", "w7x v3y wrd "):
         with world.context.db.read() as tx:
-            assert search_pages(tx, [space], query, 10).hits
+            terms = read_query(query).terms
+            assert store.match(tx, store.open_scope(tx, [space]), terms, every=False, limit=1000)
             read = tx.all(
                 "SELECT relname FROM pg_stat_xact_user_tables"
                 " WHERE seq_scan > 0 AND relname IN ('search_sections', 'search_pages')"
