@@ -30,10 +30,10 @@ from ..errors import Unavailable
 log = structlog.get_logger()
 
 RUNNER = Path(__file__).with_name("runner.mjs")
-HEAP = 96
+HEAP = 64
 """Megabytes of JavaScript objects that a script may have."""
-DATA = 640 * 1024 * 1024
-"""Bytes of memory of a process, buffers included. With less Deno does not start."""
+DATA = 768 * 1024 * 1024
+"""Bytes of memory of a process, buffers included. Deno takes more than 512 MB of it before it has done anything."""
 LINE = 24 * 1024 * 1024
 """Bytes of a message."""
 LOG_LINES = 200
