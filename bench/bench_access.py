@@ -23,7 +23,6 @@ from octavo.kit import ids
 from octavo.kit.cache import ByteCache
 from octavo.kit.context import Context
 from octavo.kit.operation import TABLE
-from octavo.kit.pagination import PageQuery
 from octavo.orgs import create_organization
 from octavo.settings import load
 from octavo.spaces import list_spaces
@@ -124,9 +123,9 @@ def listing(call: Any) -> bytes:
     """The whole answer, as it is sent."""
     with call.db.read():
         org = enter_organization(call, Can.VIEW, call.organization)
-        return msgspec.json.encode(
-            TABLE["listSpacesInOrganizationById"].handler(call, org, PageQuery(limit=VISIBLE))
-        )
+        operation = TABLE["listSpacesInOrganizationById"]
+        assert operation.query is not None
+        return msgspec.json.encode(operation.handler(call, org, operation.query(limit=VISIBLE)))
 
 
 def enter_cold(call: Any, space: str) -> None:
@@ -148,6 +147,7 @@ def main() -> None:
                 db=context.db,
                 settings=context.settings,
                 actor=org.actor,
+                authenticated=None,
                 operation=TABLE["listSpacesInOrganizationById"],
                 organization=org.organization_id,
                 url=lambda path: path,
