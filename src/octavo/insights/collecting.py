@@ -149,7 +149,7 @@ def _row(site: SiteRow, structure: Structure, event: Event, share_link: str | No
         type=str(event.__struct_config__.tag),
         visitor=_pseudonym(site, session.visitor_id),
         session=_pseudonym(site, session.session_id),
-        url=_without_query(location.url),
+        url=_without_key(_without_query(location.url), location.site_share_key),
         display_context=location.display_context,
         device=agent.device,
         browser=agent.browser,
@@ -214,6 +214,11 @@ def _moment(timestamp: str | None) -> int:
 def _pseudonym(site: SiteRow, given: str) -> str:
     """The same for the same visitor of a site, another at every other site."""
     return hashlib.blake2b(f"{site.id}\0{given}".encode(), digest_size=12).hexdigest()
+
+
+def _without_key(url: str, key: str | None) -> str:
+    """The address without the key of a share link, which opens the site to whoever reads it."""
+    return f"{url}/".replace(f"/{key}/", "/", 1).removesuffix("/") if key else url
 
 
 def _without_query(url: str) -> str:

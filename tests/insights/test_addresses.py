@@ -1,0 +1,19 @@
+"""What is kept of the addresses in events."""
+
+import pytest
+
+from octavo.insights.collecting import _without_key
+
+
+@pytest.mark.parametrize(
+    ("url", "kept"),
+    [
+        ("https://a.example/docs/KEY/guide", "https://a.example/docs/guide"),
+        ("https://a.example/docs/KEY/", "https://a.example/docs/"),
+        ("https://a.example/docs/KEY", "https://a.example/docs"),
+        ("https://a.example/docs/KEYS/guide", "https://a.example/docs/KEYS/guide"),
+    ],
+)
+def test_the_key_of_a_share_link_is_not_kept(url: str, kept: str) -> None:
+    assert _without_key(url, "KEY") == kept
+    assert _without_key(url, None) == url
