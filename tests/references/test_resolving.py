@@ -301,3 +301,24 @@ def test_nested_folders_are_resolved_from_the_file(world: Any, tmp_path: Path) -
     assert [item["targetReference"]["url"] for item in found["items"]] == [".gitbook/includes/gone.md"]
     # In what is included, links are those of its own file; as Markdown they are addresses.
     assert f"see [home]({base})" in visitor.get(f"{base}page.md").text
+
+
+GONE = (
+    "---\ncover: .gitbook/assets/no-cover.png\n---\n\n# Gone\n\n"
+    "![](<.gitbook/assets/no (1).png>) ![](../part/.gitbook/assets/dot.png) ![](https://example.org/far.png)\n\n"
+    '<figure><img src=".gitbook/assets/no&amp;no.png" alt=""></figure>\n\n`![](only-an-example.png)`\n\n'
+    '{% file src=".gitbook/assets/no.pdf" %}\n\n![](.gitbook/assets/no\\_such.png)\n\n'
+    '<table data-view="cards"><thead><tr><th></th><th data-card-cover data-type="files"></th></tr></thead><tbody>'
+    '<tr><td><a href="page.md">A</a></td><td><a href=".gitbook/assets/no-card.png">x</a></td></tr></tbody></table>\n'
+)
+
+
+def test_files_that_are_shown_and_not_there_are_problems(world: Any, tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    (source / "part/.gitbook/assets").mkdir(parents=True)
+    (source / "part/.gitbook/assets/dot.png").write_bytes(png())
+    (source / "README.md").write_text("# Home\n")
+    (source / "part/gone.md").write_text(GONE)
+    brought = bring(world.context, str(source), organization_id=world.home["organizationId"])
+    problems = [(p.path, p.line, p.code) for p in brought.outcome.problems]
+    assert problems == [("part/gone.md", line, "missing_file") for line in (7, 9, 13, 15, 17, 0)]

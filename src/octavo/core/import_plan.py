@@ -10,15 +10,16 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from html import unescape
 from typing import Any, Protocol
 from urllib.parse import quote
 
 from msgspec import Struct, field
 
-from .document import PageHead, read, references, split_page, unpaired_tags
+from .document import PageHead, read, references, shows_file, split_page, unpaired_tags
 from .free_names import free_name
-from .links import include_path
-from .pages import Page, PageKind, ranks, slugify
+from .links import include_path, resolve
+from .pages import Cover, Page, PageKind, ranks, slugify
 from .problems import Problem
 from .space_config import (
     CONFIG_PATH,
@@ -143,11 +144,34 @@ SPACE_LINK = re.compile(
     rf"https?://([^/\s:]+)(?::\d+)?/(?:o/[^/\s]+/)?s/({SPACE_NAME.pattern})(?:/([^\s()<>\[\]\"'#?{{}}]*))?"
 )
 """An address of a space, with its host, its id and the path of a page in it."""
+_SHOWN_FILE = re.compile(
+    r"""!\[[^\]\n]*\]\(\s*(?:<([^<>\n]*)>|((?:[^\s()]|\([^\s()]*\))+))"""
+    r"""|\bsrc(?:set)?\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)')"""
+)
+"""Where a text shows a file, an image mostly: what is between brackets, or in an attribute."""
+_FILE_COLUMN = 'data-type="files"'
+_CELL_FILE = re.compile(r"""<a\s[^<>]*?\bhref\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)')""")
+_BACKSLASH = re.compile(r"\\([!-/:-@\[-`{-~])")
+
+
+class _SourceLookup:
+    """The files of a source, for what its texts show (``links.Lookup``): pages are never shown in their place."""
+
+    def __init__(self, files: Iterable[str]) -> None:
+        self._files = frozenset(files)
+
+    def find_file(self, path: str) -> str | None:
+        return path if path in self._files else None
+
+    def _find_nothing(self, _: str) -> None:
+        return None
+
+    find_page = find_page_by_path = find_page_by_id = find_file_by_id = find_reusable = _find_nothing
 
 
 class TextCheck:
     """Adds problems to a plan for what its files say and nothing can be made of: tags without an end, links to spaces
-    that are none here, and includes that are not in the source.
+    that are none here, and includes, images and files that are not in the source.
 
     ``is_space``: whether a space of this id may be linked to; ``hosts``: those whose addresses mean content.
     """
@@ -157,6 +181,7 @@ class TextCheck:
         self._is_space = cache(is_space)
         self._hosts = hosts
         self._includes = set(plan.includes)
+        self._lookup = _SourceLookup(plan.files)
 
     def check(self, path: str, text: str) -> None:
         """Looks at the whole text of one Markdown file."""
@@ -169,14 +194,39 @@ class TextCheck:
             if match[1].lower() in self._hosts and not self._is_space(match[2]):
                 message = f"the space {match[2]} is not known here; the link leads where it is written"
                 self._add(path, text.count("\n", 0, match.start()) + 1, "unknown_space", message)
-        missing = [m for m in _INCLUDE.finditer(text) if include_path(m[1], path) not in self._includes]
-        # In a listing it is an example.
-        meant = references(read(body)) if missing else []
-        written = {found.ref.get("url") for found in meant if found.type == "reusable-content"}
-        for match in missing:
-            if match[1] in written:
-                message = f"{match[1]} does not exist; nothing is shown in its place"
-                self._add(path, text.count("\n", 0, match.start()) + 1, "missing_include", message)
+        includes = [m for m in _INCLUDE.finditer(text) if include_path(m[1], path) not in self._includes]
+        shown = list(_SHOWN_FILE.finditer(text)) + list(
+            _CELL_FILE.finditer(text) if _FILE_COLUMN in text else ()
+        )
+        files = [m for m in shown if self._is_missing(m[m.lastindex or 0], path)]
+        if not includes and not files:
+            return
+        # Reading costs much more than looking, so it is for those alone that seem to miss something. In a listing it
+        # is an example.
+        meant = references(read(body))
+        included = {found.ref.get("url") for found in meant if found.type == "reusable-content"}
+        shown_files = {found.ref.get("url") for found in meant if shows_file(found)}
+        for match in includes:
+            if match[1] in included:
+                self._missing(path, text.count("\n", 0, match.start()) + 1, "missing_include", match[1])
+        for match in files:
+            written = match[match.lastindex or 0]
+            spellings = (written, unescape(written), _BACKSLASH.sub(r"\1", written))
+            if any(each in shown_files and self._is_missing(each, path) for each in spellings):
+                self._missing(path, text.count("\n", 0, match.start()) + 1, "missing_file", written)
+
+    def check_cover(self, path: str, cover: Cover | None) -> None:
+        """Looks at the cover of a page."""
+        for written in dict.fromkeys((cover.light, cover.dark)) if cover is not None else ():
+            if written and self._is_missing(written, path):
+                self._missing(path, 0, "missing_file", written)
+
+    def _missing(self, path: str, line: int, code: str, written: str) -> None:
+        self._add(path, line, code, f"{written} does not exist; nothing is shown in its place")
+
+    def _is_missing(self, written: str, path: str) -> bool:
+        """Whether a file that is written so, in the text of ``path``, is neither in the source nor elsewhere."""
+        return resolve(written, self._lookup, path).kind not in ("file", "url")
 
     def _add(self, path: str, line: int, kind: str, message: str) -> None:
         self._plan.problems.append(Problem(path, line, kind, message))

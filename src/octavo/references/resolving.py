@@ -15,7 +15,7 @@ from msgspec import Struct
 from ..access import Actor, Can, find_space_access
 from ..content import State, main_state
 from ..core import links
-from ..core.document import Document, Reference, rewrite
+from ..core.document import TYPES_OF_FILES, Document, Reference, rewrite
 from ..core.links import Target
 from ..core.pages import Page
 from ..errors import NotFound
@@ -26,7 +26,6 @@ from .lookup import Files, Owner, StateFiles, find_include
 Kind = Literal["url", "page", "file", "space", "user", "collection", "reusable-content", "openapi"]
 Status = Literal["ok", "broken", "in-app"]
 
-_OF_FILES = frozenset({"image", "inline-image", "drawing", "file"})
 _ID_FIELD = {"reusable-content": "reusableContent", "openapi": "spec"}
 
 
@@ -156,7 +155,7 @@ class Resolver:
             found = find_include(own, owner, written)
             return Meaning("reusable-content", "ok", own.space_id, found) if found else _BROKEN
         target = links.resolve(written, own, owner.file_path or "", app_hosts=self._hosts)
-        if type in _OF_FILES and target.kind not in ("file", "url"):
+        if type in TYPES_OF_FILES and target.kind not in ("file", "url"):
             return _BROKEN
         return self._of_target(own, owner, target)
 

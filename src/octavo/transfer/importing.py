@@ -179,6 +179,7 @@ def stage_files(
                 Problem(read.planned.file_path or "", p.line, "front_matter", p.reason) for p in head.problems
             ]
             check.check(read.planned.file_path or "", read.text)
+            check.check_cover(read.planned.file_path or "", head.cover)
             body = bodies.add(read.text)
             read.text = None
         elif read.keep_as_file and read.planned.file_path:

@@ -11,11 +11,12 @@ from .nodes import Block, Document, Fragment, Inline, Leaf, Mark, Node, Text, pl
 from .page import PageHead, Problem, read_head, split_page, with_head
 from .places import Anchors, Conditions, Place, anchors, list_places, mark_places, place_ids, slug
 from .reader import read, unpaired_tags
-from .references import Reference, references, rewrite
+from .references import TYPES_OF_FILES, Reference, references, rewrite, shows_file
 from .text import Heading, Section, outline, sections, to_text, word_count
 from .writer import write
 
 __all__ = [
+    "TYPES_OF_FILES",
     "Anchors",
     "Block",
     "Conditions",
@@ -50,6 +51,7 @@ __all__ = [
     "references",
     "replace_nodes",
     "rewrite",
+    "shows_file",
     "sections",
     "show_document",
     "slug",

@@ -23,6 +23,15 @@ class Reference(Struct, frozen=True):
 
 Change = Callable[[Reference], Data | None]
 
+TYPES_OF_FILES = frozenset({"image", "inline-image", "drawing", "file"})
+"""The nodes whose reference is to a file, and never to a page."""
+
+
+def shows_file(reference: Reference) -> bool:
+    """Whether it is to a file that is shown where it is, also in a cell of a column of files."""
+    in_cell = reference.type == "table" and reference.path.endswith("]")
+    return in_cell or reference.type in TYPES_OF_FILES
+
 
 def references(document: Document) -> list[Reference]:
     """All of them in reading order: links, images, files, includes, embeds, OpenAPI, cards, mentions, buttons."""
