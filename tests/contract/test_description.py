@@ -196,3 +196,54 @@ def test_no_meaning_is_left_over(description: dict[str, Any]) -> None:
             used |= {whole if whole in meanings.parameters else name for whole, name in names}
     assert set(meanings.parameters) <= used, "in src/octavo/meanings.toml"
     assert set(meanings.schemas) <= set(description["components"]["schemas"]), "in src/octavo/meanings.toml"
+
+
+def _kinds(schema: dict[str, Any], components: dict[str, Any]) -> frozenset[str]:
+    """What values a schema admits, null aside: `boolean`, `number`, `text`, `list` or `object`; empty for anything."""
+    if "$ref" in schema:
+        return _kinds(components[schema["$ref"].rpartition("/")[2]], components)
+    if "anyOf" in schema:
+        return frozenset().union(*(_kinds(option, components) for option in schema["anyOf"]))
+    if "enum" in schema:
+        return frozenset({"boolean" if isinstance(value, bool) else "text" for value in schema["enum"]})
+    names = {"boolean": "boolean", "integer": "number", "number": "number", "string": "text", "array": "list",
+             "object": "object"}  # fmt: skip
+    return frozenset({names[schema["type"]]} if schema.get("type") in names else ())
+
+
+def test_a_sentence_for_many_properties_fits_them_all(description: dict[str, Any]) -> None:
+    """Properties that share a name and its sentence are of one kind: a number of members is not their list."""
+    components = description["components"]["schemas"]
+    meanings = load_meanings().properties
+    found: dict[str, dict[frozenset[str], set[str]]] = {}
+    for name, schema in components.items():
+        for place, key, value in _properties(schema, name):
+            kinds = _kinds(value, components)
+            if kinds and key in meanings and f"{place}.{key}" not in meanings:
+                found.setdefault(key, {}).setdefault(kinds, set()).add(place)
+    mixed = {key: list(places.values()) for key, places in found.items() if len(places) > 1}
+    assert not mixed, "give each of these properties its own sentence in src/octavo/meanings.toml"
+
+
+_BEGINNINGS = {
+    "boolean": "Whether|True|Always|The value",
+    "number": "How|The|In how|What",
+    "list": "(?!The id |Whether )",
+}
+_ONLY = {r"The ids ": {"list"}, r"The id ": {"text"}, r"How many ": {"number"}}
+"""What begins so is of one of these kinds."""
+
+
+def test_sentences_say_what_kind_of_value_it_is(description: dict[str, Any]) -> None:
+    components = description["components"]["schemas"]
+    wrong = []
+    for name, schema in components.items():
+        for place, key, value in _properties(schema, name):
+            kinds, said = _kinds(value, components), value.get("description", "")
+            if len(kinds) != 1:
+                continue
+            (kind,) = kinds
+            right = re.match(_BEGINNINGS.get(kind, ""), said)
+            if not right or any(re.match(begins, said) and kind not in of for begins, of in _ONLY.items()):
+                wrong.append((f"{place}.{key}", kind, said))
+    assert not wrong
