@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,7 +25,7 @@ from octavo.printing.inputs import gather
 from octavo.printing.order import read_document
 from octavo.printing.store import Wanted
 from octavo.reader import reader_edge
-from octavo.search import computed
+from octavo.search import computed, store
 from octavo.search.computed import index_computed_pages
 from world import World
 
@@ -140,6 +141,24 @@ def test_a_tag_with_very_many_operations(world: World, site) -> None:
         assert len(listed) == (51 if apart else 0)
 
 
+def test_webhooks_have_a_page(world: World, site) -> None:
+    shop = site()
+    page = shop.get("webhooks")
+    assert "A pet was sold" in page.text or "petSold" in page.text
+    assert "petSold" in shop.get("webhooks.md").text
+    assert "/webhooks" in shop.get("sitemap.xml").text and "webhooks" in shop.get("llms.txt").text
+    hook = {"post": {"summary": "It happened", "responses": {"200": {"description": "Seen"}}}}
+    text = yaml.safe_dump(
+        {"openapi": "3.1.0", "info": {"title": "Hooks", "version": "1"},
+         "webhooks": {f"event{number}": hook for number in range(51)}}
+    )  # fmt: skip
+    processed(world, "pets", {"text": text})
+    listed = shop.get("webhooks").text
+    addresses = re.findall(r'href="[^"]*(webhooks/[^"#]+)"', listed)
+    assert len(set(addresses)) == 51
+    assert "It happened" in shop.get(addresses[0]).text
+
+
 def test_very_many_schemas_have_pages_of_their_own(world: World, site) -> None:
     shop = site()
     for count in (50, 51):
@@ -244,6 +263,22 @@ def test_search_finds_computed_pages(world: World, site) -> None:
     world.call("admin", "DELETE", world.home.path("/orgs/{organizationId}/openapi/pets"))
     _index(world, shop.space)
     assert found("quadrupeds") == []
+
+
+def test_indexing_writes_few_pages_at_a_time(world: World, site, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop = site("by-operation")
+    written: list[int] = []
+    add_pages = store.add_pages
+
+    def note(tx: Any, space_id: str, pages: Any, *args: Any, **named: Any) -> Any:
+        written.append(len(pages))
+        return add_pages(tx, space_id, pages, *args, **named)
+
+    monkeypatch.setattr(store, "add_pages", note)
+    monkeypatch.setattr(computed, "BATCH", 1)
+    _index(world, shop.space)
+    assert set(written) == {1} and len(written) > 6
+    assert "Pets" in [hit["title"] for hit in shop.get("~search.json?q=sandbox").json()["hits"]]
 
 
 def test_search_finds_what_blocks_on_ordinary_pages_show(world: World, site) -> None:
@@ -428,7 +463,7 @@ def test_somebody_who_may_not_see_the_specification(world: World) -> None:
     }
     path = world.home.path("/spaces/{spaceId}/content/computed/revision")
     pages = world.call("reader", "POST", path, json={"source": source, "seed": "one"}).json()["pages"]
-    assert [page["title"] for page in pages] == ["Pets", "Shops", "pets", "Models"]
+    assert [page["title"] for page in pages] == ["Pets", "Shops", "pets", "Webhooks", "Models"]
     missing = {**source, "dependencies": {"spec": {"ref": {"kind": "openapi", "spec": "nothing"}}}}
     answer = world.call("reader", "POST", path, json={"source": missing, "seed": "one"})
     assert answer.status_code == 400 and "source.dependencies.spec" in answer.json()["error"]["message"]

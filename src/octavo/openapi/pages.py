@@ -155,6 +155,14 @@ class _Pages:
         for name in names if apart else ():
             self.add(f"model {name}", name, above, props={"doc": "models", "schema": name})
 
+    def add_webhooks(self) -> None:
+        webhooks = self._description.webhooks
+        apart = len(webhooks) > _TOGETHER
+        props = {"doc": "webhooks"}
+        above = self.add("webhooks", "Webhooks", props=props | (self._leading_on() if apart else {}))
+        for key, webhook in webhooks.items() if apart else ():
+            self.add(f"webhook {key}", webhook.title, above, props={**props, "webhook": key})
+
     def add_tags(self, tags: list[Tag], *, each_operation: bool) -> None:
         known = {tag.name: tag for tag in tags}
         made: dict[str, str] = {}
@@ -199,6 +207,8 @@ def _revision(tx: Transaction, asked: Asked) -> Computed:
     if description.info.get("description") or description.security_schemes:
         pages.add("info", description.title, slug="overview", props={"doc": "info", "page": "info"})
     pages.add_tags(description.tags(), each_operation=by_operation)
+    if description.webhooks:
+        pages.add_webhooks()
     if props.get("models") and description.schemas:
         pages.add_models()
     items = []
@@ -240,13 +250,22 @@ def _document(tx: Transaction, asked: Asked) -> Document:
         if not description.schemas.keys() >= {*names}:
             raise BadRequest("source.props.schema: the API specification has no such schema.")
         return _of(Block("openapi-schemas", {"ref": ref, "schemas": names, "grouped": True}))
+    if doc == "webhooks":
+        webhooks = description.webhooks
+        if leads_on:
+            listed = ((there.id(f"webhook {key}"), each.title, each.path) for key, each in webhooks.items())
+            return _of(*lead_on(listed))
+        keys = [str(props["webhook"])] if "webhook" in props else list(webhooks)
+        if not webhooks.keys() >= {*keys}:
+            raise BadRequest("source.props.webhook: the API specification has no such webhook.")
+        return _of(*(_webhook_block(ref, webhooks[key]) for key in keys))
     if doc == "changes":
         return _of(*draw_changelog(_releases(tx, version)))
     if doc == "info":
         return _of(*Drawer(description, folded=False).information())
     if doc != "operations" or not isinstance(page, str):
         raise BadRequest(
-            "source.props.doc: expected `operations` or `info` with a `page`, `models` or `changes`."
+            "source.props.doc: expected `operations` or `info` with a `page`, `models`, `webhooks` or `changes`."
         )
     if "operation" in props:
         operation = description.operations.get(str(props["operation"]))
@@ -284,6 +303,10 @@ def _releases(tx: Transaction, newest: store.VersionRow) -> Iterator[Release]:
 
 def _operation_block(ref: dict[str, Any], operation: Operation) -> Block:
     return Block("openapi-operation", {"ref": ref, "path": operation.path, "method": operation.method})
+
+
+def _webhook_block(ref: dict[str, Any], webhook: Operation) -> Block:
+    return Block("openapi-webhook", {"ref": ref, "name": webhook.path, "method": webhook.method})
 
 
 def _of(*blocks: Block) -> Document:
