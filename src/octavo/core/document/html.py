@@ -10,11 +10,12 @@ or scripts, and everything is readable without JavaScript.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from urllib.parse import quote, unquote, urlsplit
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from msgspec import Struct
 
 from .formulas import mathml
@@ -155,6 +156,19 @@ def render(document: Document, context: Context | None = None) -> Html:
     return Html(body, tuple(renderer.outline), renderer.updates, renderer.diagrams)
 
 
+def _escape(text: str) -> str:
+    """As ``markupsafe.escape``, whose objects cost more than all the rest of a page with many listings."""
+    if not _SPECIAL.search(text):
+        return text
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return text.replace("'", "&#39;").replace('"', "&#34;")
+
+
+def _html(text: str) -> Markup:
+    """Text that is HTML already. (``Markup(text)`` asks first whether the text has a method for it.)"""
+    return str.__new__(Markup, text)
+
+
 @lru_cache(maxsize=256)
 def _bare(name: str) -> Markup:
     return Markup(f"<{name}>")  # noqa: S704
@@ -169,8 +183,10 @@ def _tag(name: str, **attributes: object) -> Markup:
         if value is None or value is False:
             continue
         key = key.rstrip("_").replace("_", "-")
-        out.append(key if value is True else f'{key}="{escape(value)}"')
-    return Markup(f"<{' '.join(out)}>")  # noqa: S704
+        if value is not True:
+            key = f'{key}="{value if type(value) is Markup else _escape(str(value))}"'
+        out.append(key)
+    return _html(f"<{' '.join(out)}>")
 
 
 @lru_cache(maxsize=256)
@@ -202,6 +218,7 @@ def _length(value: object) -> str | None:
     return None if found is None else str(found)
 
 
+_SPECIAL = re.compile("""[&<>'"]""")
 _MARKS = {"bold": "strong", "italic": "em", "code": "code", "keyboard": "kbd", "strikethrough": "s",
           "superscript": "sup", "subscript": "sub"}  # fmt: skip
 _ALIGNED = {"center": "center", "end": "end", "right": "end"}
@@ -217,11 +234,12 @@ _ASSISTANTS = {
 _PROMPT_URL_MAX = 6000
 
 
-def _marked(marks: Sequence[Mark], inside: str) -> Markup:
-    """Text in its marks, the first one outermost."""
+def _marked(marks: Sequence[Mark], inside: str) -> str:
+    """HTML in the marks of a text, the first one outermost."""
     if not marks:
-        return escape(inside)
-    opening, closing = [], []
+        return inside
+    opening: list[str] = []
+    closing: list[str] = []
     for mark in marks:
         name = _MARKS.get(mark.type)
         if name is not None:
@@ -240,11 +258,23 @@ def _marked(marks: Sequence[Mark], inside: str) -> Markup:
                     )
                 )
                 closing.append(_end("mark" if back else "span"))
-    return Markup("").join([*opening, escape(inside), *reversed(closing)])
+    return "".join([*opening, inside, *reversed(closing)])
 
 
-def _hard_breaks(markup: Markup) -> Markup:
-    return Markup(str(markup).replace("\n", "<br>")) if "\n" in markup else markup  # noqa: S704
+@lru_cache(maxsize=256)
+def _token(kind: str) -> str:
+    return f'<span class="{_escape(kind)}">'
+
+
+def _tokens(row: Iterable[Token]) -> str:
+    return "".join(f"{_token(kind)}{_escape(text)}</span>" if kind else _escape(text) for kind, text in row)
+
+
+def _is_plain(line: Block) -> bool:
+    """Whether a line of a listing is text and nothing else, as nearly all are."""
+    return not line.data and all(
+        isinstance(node, Text) and not any(leaf.marks for leaf in node.leaves) for node in line.nodes
+    )
 
 
 class _Renderer:
@@ -277,10 +307,10 @@ class _Renderer:
         while stack:
             piece = stack.pop()
             if isinstance(piece, str):
-                write(piece if type(piece) is Markup else escape(piece))
+                write(piece if type(piece) is Markup else _escape(piece))
             elif isinstance(piece, Text):
                 for leaf in piece.leaves:
-                    write(_hard_breaks(_marked(leaf.marks, leaf.text)))
+                    write(_marked(leaf.marks, _escape(leaf.text)).replace("\n", "<br>"))
             elif isinstance(piece, Block):
                 draw = _BLOCKS.get(piece.type)
                 if draw is not None:
@@ -507,6 +537,9 @@ class _Renderer:
         out: list[Piece] = []
         last = len(lines) - 1
         for number, (line, row) in enumerate(zip(lines, rows, strict=True)):
+            if number < min(shown, last) and _is_plain(line):
+                out.append(_html(f'<span class="line">{_tokens(row)}\n</span>'))
+                continue
             lit = line.data.get("highlighted") is True
             out.append(_tag("span", class_=_classes("line", lit and "lit", number >= shown and "more")))
             out.extend(self._line(line, row))
@@ -524,10 +557,7 @@ class _Renderer:
                 for kind, part in tokens.take(len(leaf.text)):
                     # Bold in a listing is GitBook's way to mark what matters; other marks keep their meaning.
                     marks = [m for m in leaf.marks if m.type not in ("code", "keyboard")]
-                    inside = escape(part)
-                    if kind:
-                        inside = Markup(f'<span class="{escape(kind)}">{inside}</span>')  # noqa: S704
-                    out.append(_marked(marks, inside))
+                    out.append(_html(_marked(marks, _tokens([(kind, part)]))))
 
         for node in line.nodes:
             if isinstance(node, Text):
