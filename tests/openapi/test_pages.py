@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 from octavo.admin.import_export import bring
 from octavo.content import check_derived, drawing, lock_branch, main_state, rebuild_derived
-from octavo.core.document import read, to_text
+from octavo.core.document import Document, read, to_text, write
 from octavo.kit.db import Transaction
-from octavo.openapi.drawing import _SENTENCE, _markdown
+from octavo.openapi.description import Description
+from octavo.openapi.drawing import _SENTENCE, Drawer, _markdown
 from octavo.openapi.pages import BLOCKS
 from octavo.printing.inputs import gather
 from octavo.printing.order import read_document
@@ -157,6 +158,44 @@ def test_webhooks_have_a_page(world: World, site) -> None:
     addresses = re.findall(r'href="[^"]*(webhooks/[^"#]+)"', listed)
     assert len(set(addresses)) == 51
     assert "It happened" in shop.get(addresses[0]).text
+
+
+def test_what_has_no_summary_is_called_by_its_first_sentence(world: World, site) -> None:
+    answers = {"responses": {"200": {"description": "It"}}}
+    about = {
+        "get": "<p>Lists the things. All.</p>",
+        "put": "See [this](https://example.com)",
+        "post": "long " * 50,
+    }
+    item = {
+        method: {"description": text, "security": [{"key": []}], **answers} for method, text in about.items()
+    }
+    scheme = {"type": "apiKey", "in": "header", "name": "X-Key", "description": "Ask us for one."}
+    text = yaml.safe_dump(
+        {"openapi": "3.0.3", "paths": {"/things": item}, "components": {"securitySchemes": {"key": scheme}},
+         "info": {"title": "T", "version": "1", "description": "# Errors\n\nSee [there](#operation/x) or [here](#errors)."}}
+    )  # fmt: skip
+    processed(world, "pets", {"text": text})
+    shop = site("by-operation")
+    listed = shop.get("other.md").text
+    assert "[Lists the things](" in listed and listed.count("[PUT /things](") == 1
+    assert "/other/get-things" in shop.get("sitemap.xml").text
+    # Headings keep their anchors; those that only other programs make are no links.
+    overview = shop.get("overview").text
+    assert 'id="errors"' in overview and 'href="#errors"' in overview
+    assert "See there or" in re.sub(r"<[^>]*>", "", overview) and "#operation" not in overview
+
+
+def test_a_page_describes_each_way_to_authenticate_once() -> None:
+    operation = {"security": [{"key": []}], "responses": {"200": {"description": "It"}}}
+    scheme = {"type": "apiKey", "in": "header", "name": "X-Key", "description": "Ask us for one."}
+    description = Description(
+        {"paths": {f"/{n}": {"get": operation} for n in range(3)}, "components": {"securitySchemes": {"key": scheme}}}
+    )  # fmt: skip
+    drawer = Drawer(description, folded=False)
+    blocks = [block for each in description.operations.values() for block in drawer.operation(each)]
+    text = write(Document(nodes=blocks))
+    assert text.count("X-Key") >= 3 and text.count("Ask us for one.") == 1
 
 
 def test_very_many_schemas_have_pages_of_their_own(world: World, site) -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..core.document import Block, Fragment, Inline, Leaf, Mark, Text, read, slug
+from ..core.document import Block, Fragment, Inline, Leaf, Mark, Text, read, replace_nodes, slug
 from .code_samples import body_text, example_request, own_samples, samples
 from .description import Data, Description, Operation, list_of, object_of, text_of
 from .examples import media_example
@@ -50,21 +50,35 @@ def _lead(words: str) -> Block:
 
 
 def _markdown(value: Any) -> list[Block]:
-    """What people wrote as Markdown, by the reader that reads all other pages; its headings become bold lines."""
+    """What people wrote as Markdown, within what is drawn: its headings become bold lines, which have no anchors."""
     text = text_of(value)
     if not text.strip():
         return []
     if _SENTENCE.fullmatch(text) and "www." not in text:
         return [_paragraph(_text(text))]
-    blocks = read(text).nodes
+    blocks = prose(text)
     for block in blocks:
-        block.source = None
         if block.type.startswith("heading-"):
             block.type, block.data = "paragraph", {}
             for node in block.nodes:
                 if isinstance(node, Text):
                     node.leaves = [Leaf(leaf.text, [Mark("bold")]) for leaf in node.leaves]
     return blocks
+
+
+def prose(text: str) -> list[Block]:
+    """Markdown by the reader that reads all other pages. Links to anchors that other programs make (``#operation/getPet``,
+    ``#section/Errors``) are their text: here nothing has such an anchor."""
+
+    def unlinked(node: Block | Inline) -> list[Any] | None:
+        ref = node.data.get("ref") if node.type == "link" else None
+        url = text_of(object_of(ref).get("url"))
+        return list(node.nodes) if url.startswith("#") and "/" in url else None
+
+    document = replace_nodes(read(text), unlinked)
+    for block in document.nodes:
+        block.source = None
+    return list(document.nodes)
 
 
 def _code(source: str, syntax: str, title: str | None = None) -> Block:
@@ -142,6 +156,8 @@ class Drawer:
         self._longest = _SHORT_EXAMPLE if many else _EXAMPLE
         self._many = many
         self._told: set[str] = set()
+        self._schemes: set[str] = set()
+        """Ways to authenticate that the page has described."""
         self._left_out = ""
         """The key of properties that are not shown just now."""
         self._linked = {name: slug(name) or "section" for name in linked}
@@ -423,7 +439,10 @@ class Drawer:
                 words = _scheme_words(name, scheme)
                 listed = ", ".join(scope for scope in list_of(scopes) if isinstance(scope, str))
                 line = _paragraph(_text(words), _text(f" ({listed})" if listed else ""))
-                items.append([line, *_markdown(scheme.get("description"))])
+                # Of the many operations on a page nearly all say the same.
+                about = [] if name in self._schemes else _markdown(scheme.get("description"))
+                self._schemes.add(name)
+                items.append([line, *about])
         return [_lead("Authentication"), *_items(items)]
 
     def _parameters(self, operation: Operation) -> list[Block]:
@@ -586,7 +605,7 @@ class Drawer:
     def information(self) -> list[Block]:
         """What a description says of itself: its servers, and how to authenticate."""
         description = self._description
-        blocks = _markdown(description.info.get("description"))
+        blocks = prose(text_of(description.info.get("description")))
         version = text_of(description.info.get("version"))
         if version:
             blocks.append(_paragraph(_text("Version "), _text(version, "code")))

@@ -20,7 +20,7 @@ from ..content import (
     get_body,
     resolve_with,
 )
-from ..core.document import Block, Document, read
+from ..core.document import Block, Document
 from ..core.free_names import free_name
 from ..core.pages import Layout, Page, slugify
 from ..errors import BadRequest
@@ -30,7 +30,7 @@ from . import local, store
 from .changelog import Release, draw_changelog
 from .comparing import Change, compare
 from .description import UNTAGGED, Description, Operation, Tag, text_of
-from .drawing import MANY, Drawer, complain, lead_on
+from .drawing import MANY, Drawer, complain, lead_on, prose
 from .trying import can_try
 
 TYPE = "builtin:openapi"
@@ -161,7 +161,8 @@ class _Pages:
         props = {"doc": "webhooks"}
         above = self.add("webhooks", "Webhooks", props=props | (self._leading_on() if apart else {}))
         for key, webhook in webhooks.items() if apart else ():
-            self.add(f"webhook {key}", webhook.title, above, props={**props, "webhook": key})
+            slug = webhook.summary or webhook.path
+            self.add(f"webhook {key}", webhook.title, above, slug=slug, props={**props, "webhook": key})
 
     def add_tags(self, tags: list[Tag], *, each_operation: bool) -> None:
         known = {tag.name: tag for tag in tags}
@@ -194,6 +195,7 @@ class _Pages:
                     operation.key,
                     operation.title,
                     above,
+                    slug=operation.summary or operation.name,
                     props={"doc": "operations", "page": tag.name or "-", "operation": operation.key},
                 )
 
@@ -276,14 +278,10 @@ def _document(tx: Transaction, asked: Asked) -> Document:
     tag = next((tag for tag in description.tags() if tag.name == name), None)
     if tag is None:
         raise BadRequest("source.props.page: the API specification has no such tag.")
-    above = read(tag.description).nodes if tag.description.strip() else []
-    for block in above:
-        block.source = None
+    above = prose(tag.description) if tag.description.strip() else []
     operations = description.with_tag(tag.name)
     if leads_on:
-        listed = (
-            (there.id(each.key), each.title, f"{each.method.upper()} {each.path}") for each in operations
-        )
+        listed = ((there.id(each.key), each.title, each.name) for each in operations)
         return _of(*above, *lead_on(listed))
     return _of(*above, *(_operation_block(ref, each) for each in operations))
 
