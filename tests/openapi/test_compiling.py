@@ -202,7 +202,7 @@ def test_files_of_an_archive_become_one(tmp_path: Any) -> None:
     shown = write(
         Document(nodes=Drawer(description, folded=False).operation(description.operations["get /a"]))
     )
-    assert "`next` Node" in shown and "The same as `Node` above." in shown
+    assert "`next` Node" in shown and "The same as Node above." in shown
 
 
 def test_swagger_becomes_openapi() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import threading
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from hypothesis import strategies as st
 
 from octavo.admin.import_export import bring
 from octavo.content import check_derived, drawing, lock_branch, main_state, rebuild_derived
-from octavo.core.document import Document, read, to_text, write
+from octavo.core.document import Document, Inline, read, to_text, walk, write
+from octavo.core.document.html import BlockLabels, Context, render
 from octavo.kit.db import Transaction
 from octavo.openapi.description import Description
 from octavo.openapi.drawing import _SENTENCE, Drawer, _markdown
@@ -26,6 +28,7 @@ from octavo.printing.inputs import gather
 from octavo.printing.order import read_document
 from octavo.printing.store import Wanted
 from octavo.reader import reader_edge
+from octavo.reader.locales import catalogue
 from octavo.search import computed, store
 from octavo.search.computed import index_computed_pages
 from world import World
@@ -186,6 +189,46 @@ def test_what_has_no_summary_is_called_by_its_first_sentence(world: World, site)
     assert "See there or" in re.sub(r"<[^>]*>", "", overview) and "#operation" not in overview
 
 
+def test_words_of_ours_are_in_the_language_of_the_site() -> None:
+    schema = {
+        "type": "string",
+        "enum": ["a"],
+        "default": "a",
+        "minLength": 1,
+        "readOnly": True,
+        "deprecated": True,
+    }
+    operation = {
+        "deprecated": True, "x-deprecated-sunset": "2027-01-31", "x-stability": "beta", "security": [{}, {"key": []}],
+        "parameters": [
+            {"in": place, "name": place, "required": True, "schema": {"type": "object", "properties": {"inner": schema}}}
+            for place in ("path", "query", "header", "cookie")
+        ],
+        "requestBody": {"content": {"application/json": {"schema": {"oneOf": [{"type": "object"}], "anyOf": [{}],
+                                                                    "additionalProperties": {"type": "string"}}}}},
+        "responses": {"200": {"description": "It"}},
+    }  # fmt: skip
+    description = Description({"paths": {"/a": {"get": operation}}})
+    blocks = Drawer(description, folded=True).operation(description.operations["get /a"])
+    used = {node.data["word"] for block in blocks for node in walk(block) if is_word(node)}
+    words = {name.removeprefix("api_") for name in BlockLabels.__struct_fields__ if name.startswith("api_")}
+    assert used <= words and len(used) > 18
+    for language, labels in catalogue().items():
+        shown = render(Document(nodes=blocks), Context(labels=labels)).body
+        for word in used:
+            said = getattr(labels, f"api_{word}")
+            assert language == "en" or word == "cookie" or said != getattr(BlockLabels(), f"api_{word}"), (
+                language,
+                said,
+            )
+            assert said.partition("{name}")[0] in unescape(shown), (language, word)
+    assert "{name}" not in shown
+
+
+def is_word(node: Any) -> bool:
+    return isinstance(node, Inline) and node.type == "openapi-word"
+
+
 def test_a_page_describes_each_way_to_authenticate_once() -> None:
     operation = {"security": [{"key": []}], "responses": {"200": {"description": "It"}}}
     scheme = {"type": "apiKey", "in": "header", "name": "X-Key", "description": "Ask us for one."}
@@ -261,7 +304,7 @@ def test_what_an_operation_says(site) -> None:
         assert said in page, said
     for language in ("cURL", "JavaScript", "Python", "Go", "Ruby", "PHP", "Java", "C#", "Rust", "Swift"):
         assert f"{language}</button>" in page, language
-    assert "The same as <code>Pet</code> above" in page
+    assert "The same as Pet above" in page
     # What is not there shows its name, as before; what is inside of other blocks is drawn, too.
     assert "/gone" in page and "List shops" in page
     assert 'href="#createpet"' in page

@@ -85,6 +85,40 @@ class BlockLabels(Struct, frozen=True, kw_only=True):
     try_it: str = "Try it"
     open: str = "To do"
     close: str = "Close"
+    api_path: str = "Path"
+    api_query: str = "Query"
+    api_header: str = "Headers"
+    api_cookie: str = "Cookies"
+    api_body: str = "Body"
+    api_authentication: str = "Authentication"
+    api_responses: str = "Responses"
+    api_required: str = "required"
+    api_read_only: str = "read only"
+    api_write_only: str = "write only"
+    api_deprecated: str = "deprecated"
+    api_inside: str = "What is in {name}"
+    api_one_of: str = "One of:"
+    api_any_of: str = "Any of:"
+    api_values: str = "Possible values:"
+    api_default: str = "Default"
+    api_const: str = "Always"
+    api_minimum: str = "At least"
+    api_maximum: str = "At most"
+    api_exclusive_minimum: str = "More than"
+    api_exclusive_maximum: str = "Less than"
+    api_multiple_of: str = "Multiple of"
+    api_min_length: str = "Characters at least"
+    api_max_length: str = "Characters at most"
+    api_min_items: str = "Items at least"
+    api_max_items: str = "Items at most"
+    api_pattern: str = "Pattern"
+    api_example: str = "Example"
+    api_other_key: str = "any other key"
+    api_going: str = "This operation is deprecated."
+    api_gone: str = "It goes away on {name}."
+    api_no_authentication: str = "none"
+    api_stability: str = "Stability: {name}. It may change."
+    api_same: str = "The same as {name} above."
 
 
 def _link(ref: Data) -> Target | None:
@@ -849,6 +883,18 @@ class _Renderer:
         endpoint = self._endpoint(text_of(block.data, "method"), text_of(block.data, "url"))
         return _wrap("div", [*endpoint, *block.nodes], class_="openapi-head")
 
+    def openapi_word(self, node: Inline) -> Pieces:
+        """A word that nobody wrote: in the page's language."""
+        label = getattr(self.labels, f"api_{text_of(node.data, 'word')}", None)
+        if not isinstance(label, str):
+            return node.nodes
+        words = label.replace("{name}", text_of(node.data, "name") or "")
+        return [
+            Text([Leaf(words, each.leaves[0].marks)])
+            for each in node.nodes
+            if isinstance(each, Text) and each.leaves
+        ]
+
     def openapi_fields(self, block: Block) -> Pieces:
         """A list of parameters or properties."""
         return _wrap("ul", block.nodes, class_="openapi-fields")
@@ -1247,6 +1293,7 @@ _INLINES: dict[str, Callable[[_Renderer, Inline], Pieces]] = {
     "inline-math": _Renderer.inline_math,
     "inline-image": _Renderer.inline_image,
     "annotation": _Renderer.annotation,
+    "openapi-word": _Renderer.openapi_word,
     "mention": _Renderer.mention,
     "button": _Renderer.button,
 }
