@@ -84,6 +84,31 @@ def test_references_that_lead_out_or_nowhere(reference: str) -> None:
     assert found[0].line > 5
 
 
+def test_what_nobody_follows_may_be_missing() -> None:
+    """Real descriptions have mappings to files that bundling took away, and patterns of other dialects."""
+    text = (
+        HEAD.replace("3.1.0", "3.0.3")
+        + r"""
+paths: {}
+components:
+  schemas:
+    Cat: {type: object}
+    Pet:
+      oneOf: [{$ref: '#/components/schemas/Cat'}]
+      discriminator: {propertyName: kind, mapping: {cat: 'models/cat.yaml#/Cat', dog: '#/components/schemas/Dog'}}
+    Domain: {type: string, pattern: '\A(?<n>[a-z]+)\Z'}
+"""
+    )
+    compiled = compile_description(text.encode())
+    assert compiled.errors == []
+    mapping = json.loads(compiled.document)["components"]["schemas"]["Pet"]["discriminator"]["mapping"]
+    assert mapping == {"cat": "models/cat.yaml#/Cat", "dog": "#/components/schemas/Dog"}
+    assert {
+        error.code
+        for error in compile_description(text.replace("'#/components/schemas/Cat'", "'#/x'").encode()).errors
+    } == {"INVALID_REFERENCE"}
+
+
 def test_references_in_values_mean_nothing() -> None:
     text = (
         HEAD
@@ -177,7 +202,7 @@ def test_files_of_an_archive_become_one(tmp_path: Any) -> None:
     shown = write(
         Document(nodes=Drawer(description, folded=False).operation(description.operations["get /a"]))
     )
-    assert "`next` Node" in shown and "The same as `Node` above." in shown
+    assert "`next` Node" in shown and "The same as Node above." in shown
 
 
 def test_swagger_becomes_openapi() -> None:

@@ -6,25 +6,30 @@ import asyncio
 import json
 import re
 import threading
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from octavo.admin.import_export import bring
 from octavo.content import check_derived, drawing, lock_branch, main_state, rebuild_derived
-from octavo.core.document import read, to_text
+from octavo.core.document import Document, Inline, read, to_text, walk, write
+from octavo.core.document.html import BlockLabels, Context, render
 from octavo.kit.db import Transaction
-from octavo.openapi.drawing import _SENTENCE, _markdown
+from octavo.openapi.description import Description
+from octavo.openapi.drawing import _SENTENCE, Drawer, _markdown
 from octavo.openapi.pages import BLOCKS
 from octavo.printing.inputs import gather
 from octavo.printing.order import read_document
 from octavo.printing.store import Wanted
 from octavo.reader import reader_edge
-from octavo.search import computed
+from octavo.reader.locales import catalogue
+from octavo.search import computed, store
 from octavo.search.computed import index_computed_pages
 from world import World
 
@@ -140,6 +145,102 @@ def test_a_tag_with_very_many_operations(world: World, site) -> None:
         assert len(listed) == (51 if apart else 0)
 
 
+def test_webhooks_have_a_page(world: World, site) -> None:
+    shop = site()
+    page = shop.get("webhooks")
+    assert "A pet was sold" in page.text or "petSold" in page.text
+    assert "petSold" in shop.get("webhooks.md").text
+    assert "/webhooks" in shop.get("sitemap.xml").text and "webhooks" in shop.get("llms.txt").text
+    hook = {"post": {"summary": "It happened", "responses": {"200": {"description": "Seen"}}}}
+    text = yaml.safe_dump(
+        {"openapi": "3.1.0", "info": {"title": "Hooks", "version": "1"},
+         "webhooks": {f"event{number}": hook for number in range(51)}}
+    )  # fmt: skip
+    processed(world, "pets", {"text": text})
+    listed = shop.get("webhooks").text
+    addresses = re.findall(r'href="[^"]*(webhooks/[^"#]+)"', listed)
+    assert len(set(addresses)) == 51
+    assert "It happened" in shop.get(addresses[0]).text
+
+
+def test_what_has_no_summary_is_called_by_its_first_sentence(world: World, site) -> None:
+    answers = {"responses": {"200": {"description": "It"}}}
+    about = {
+        "get": "<p>Lists the things. All.</p>",
+        "put": "See [this](https://example.com)",
+        "post": "long " * 50,
+    }
+    item = {
+        method: {"description": text, "security": [{"key": []}], **answers} for method, text in about.items()
+    }
+    scheme = {"type": "apiKey", "in": "header", "name": "X-Key", "description": "Ask us for one."}
+    text = yaml.safe_dump(
+        {"openapi": "3.0.3", "paths": {"/things": item}, "components": {"securitySchemes": {"key": scheme}},
+         "info": {"title": "T", "version": "1", "description": "# Errors\n\nSee [there](#operation/x) or [here](#errors)."}}
+    )  # fmt: skip
+    processed(world, "pets", {"text": text})
+    shop = site("by-operation")
+    listed = shop.get("other.md").text
+    assert "[Lists the things](" in listed and listed.count("[PUT /things](") == 1
+    assert "/other/get-things" in shop.get("sitemap.xml").text
+    # Headings keep their anchors; those that only other programs make are no links.
+    overview = shop.get("overview").text
+    assert 'id="errors"' in overview and 'href="#errors"' in overview
+    assert "See there or" in re.sub(r"<[^>]*>", "", overview) and "#operation" not in overview
+
+
+def test_words_of_ours_are_in_the_language_of_the_site() -> None:
+    schema = {
+        "type": "string",
+        "enum": ["a"],
+        "default": "a",
+        "minLength": 1,
+        "readOnly": True,
+        "deprecated": True,
+    }
+    operation = {
+        "deprecated": True, "x-deprecated-sunset": "2027-01-31", "x-stability": "beta", "security": [{}, {"key": []}],
+        "parameters": [
+            {"in": place, "name": place, "required": True, "schema": {"type": "object", "properties": {"inner": schema}}}
+            for place in ("path", "query", "header", "cookie")
+        ],
+        "requestBody": {"content": {"application/json": {"schema": {"oneOf": [{"type": "object"}], "anyOf": [{}],
+                                                                    "additionalProperties": {"type": "string"}}}}},
+        "responses": {"200": {"description": "It"}},
+    }  # fmt: skip
+    description = Description({"paths": {"/a": {"get": operation}}})
+    blocks = Drawer(description, folded=True).operation(description.operations["get /a"])
+    used = {node.data["word"] for block in blocks for node in walk(block) if is_word(node)}
+    words = {name.removeprefix("api_") for name in BlockLabels.__struct_fields__ if name.startswith("api_")}
+    assert used <= words and len(used) > 18
+    for language, labels in catalogue().items():
+        shown = render(Document(nodes=blocks), Context(labels=labels)).body
+        for word in used:
+            said = getattr(labels, f"api_{word}")
+            assert language == "en" or word == "cookie" or said != getattr(BlockLabels(), f"api_{word}"), (
+                language,
+                said,
+            )
+            assert said.partition("{name}")[0] in unescape(shown), (language, word)
+    assert "{name}" not in shown
+
+
+def is_word(node: Any) -> bool:
+    return isinstance(node, Inline) and node.type == "openapi-word"
+
+
+def test_a_page_describes_each_way_to_authenticate_once() -> None:
+    operation = {"security": [{"key": []}], "responses": {"200": {"description": "It"}}}
+    scheme = {"type": "apiKey", "in": "header", "name": "X-Key", "description": "Ask us for one."}
+    description = Description(
+        {"paths": {f"/{n}": {"get": operation} for n in range(3)}, "components": {"securitySchemes": {"key": scheme}}}
+    )  # fmt: skip
+    drawer = Drawer(description, folded=False)
+    blocks = [block for each in description.operations.values() for block in drawer.operation(each)]
+    text = write(Document(nodes=blocks))
+    assert text.count("X-Key") >= 3 and text.count("Ask us for one.") == 1
+
+
 def test_very_many_schemas_have_pages_of_their_own(world: World, site) -> None:
     shop = site()
     for count in (50, 51):
@@ -203,7 +304,7 @@ def test_what_an_operation_says(site) -> None:
         assert said in page, said
     for language in ("cURL", "JavaScript", "Python", "Go", "Ruby", "PHP", "Java", "C#", "Rust", "Swift"):
         assert f"{language}</button>" in page, language
-    assert "The same as <code>Pet</code> above" in page
+    assert "The same as Pet above" in page
     # What is not there shows its name, as before; what is inside of other blocks is drawn, too.
     assert "/gone" in page and "List shops" in page
     assert 'href="#createpet"' in page
@@ -244,6 +345,22 @@ def test_search_finds_computed_pages(world: World, site) -> None:
     world.call("admin", "DELETE", world.home.path("/orgs/{organizationId}/openapi/pets"))
     _index(world, shop.space)
     assert found("quadrupeds") == []
+
+
+def test_indexing_writes_few_pages_at_a_time(world: World, site, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop = site("by-operation")
+    written: list[int] = []
+    add_pages = store.add_pages
+
+    def note(tx: Any, space_id: str, pages: Any, *args: Any, **named: Any) -> Any:
+        written.append(len(pages))
+        return add_pages(tx, space_id, pages, *args, **named)
+
+    monkeypatch.setattr(store, "add_pages", note)
+    monkeypatch.setattr(computed, "BATCH", 1)
+    _index(world, shop.space)
+    assert set(written) == {1} and len(written) > 6
+    assert "Pets" in [hit["title"] for hit in shop.get("~search.json?q=sandbox").json()["hits"]]
 
 
 def test_search_finds_what_blocks_on_ordinary_pages_show(world: World, site) -> None:
@@ -428,7 +545,7 @@ def test_somebody_who_may_not_see_the_specification(world: World) -> None:
     }
     path = world.home.path("/spaces/{spaceId}/content/computed/revision")
     pages = world.call("reader", "POST", path, json={"source": source, "seed": "one"}).json()["pages"]
-    assert [page["title"] for page in pages] == ["Pets", "Shops", "pets", "Models"]
+    assert [page["title"] for page in pages] == ["Pets", "Shops", "pets", "Webhooks", "Models"]
     missing = {**source, "dependencies": {"spec": {"ref": {"kind": "openapi", "spec": "nothing"}}}}
     answer = world.call("reader", "POST", path, json={"source": missing, "seed": "one"})
     assert answer.status_code == 400 and "source.dependencies.spec" in answer.json()["error"]["message"]

@@ -15,7 +15,7 @@ from .computing import (
     on_dependency_change,
     resolve_with,
 )
-from .deriving import Derived, Versioned, as_new, check_derived, derive_from_main, rebuild_derived
+from .deriving import BATCH, Derived, Versioned, as_new, check_derived, derive_from_main, rebuild_derived
 from .drawing import Drawing, Drawn, draw_blocks, draw_with, drawn_states, holds_drawings, with_content
 from .entering import ReadState
 from .expanding import Expansion, asker_at, computed_document, computed_state, expand, markdown_page
@@ -70,7 +70,7 @@ from .store import (
 from .versions import current_version, current_versions
 
 __all__ = [
-    "Asked", "Asker", "BranchMoved", "Changes", "Computed", "Computer", "Derived", "Drawing", "Drawn",
+    "Asked", "Asker", "BATCH", "BranchMoved", "Changes", "Computed", "Computer", "Derived", "Drawing", "Drawn",
     "Expansion", "FILE_PURPOSE", "FOREVER", "ITEM_KINDS", "Item", "ItemKind", "KeptKeys", "Layer",
     "MAX_FILE", "ReadState", "RevisionRow", "RevisionType", "Source", "State", "Touched", "Versioned",
     "as_new", "asker_at", "body_hash", "branch_state", "carried_keys", "check_derived", "commit",

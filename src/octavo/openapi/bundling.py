@@ -92,6 +92,12 @@ def walk_references(value: Any, change: Callable[[str, Way], str | None]) -> Any
     return copy(value, (), False)
 
 
+def _is_name(way: Way) -> bool:
+    """Whether it is not a reference but what a discriminator's ``mapping`` calls a schema: descriptions that were
+    bundled by others often name files there that are gone."""
+    return way[-1] != "$ref"
+
+
 class _Bundler:
     def __init__(self, files: Files) -> None:
         self._files = files
@@ -123,11 +129,13 @@ class _Bundler:
 
     def _change(self, file: str, reference: str, way: Way) -> str | None:
         place, _, fragment = reference.partition("#")
+        if place and _is_name(way) and self._beside(file, place) not in self._files.files:
+            return None
         if place:
             if re.match(r"[a-z][a-z0-9+.-]*:|//", place, re.I):
                 self._complain(file, way, f"`{reference[:200]}`: references to other hosts and to files of the server are not followed.")  # fmt: skip
                 return None
-            other = posixpath.normpath(posixpath.join(posixpath.dirname(file), unquote(place)))
+            other = self._beside(file, place)
             if other not in self._files.files:
                 self._complain(
                     file, way, f"`{reference[:200]}`: there is no such file beside the description."
@@ -141,12 +149,16 @@ class _Bundler:
             self._wanted.append(other)
         return f"{pointer((FILES, other))}{fragment.rstrip('/') if fragment != '/' else ''}"
 
+    @staticmethod
+    def _beside(file: str, place: str) -> str:
+        return posixpath.normpath(posixpath.join(posixpath.dirname(file), unquote(place)))
+
     def _check(self, whole: dict[str, Any]) -> None:
         """That every reference leads to something that is more than a reference."""
 
         def look(reference: str, way: Way) -> None:
-            if not reference.startswith("#"):
-                return  # complained about already
+            if not reference.startswith("#") or _is_name(way):
+                return  # complained about already, or followed by nobody
             followed = reference
             for _ in range(_HOPS):
                 try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -39,13 +40,32 @@ class Operation(Struct, frozen=True):
     webhook: bool = False
 
     @property
+    def summary(self) -> str:
+        return " ".join(text_of(self.data.get("summary")).split())
+
+    @property
     def title(self) -> str:
-        return " ".join(text_of(self.data.get("summary")).split()) or f"{self.method.upper()} {self.path}"
+        """Many descriptions have no summaries, but begin to describe with a sentence that serves as one."""
+        return self.summary or _first_sentence(text_of(self.data.get("description"))) or self.name
+
+    @property
+    def name(self) -> str:
+        return f"{self.method.upper()} {self.path}"
 
     @property
     def key(self) -> str:
         """Names it within its description."""
         return f"{self.method} {self.path}"
+
+
+_TAGS = re.compile(r"</?(?:p|br|div|span|b|i|strong|em)\b[^<>]*>")
+_SENTENCE = re.compile(r"([A-Z][\w ,;:'()/-]{2,69})(?:\.(?=\s|$)|$)")
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence or line of a text, if it is short and has no marks."""
+    found = _SENTENCE.match(_TAGS.sub(" ", text[:500]).strip().partition("\n")[0].strip())
+    return " ".join(found[1].split()) if found else ""
 
 
 class Tag(Struct, frozen=True):

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..core.document import Block, Fragment, Inline, Leaf, Mark, Text, read, slug
+from ..core.document import Block, Fragment, Inline, Leaf, Mark, Text, read, replace_nodes, slug
+from ..core.document.html import BlockLabels
 from .code_samples import body_text, example_request, own_samples, samples
 from .description import Data, Description, Operation, list_of, object_of, text_of
 from .examples import media_example
@@ -27,6 +28,14 @@ MANY = 12
 """Operations of one page beyond which each is shown shorter: with three languages instead of ten, less deep, and
 without what errors hold and samples of them, which are nearly always the same."""
 
+_ENGLISH = BlockLabels()
+_LIMITS = (
+    ("default", "default"), ("const", "const"), ("minimum", "minimum"), ("maximum", "maximum"),
+    ("exclusiveMinimum", "exclusive_minimum"), ("exclusiveMaximum", "exclusive_maximum"),
+    ("multipleOf", "multiple_of"), ("minLength", "min_length"), ("maxLength", "max_length"),
+    ("minItems", "min_items"), ("maxItems", "max_items"), ("pattern", "pattern"),
+)  # fmt: skip
+"""What a schema says of its values, and the word for it."""
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 _SENTENCE = re.compile(r"[A-Za-z](?: ?[A-Za-z0-9,.;'()?!/])*")
 """What means itself in Markdown, as most descriptions of parameters do."""
@@ -45,26 +54,36 @@ def _paragraph(*nodes: Text | Inline) -> Block:
     return Block("paragraph", {}, [node for node in nodes])
 
 
-def _lead(words: str) -> Block:
-    return _paragraph(_text(words, "bold"))
-
-
 def _markdown(value: Any) -> list[Block]:
-    """What people wrote as Markdown, by the reader that reads all other pages; its headings become bold lines."""
+    """What people wrote as Markdown, within what is drawn: its headings become bold lines, which have no anchors."""
     text = text_of(value)
     if not text.strip():
         return []
     if _SENTENCE.fullmatch(text) and "www." not in text:
         return [_paragraph(_text(text))]
-    blocks = read(text).nodes
+    blocks = prose(text)
     for block in blocks:
-        block.source = None
         if block.type.startswith("heading-"):
             block.type, block.data = "paragraph", {}
             for node in block.nodes:
                 if isinstance(node, Text):
                     node.leaves = [Leaf(leaf.text, [Mark("bold")]) for leaf in node.leaves]
     return blocks
+
+
+def prose(text: str) -> list[Block]:
+    """Markdown by the reader that reads all other pages. Links to anchors that other programs make (``#operation/getPet``,
+    ``#section/Errors``) are their text: here nothing has such an anchor."""
+
+    def unlinked(node: Block | Inline) -> list[Any] | None:
+        ref = node.data.get("ref") if node.type == "link" else None
+        url = text_of(object_of(ref).get("url"))
+        return list(node.nodes) if url.startswith("#") and "/" in url else None
+
+    document = replace_nodes(read(text), unlinked)
+    for block in document.nodes:
+        block.source = None
+    return list(document.nodes)
 
 
 def _code(source: str, syntax: str, title: str | None = None) -> Block:
@@ -92,13 +111,13 @@ def _items(items: Iterable[list[Block]]) -> list[Block]:
     return [Block("list-unordered", {}, [*nodes])] if nodes else []
 
 
-def _hint(style: str, words: str) -> Block:
-    return Block("hint", {"style": style}, [_paragraph(_text(words))])
+def _hint(style: str, *nodes: Text | Inline) -> Block:
+    return Block("hint", {"style": style}, [_paragraph(*nodes)])
 
 
 def complain(words: str) -> Block:
     """What stands in the place of something that cannot be drawn."""
-    return _hint("danger", words)
+    return _hint("danger", _text(words))
 
 
 def lead_on(pages: Iterable[tuple[str, str, str]]) -> list[Block]:
@@ -142,11 +161,24 @@ class Drawer:
         self._longest = _SHORT_EXAMPLE if many else _EXAMPLE
         self._many = many
         self._told: set[str] = set()
+        self._schemes: set[str] = set()
+        """Ways to authenticate that the page has described."""
         self._left_out = ""
         """The key of properties that are not shown just now."""
         self._linked = {name: slug(name) or "section" for name in linked}
         self._schemas_at = schemas_at
         self._left = self._most
+
+    def _word(self, word: str, *marks: str, name: str = "") -> Text | Inline:
+        """A word or sentence of ours (``BlockLabels``), on a page in the language of its site. ``name``: what the
+        sentence is about."""
+        english = _text(getattr(_ENGLISH, f"api_{word}").replace("{name}", name), *marks)
+        if not self._folded:
+            return english
+        return Inline("openapi-word", {"word": word, **({"name": name} if name else {})}, [english])
+
+    def _lead(self, word: str) -> Block:
+        return _paragraph(self._word(word, "bold"))
 
     def _begin(self) -> None:
         """A new operation or schema: nothing is told of it yet."""
@@ -210,30 +242,28 @@ class Drawer:
         found: list[Block] = []
         parts: Nodes = []
 
-        def say(words: str, value: Any) -> None:
+        def say(word: str, value: Any) -> None:
             shown = value if isinstance(value, str) else body_text("application/json", value)
-            parts.extend([_text(("; " if parts else "") + words + " "), _text(shown[:200], "code")])
+            parts.extend(
+                [*([_text("; ")] if parts else []), self._word(word), _text(" "), _text(shown[:200], "code")]
+            )
 
-        names = (("default", "Default"), ("const", "Always"), ("minimum", "At least"), ("maximum", "At most"),
-                 ("exclusiveMinimum", "More than"), ("exclusiveMaximum", "Less than"), ("multipleOf", "Multiple of"),
-                 ("minLength", "Characters at least"), ("maxLength", "Characters at most"), ("minItems", "Items at least"),
-                 ("maxItems", "Items at most"), ("pattern", "Pattern"))  # fmt: skip
-        for key, words in names:
+        for key, word in _LIMITS:
             if key in schema and not isinstance(schema[key], bool | None):
-                say(words, schema[key])
+                say(word, schema[key])
         if schema.get("default") is True or schema.get("default") is False:
-            say("Default", schema["default"])
+            say("default", schema["default"])
         given = (
             schema["example"] if "example" in schema else next(iter(list_of(schema.get("examples"))), None)
         )
         if isinstance(given, (str, int, float)):
-            say("Example", given)
+            say("example", given)
         if parts:
             found.append(_paragraph(*parts))
         values = list_of(schema.get("enum"))
         about = object_of(schema.get("x-enumDescriptions"))
         if about:
-            found.append(_paragraph(_text("Possible values:")))
+            found.append(_paragraph(self._word("values")))
             found += _items(
                 [
                     _paragraph(
@@ -244,7 +274,7 @@ class Drawer:
                 for v in values[:200]
             )
         elif values:
-            listed: Nodes = [_text("Possible values: ")]
+            listed: Nodes = [self._word("values"), _text(" ")]
             for number, value in enumerate(values[:200]):
                 shown = value if isinstance(value, str) else body_text("application/json", value)
                 listed += [*([_text(", ")] if number else []), _text(shown[:200], "code")]
@@ -271,7 +301,7 @@ class Drawer:
         """What is inside a schema: its description is left to whoever asks."""
         name = self._description.name_of(value)
         if name and name in above:
-            return [_paragraph(_text("The same as "), _text(name, "code"), _text(" above."))]
+            return [_paragraph(self._word("same", name=name))]
         if len(above) >= self._depth:
             return []
         if name and not self._folded:
@@ -298,13 +328,13 @@ class Drawer:
         blocks += self._fields(items)
         extra = schema.get("additionalProperties")
         if isinstance(extra, dict) and extra:
-            blocks += self._fields([self.value("any other key", extra, within)])
-        for key, words in (("oneOf", "One of"), ("anyOf", "Any of")):
+            blocks += self._fields([self.value("", extra, within)])
+        for key, word in (("oneOf", "one_of"), ("anyOf", "any_of")):
             variants = [
                 v for v in list_of(schema.get(key)) if self._description.follow(v).get("type") != "null"
             ]
             if variants:
-                blocks += [_paragraph(_text(f"{words}:")), *self._variants(variants, within)]
+                blocks += [_paragraph(self._word(word)), *self._variants(variants, within)]
         if "items" in schema and not properties:
             blocks += self.schema(schema["items"], within)
         return blocks
@@ -330,18 +360,18 @@ class Drawer:
     ) -> list[Block]:
         """A property or parameter: its name, what it is, what it is for, and what is inside."""
         schema = self._description.follow(value)
-        head: Nodes = [_text(name, "code"), _text(" ")]
+        head: Nodes = [_text(name, "code") if name else self._word("other_key", "italic"), _text(" ")]
         for node in self._type(value):
             head.append(node)
         if required:
-            head += [_text(" "), _text("required", "bold")]
-        for key, words in (
-            ("readOnly", "read only"),
-            ("writeOnly", "write only"),
+            head += [_text(" "), self._word("required", "bold")]
+        for key, word in (
+            ("readOnly", "read_only"),
+            ("writeOnly", "write_only"),
             ("deprecated", "deprecated"),
         ):
             if schema.get(key) is True:
-                head += [_text(" "), _text(words, "italic")]
+                head += [_text(" "), self._word(word, "italic")]
         blocks = [_paragraph(*head), *_markdown(about if about is not None else schema.get("description"))]
         items = schema.get("items")
         blocks += self._limits(schema)
@@ -351,7 +381,7 @@ class Drawer:
             return blocks
         inside = self.schema(value, above)
         if inside and self._folded:
-            blocks.append(_expandable([_text(f"What is in {name}")], inside))
+            blocks.append(_expandable([self._word("inside", name=name or "…")], inside))
         elif len(above) < 4:
             blocks += inside
         return blocks
@@ -403,11 +433,11 @@ class Drawer:
         notes = []
         if data.get("deprecated") is True:
             day = text_of(data.get("x-deprecated-sunset"))
-            end = f" It goes away on {day}." if day else ""
-            notes.append(_hint("warning", f"This operation is deprecated.{end}"))
+            end = [_text(" "), self._word("gone", name=day)] if day else []
+            notes.append(_hint("warning", self._word("going"), *end))
         stability = text_of(data.get("x-stability"))
         if stability:
-            notes.append(_hint("info", f"Stability: {stability}. It may change."))
+            notes.append(_hint("info", self._word("stability", name=stability)))
         return notes
 
     def _authentication(self, operation: Operation) -> list[Block]:
@@ -417,27 +447,25 @@ class Drawer:
         items = []
         for way in ways:
             if not way:
-                items.append([_paragraph(_text("none"))])
+                items.append([_paragraph(self._word("no_authentication"))])
             for name, scopes in way.items():
                 scheme = self._description.follow(self._description.security_schemes.get(name))
                 words = _scheme_words(name, scheme)
                 listed = ", ".join(scope for scope in list_of(scopes) if isinstance(scope, str))
                 line = _paragraph(_text(words), _text(f" ({listed})" if listed else ""))
-                items.append([line, *_markdown(scheme.get("description"))])
-        return [_lead("Authentication"), *_items(items)]
+                # Of the many operations on a page nearly all say the same.
+                about = [] if name in self._schemes else _markdown(scheme.get("description"))
+                self._schemes.add(name)
+                items.append([line, *about])
+        return [self._lead("authentication"), *_items(items)]
 
     def _parameters(self, operation: Operation) -> list[Block]:
         blocks: list[Block] = []
         parameters = self._description.parameters(operation)
-        for place, words in (
-            ("path", "Path"),
-            ("query", "Query"),
-            ("header", "Headers"),
-            ("cookie", "Cookies"),
-        ):
+        for place in ("path", "query", "header", "cookie"):
             given = [each for each in parameters if each.get("in") == place]
             if given:
-                blocks += [_lead(words), *self._fields([self._parameter(each) for each in given])]
+                blocks += [self._lead(place), *self._fields([self._parameter(each) for each in given])]
         return blocks
 
     def _parameter(self, parameter: Data) -> list[Block]:
@@ -450,7 +478,7 @@ class Drawer:
             text_of(parameter["name"]), schema, required=parameter.get("required") is True, about=about or ""
         )
         if parameter.get("deprecated") is True:
-            found[0].nodes += [_text(" "), _text("deprecated", "italic")]
+            found[0].nodes += [_text(" "), self._word("deprecated", "italic")]
         return found
 
     def _body(self, operation: Operation) -> list[Block]:
@@ -458,9 +486,9 @@ class Drawer:
         content = object_of(body.get("content"))
         if not content:
             return []
-        required = [_text(" "), _text("required", "bold")] if body.get("required") is True else []
+        required = [_text(" "), self._word("required", "bold")] if body.get("required") is True else []
         kinds = ", ".join(content)
-        head = _paragraph(_text("Body", "bold"), _text(" "), _text(kinds, "code"), *required)
+        head = _paragraph(self._word("body", "bold"), _text(" "), _text(kinds, "code"), *required)
         # What only answers hold cannot be sent.
         self._left_out = "readOnly"
         inside = self._contents(content)
@@ -504,7 +532,7 @@ class Drawer:
             inside = _markdown(about) if about.strip() != first else []
             headers = object_of(response.get("headers"))
             if headers:
-                inside += [_lead("Headers"), *self._fields(
+                inside += [self._lead("header"), *self._fields(
                     self._parameter({**self._description.follow(header), "name": name}) for name, header in headers.items()
                 )]  # fmt: skip
             self._left_out = "writeOnly"
@@ -515,7 +543,7 @@ class Drawer:
                 blocks.append(_expandable(title, inside, is_open=all_open or number == 0))
             else:
                 blocks += [_paragraph(*title), *inside]
-        return [_lead("Responses"), *blocks] if blocks else []
+        return [self._lead("responses"), *blocks] if blocks else []
 
     def _samples(self, operation: Operation) -> list[Block]:
         blocks: list[Block] = []
@@ -586,7 +614,7 @@ class Drawer:
     def information(self) -> list[Block]:
         """What a description says of itself: its servers, and how to authenticate."""
         description = self._description
-        blocks = _markdown(description.info.get("description"))
+        blocks = prose(text_of(description.info.get("description")))
         version = text_of(description.info.get("version"))
         if version:
             blocks.append(_paragraph(_text("Version "), _text(version, "code")))

@@ -20,7 +20,7 @@ from ..content import (
     get_body,
     resolve_with,
 )
-from ..core.document import Block, Document, read
+from ..core.document import Block, Document
 from ..core.free_names import free_name
 from ..core.pages import Layout, Page, slugify
 from ..errors import BadRequest
@@ -30,7 +30,7 @@ from . import local, store
 from .changelog import Release, draw_changelog
 from .comparing import Change, compare
 from .description import UNTAGGED, Description, Operation, Tag, text_of
-from .drawing import MANY, Drawer, complain, lead_on
+from .drawing import MANY, Drawer, complain, lead_on, prose
 from .trying import can_try
 
 TYPE = "builtin:openapi"
@@ -155,6 +155,15 @@ class _Pages:
         for name in names if apart else ():
             self.add(f"model {name}", name, above, props={"doc": "models", "schema": name})
 
+    def add_webhooks(self) -> None:
+        webhooks = self._description.webhooks
+        apart = len(webhooks) > _TOGETHER
+        props = {"doc": "webhooks"}
+        above = self.add("webhooks", "Webhooks", props=props | (self._leading_on() if apart else {}))
+        for key, webhook in webhooks.items() if apart else ():
+            slug = webhook.summary or webhook.path
+            self.add(f"webhook {key}", webhook.title, above, slug=slug, props={**props, "webhook": key})
+
     def add_tags(self, tags: list[Tag], *, each_operation: bool) -> None:
         known = {tag.name: tag for tag in tags}
         made: dict[str, str] = {}
@@ -186,6 +195,7 @@ class _Pages:
                     operation.key,
                     operation.title,
                     above,
+                    slug=operation.summary or operation.name,
                     props={"doc": "operations", "page": tag.name or "-", "operation": operation.key},
                 )
 
@@ -199,6 +209,8 @@ def _revision(tx: Transaction, asked: Asked) -> Computed:
     if description.info.get("description") or description.security_schemes:
         pages.add("info", description.title, slug="overview", props={"doc": "info", "page": "info"})
     pages.add_tags(description.tags(), each_operation=by_operation)
+    if description.webhooks:
+        pages.add_webhooks()
     if props.get("models") and description.schemas:
         pages.add_models()
     items = []
@@ -240,13 +252,22 @@ def _document(tx: Transaction, asked: Asked) -> Document:
         if not description.schemas.keys() >= {*names}:
             raise BadRequest("source.props.schema: the API specification has no such schema.")
         return _of(Block("openapi-schemas", {"ref": ref, "schemas": names, "grouped": True}))
+    if doc == "webhooks":
+        webhooks = description.webhooks
+        if leads_on:
+            listed = ((there.id(f"webhook {key}"), each.title, each.path) for key, each in webhooks.items())
+            return _of(*lead_on(listed))
+        keys = [str(props["webhook"])] if "webhook" in props else list(webhooks)
+        if not webhooks.keys() >= {*keys}:
+            raise BadRequest("source.props.webhook: the API specification has no such webhook.")
+        return _of(*(_webhook_block(ref, webhooks[key]) for key in keys))
     if doc == "changes":
         return _of(*draw_changelog(_releases(tx, version)))
     if doc == "info":
         return _of(*Drawer(description, folded=False).information())
     if doc != "operations" or not isinstance(page, str):
         raise BadRequest(
-            "source.props.doc: expected `operations` or `info` with a `page`, `models` or `changes`."
+            "source.props.doc: expected `operations` or `info` with a `page`, `models`, `webhooks` or `changes`."
         )
     if "operation" in props:
         operation = description.operations.get(str(props["operation"]))
@@ -257,14 +278,10 @@ def _document(tx: Transaction, asked: Asked) -> Document:
     tag = next((tag for tag in description.tags() if tag.name == name), None)
     if tag is None:
         raise BadRequest("source.props.page: the API specification has no such tag.")
-    above = read(tag.description).nodes if tag.description.strip() else []
-    for block in above:
-        block.source = None
+    above = prose(tag.description) if tag.description.strip() else []
     operations = description.with_tag(tag.name)
     if leads_on:
-        listed = (
-            (there.id(each.key), each.title, f"{each.method.upper()} {each.path}") for each in operations
-        )
+        listed = ((there.id(each.key), each.title, each.name) for each in operations)
         return _of(*above, *lead_on(listed))
     return _of(*above, *(_operation_block(ref, each) for each in operations))
 
@@ -284,6 +301,10 @@ def _releases(tx: Transaction, newest: store.VersionRow) -> Iterator[Release]:
 
 def _operation_block(ref: dict[str, Any], operation: Operation) -> Block:
     return Block("openapi-operation", {"ref": ref, "path": operation.path, "method": operation.method})
+
+
+def _webhook_block(ref: dict[str, Any], webhook: Operation) -> Block:
+    return Block("openapi-webhook", {"ref": ref, "name": webhook.path, "method": webhook.method})
 
 
 def _of(*blocks: Block) -> Document:

@@ -4,7 +4,10 @@ changes."""
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ..content import (
+    BATCH,
     Asker,
     Drawing,
     Item,
@@ -32,7 +35,8 @@ from ..kit.db import Transaction
 from ..references import Nobody, Resolver, page_owner, state_resolver
 from ..spaces import get_space
 from . import store
-from .indexing import INDEXED, Prepared, page_text
+from .indexing import INDEXED, Prepared, batches, page_text
+from .store import PageText
 
 
 def order_indexing(tx: Transaction, space_id: str) -> None:
@@ -78,28 +82,52 @@ def index_computed_pages(context: Context, space_id: str) -> None:
             deadlines.check()
             if page.kind in INDEXED:
                 document = _draw(tx, state, asker, resolver, page, _computed(tx, space_id, page))
-                computed.gone.append(page.id)
                 computed.add(page_text(tx, space_id, page, document))
         pages = find_pages(tx, state, store.list_drawing(tx, space_id))
         for page in pages.values():
             deadlines.check()
             document = _draw(tx, state, asker, resolver, page, read_source(tx, page.body))
             drawn.add(page_text(tx, space_id, page, document, draws=True))
+    branch_id = state.layers[0].branch_id
+    there: set[str] = set()
+    # What was computed from a revision before the last one is indexed again: that revision had it ordered.
+    for batch in batches(computed, BATCH):
+        deadlines.check()
+        there.update(page.page_id for page in batch)
+        with context.db.write() as tx:
+            if not lock_branch(tx, branch_id):
+                return
+            _index(tx, space_id, batch, computed=True)
+    for batch in batches(drawn, BATCH):
+        deadlines.check()
+        with context.db.write() as tx:
+            if not lock_branch(tx, branch_id):
+                return
+            # A page that was changed meanwhile is indexed as it is now, and its revision had it ordered if it still
+            # draws.
+            now = find_pages(tx, main_state(tx, space_id), [page.page_id for page in batch])
+            same = [page for page in batch if now.get(page.page_id) == pages[page.page_id]]
+            _index(tx, space_id, same)
     with context.db.write() as tx:
-        # What was computed from a revision before the last one is indexed again: that revision had it ordered.
-        if not lock_branch(tx, state.layers[0].branch_id):
+        if not lock_branch(tx, branch_id):
             return
-        # A page that was changed meanwhile is indexed as it is now, and its revision had it ordered if it still draws.
-        now = find_pages(tx, main_state(tx, space_id), pages)
-        same = {page_id for page_id, page in pages.items() if now.get(page_id) == page}
-        gone = [*store.list_computed(tx, space_id), *sorted(same)]
-        versions = current_versions(tx, space_id, [*gone, *computed.gone])
-        lost = store.remove_pages(tx, space_id, [(page_id, versions[page_id]) for page_id in gone])
-        gained = store.add_pages(tx, space_id, computed.pages(), versions, computed=True)
-        still = (page for page in drawn.pages() if page.page_id in same)
-        gained += store.add_pages(tx, space_id, still, versions)
-        store.count_words(tx, space_id, gained, lost)
+        _remove(
+            tx, space_id, [page_id for page_id in store.list_computed(tx, space_id) if page_id not in there]
+        )
         jobs.finish(tx)
+
+
+def _index(tx: Transaction, space_id: str, pages: list[PageText], *, computed: bool = False) -> None:
+    """Puts pages in the place of what the index has of them."""
+    versions = current_versions(tx, space_id, [page.page_id for page in pages])
+    lost = store.remove_pages(tx, space_id, versions.items())
+    gained = store.add_pages(tx, space_id, pages, versions, computed=computed)
+    store.count_words(tx, space_id, gained, lost)
+
+
+def _remove(tx: Transaction, space_id: str, page_ids: list[str]) -> None:
+    versions = current_versions(tx, space_id, page_ids)
+    store.count_words(tx, space_id, Counter(), store.remove_pages(tx, space_id, versions.items()))
 
 
 def _computed(tx: Transaction, space_id: str, page: Page) -> Document:

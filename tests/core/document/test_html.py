@@ -6,11 +6,13 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from markupsafe import Markup
+from hypothesis import given
+from hypothesis import strategies as st
+from markupsafe import Markup, escape
 
 from hostile import SCHEMES, VECTORS, every_node, paragraph, scheme_a_browser_sees, text, url, wrapped
 from octavo.core.document.formulas import mathml
-from octavo.core.document.highlighting import highlight
+from octavo.core.document.highlighting import highlight, token_rows
 from octavo.core.document.html import Asset, Context, Heading, Target, emoji, render
 from octavo.core.document.nodes import Block, Document, Fragment, Inline, Mark
 from octavo.core.document.reader import read
@@ -523,3 +525,17 @@ def test_good_addresses_stay(good):
 )  # fmt: skip
 def test_bad_addresses_go(bad):
     assert safe_url(bad) is None
+
+
+@given(st.text())
+def test_what_pages_escape_is_what_markupsafe_escapes(words: str) -> None:
+    assert block(paragraph(words)) == f"<p>{escape(words)}</p>".replace("\n", "<br>")
+
+
+@given(st.lists(st.tuples(st.sampled_from(["", "k", "s1"]), st.text("ab\n<&", min_size=1)), max_size=12))
+def test_tokens_of_a_listing_lie_in_their_lines(tokens: list[tuple[str, str]]) -> None:
+    texts = "".join(text for _, text in tokens).split("\n")
+    rows = token_rows(tokens, texts)
+    assert ["".join(text for _, text in row) for row in rows] == texts
+    kinds = [(kind, letter) for kind, text in tokens for letter in text if letter != "\n"]
+    assert [(kind, letter) for row in rows for kind, text in row for letter in text] == kinds

@@ -96,8 +96,22 @@ class Tokens:
                 yield kind, part
 
 
+def _split(tokens: list[Token]) -> list[list[Token]]:
+    rows: list[list[Token]] = [[]]
+    for kind, text in tokens:
+        parts = text.split("\n")
+        for number, part in enumerate(parts):
+            if number:
+                rows.append([])
+            if part:
+                rows[-1].append((kind, part))
+    return rows
+
+
 def token_rows(tokens: list[Token], texts: list[str]) -> list[list[Token]]:
     """The tokens of ``"\\n".join(texts)``, by line."""
+    if not any("\n" in text for text in texts):
+        return _split(tokens)
     taking = Tokens(tokens)
     rows = []
     for text in texts:

@@ -10,11 +10,12 @@ or scripts, and everything is readable without JavaScript.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from urllib.parse import quote, unquote, urlsplit
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from msgspec import Struct
 
 from .formulas import mathml
@@ -84,6 +85,40 @@ class BlockLabels(Struct, frozen=True, kw_only=True):
     try_it: str = "Try it"
     open: str = "To do"
     close: str = "Close"
+    api_path: str = "Path"
+    api_query: str = "Query"
+    api_header: str = "Headers"
+    api_cookie: str = "Cookies"
+    api_body: str = "Body"
+    api_authentication: str = "Authentication"
+    api_responses: str = "Responses"
+    api_required: str = "required"
+    api_read_only: str = "read only"
+    api_write_only: str = "write only"
+    api_deprecated: str = "deprecated"
+    api_inside: str = "What is in {name}"
+    api_one_of: str = "One of:"
+    api_any_of: str = "Any of:"
+    api_values: str = "Possible values:"
+    api_default: str = "Default"
+    api_const: str = "Always"
+    api_minimum: str = "At least"
+    api_maximum: str = "At most"
+    api_exclusive_minimum: str = "More than"
+    api_exclusive_maximum: str = "Less than"
+    api_multiple_of: str = "Multiple of"
+    api_min_length: str = "Characters at least"
+    api_max_length: str = "Characters at most"
+    api_min_items: str = "Items at least"
+    api_max_items: str = "Items at most"
+    api_pattern: str = "Pattern"
+    api_example: str = "Example"
+    api_other_key: str = "any other key"
+    api_going: str = "This operation is deprecated."
+    api_gone: str = "It goes away on {name}."
+    api_no_authentication: str = "none"
+    api_stability: str = "Stability: {name}. It may change."
+    api_same: str = "The same as {name} above."
 
 
 def _link(ref: Data) -> Target | None:
@@ -155,6 +190,19 @@ def render(document: Document, context: Context | None = None) -> Html:
     return Html(body, tuple(renderer.outline), renderer.updates, renderer.diagrams)
 
 
+def _escape(text: str) -> str:
+    """As ``markupsafe.escape``, whose objects cost more than all the rest of a page with many listings."""
+    if not _SPECIAL.search(text):
+        return text
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return text.replace("'", "&#39;").replace('"', "&#34;")
+
+
+def _html(text: str) -> Markup:
+    """Text that is HTML already. (``Markup(text)`` asks first whether the text has a method for it.)"""
+    return str.__new__(Markup, text)
+
+
 @lru_cache(maxsize=256)
 def _bare(name: str) -> Markup:
     return Markup(f"<{name}>")  # noqa: S704
@@ -169,8 +217,10 @@ def _tag(name: str, **attributes: object) -> Markup:
         if value is None or value is False:
             continue
         key = key.rstrip("_").replace("_", "-")
-        out.append(key if value is True else f'{key}="{escape(value)}"')
-    return Markup(f"<{' '.join(out)}>")  # noqa: S704
+        if value is not True:
+            key = f'{key}="{value if type(value) is Markup else _escape(str(value))}"'
+        out.append(key)
+    return _html(f"<{' '.join(out)}>")
 
 
 @lru_cache(maxsize=256)
@@ -202,6 +252,7 @@ def _length(value: object) -> str | None:
     return None if found is None else str(found)
 
 
+_SPECIAL = re.compile("""[&<>'"]""")
 _MARKS = {"bold": "strong", "italic": "em", "code": "code", "keyboard": "kbd", "strikethrough": "s",
           "superscript": "sup", "subscript": "sub"}  # fmt: skip
 _ALIGNED = {"center": "center", "end": "end", "right": "end"}
@@ -217,11 +268,12 @@ _ASSISTANTS = {
 _PROMPT_URL_MAX = 6000
 
 
-def _marked(marks: Sequence[Mark], inside: str) -> Markup:
-    """Text in its marks, the first one outermost."""
+def _marked(marks: Sequence[Mark], inside: str) -> str:
+    """HTML in the marks of a text, the first one outermost."""
     if not marks:
-        return escape(inside)
-    opening, closing = [], []
+        return inside
+    opening: list[str] = []
+    closing: list[str] = []
     for mark in marks:
         name = _MARKS.get(mark.type)
         if name is not None:
@@ -240,11 +292,23 @@ def _marked(marks: Sequence[Mark], inside: str) -> Markup:
                     )
                 )
                 closing.append(_end("mark" if back else "span"))
-    return Markup("").join([*opening, escape(inside), *reversed(closing)])
+    return "".join([*opening, inside, *reversed(closing)])
 
 
-def _hard_breaks(markup: Markup) -> Markup:
-    return Markup(str(markup).replace("\n", "<br>")) if "\n" in markup else markup  # noqa: S704
+@lru_cache(maxsize=256)
+def _token(kind: str) -> str:
+    return f'<span class="{_escape(kind)}">'
+
+
+def _tokens(row: Iterable[Token]) -> str:
+    return "".join(f"{_token(kind)}{_escape(text)}</span>" if kind else _escape(text) for kind, text in row)
+
+
+def _is_plain(line: Block) -> bool:
+    """Whether a line of a listing is text and nothing else, as nearly all are."""
+    return not line.data and all(
+        isinstance(node, Text) and not any(leaf.marks for leaf in node.leaves) for node in line.nodes
+    )
 
 
 class _Renderer:
@@ -277,10 +341,10 @@ class _Renderer:
         while stack:
             piece = stack.pop()
             if isinstance(piece, str):
-                write(piece if type(piece) is Markup else escape(piece))
+                write(piece if type(piece) is Markup else _escape(piece))
             elif isinstance(piece, Text):
                 for leaf in piece.leaves:
-                    write(_hard_breaks(_marked(leaf.marks, leaf.text)))
+                    write(_marked(leaf.marks, _escape(leaf.text)).replace("\n", "<br>"))
             elif isinstance(piece, Block):
                 draw = _BLOCKS.get(piece.type)
                 if draw is not None:
@@ -507,6 +571,9 @@ class _Renderer:
         out: list[Piece] = []
         last = len(lines) - 1
         for number, (line, row) in enumerate(zip(lines, rows, strict=True)):
+            if number < min(shown, last) and _is_plain(line):
+                out.append(_html(f'<span class="line">{_tokens(row)}\n</span>'))
+                continue
             lit = line.data.get("highlighted") is True
             out.append(_tag("span", class_=_classes("line", lit and "lit", number >= shown and "more")))
             out.extend(self._line(line, row))
@@ -524,10 +591,7 @@ class _Renderer:
                 for kind, part in tokens.take(len(leaf.text)):
                     # Bold in a listing is GitBook's way to mark what matters; other marks keep their meaning.
                     marks = [m for m in leaf.marks if m.type not in ("code", "keyboard")]
-                    inside = escape(part)
-                    if kind:
-                        inside = Markup(f'<span class="{escape(kind)}">{inside}</span>')  # noqa: S704
-                    out.append(_marked(marks, inside))
+                    out.append(_html(_marked(marks, _tokens([(kind, part)]))))
 
         for node in line.nodes:
             if isinstance(node, Text):
@@ -818,6 +882,18 @@ class _Renderer:
         """The method and the address of an operation, and beside them what can be done with it."""
         endpoint = self._endpoint(text_of(block.data, "method"), text_of(block.data, "url"))
         return _wrap("div", [*endpoint, *block.nodes], class_="openapi-head")
+
+    def openapi_word(self, node: Inline) -> Pieces:
+        """A word that nobody wrote: in the page's language."""
+        label = getattr(self.labels, f"api_{text_of(node.data, 'word')}", None)
+        if not isinstance(label, str):
+            return node.nodes
+        words = label.replace("{name}", text_of(node.data, "name") or "")
+        return [
+            Text([Leaf(words, each.leaves[0].marks)])
+            for each in node.nodes
+            if isinstance(each, Text) and each.leaves
+        ]
 
     def openapi_fields(self, block: Block) -> Pieces:
         """A list of parameters or properties."""
@@ -1217,6 +1293,7 @@ _INLINES: dict[str, Callable[[_Renderer, Inline], Pieces]] = {
     "inline-math": _Renderer.inline_math,
     "inline-image": _Renderer.inline_image,
     "annotation": _Renderer.annotation,
+    "openapi-word": _Renderer.openapi_word,
     "mention": _Renderer.mention,
     "button": _Renderer.button,
 }

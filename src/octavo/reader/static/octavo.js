@@ -79,6 +79,7 @@
   // Menus close by Escape, by a click elsewhere, and when another opens
   const close = (except) => all("details.picker[open]").forEach((p) => { if (p !== except) p.open = false; });
   doc.addEventListener("click", (event) => close(event.target.closest("details.picker")));
+  on("click", ".outline-fold a", (link) => { link.closest("details").open = false; });
   on("keydown", "details.picker[open]", (picker, event) => {
     if (event.key !== "Escape") return;
     picker.open = false;
