@@ -2,6 +2,7 @@
 
 from ..sites import provide_scripts
 from ..spaces import on_transfer
+from . import computing as computing
 from . import tables as tables
 from .asking import Failed
 from .blocks import find_block_owner, render_block, version_of
@@ -17,7 +18,7 @@ on_transfer(lambda tx, space_id, organization_id: forget_space(tx, space_id))
 provide_scripts(list_scripts)
 
 __all__ = [
-    "Failed", "PublishIntegration", "Subject", "fetch_for", "find_block_owner", "find_visitor_sign_in",
+    "Failed", "PublishIntegration", "Subject", "computing", "fetch_for", "find_block_owner", "find_visitor_sign_in",
     "forget_space", "get_integration_by_id", "list_scripts", "public_endpoint", "public_routes", "render_block",
     "sign_in_address", "tables", "version_of",
 ]  # fmt: skip

@@ -13,6 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 from ..kit.context import Context
 from ..kit.db import Transaction
 from . import store
+from .active import find_active
 from .invoking import Subject
 from .rendering import Rendered, ask_to_render
 from .store import IntegrationRow
@@ -27,13 +28,7 @@ def find_block_owner(
     blocks = integration.manifest.blocks if integration is not None else None
     if integration is None or not blocks or all(block.id != block_id for block in blocks):
         return None
-    installation = store.find_installation_in(tx, integration.id, organization_id)
-    if installation is None or installation.status != "active":
-        return None
-    place = store.find_place(tx, installation.id, "space", space_id)
-    if installation.space_selection != "all" and (place is None or place.status != "active"):
-        return None
-    return Subject(integration, installation, place)
+    return find_active(tx, integration, organization_id, space_id)
 
 
 def find_unfurling(rows: Iterable[IntegrationRow], url: str) -> tuple[IntegrationRow, Block] | None:
