@@ -10,10 +10,13 @@ from collections.abc import Iterable
 from typing import Any, Literal
 from urllib.parse import SplitResult, urlsplit
 
+from msgspec import UNSET
+
+from ..core.document.html import CodeBlock
 from ..kit.context import Context
 from ..kit.db import Transaction
 from . import store
-from .active import find_active
+from .active import find_active, list_active_in_space
 from .invoking import Subject
 from .rendering import Rendered, ask_to_render
 from .store import IntegrationRow
@@ -29,6 +32,18 @@ def find_block_owner(
     if integration is None or not blocks or all(block.id != block_id for block in blocks):
         return None
     return find_active(tx, integration, organization_id, space_id)
+
+
+def list_code_blocks(tx: Transaction, organization_id: str, space_id: str) -> dict[str, CodeBlock]:
+    """The blocks that draw the listings of a space, by the language in lower case; of several the integration whose name
+    is first."""
+    found: dict[str, CodeBlock] = {}
+    for row in list_active_in_space(tx, organization_id, space_id):
+        for block in row.manifest.blocks or ():
+            if block.markdown is not UNSET and block.markdown.codeblock:
+                drawn = CodeBlock(row.name, block.id, block.markdown.body)
+                found.setdefault(block.markdown.codeblock.lower(), drawn)
+    return found
 
 
 def find_unfurling(rows: Iterable[IntegrationRow], url: str) -> tuple[IntegrationRow, Block] | None:

@@ -55,7 +55,6 @@ TOLD = {
     ),
     "space_gitsync_started": _Told("space:git:sync", "space", _as_they_are),
     "space_gitsync_completed": _Told("space:git:sync", "space", _as_they_are),
-    "space_visibility_updated": _Told("space:metadata:read", "space", _as_they_are),
     "site_view": _Told("site:views:read", "site", _as_they_are),
     "page_feedback": _Told("page:feedback:read", "site", _as_they_are),
 }
@@ -134,6 +133,7 @@ def announce(
 ) -> None:
     """That an installation was set up or removed, or one at a place; and so may be what it computes."""
     dependency_changed(tx, row.organization_id)
+    store.touch_sites(tx, row.organization_id)
     was = None if previous is None else (sealer, previous)
     queue(tx, row.integration_id, row.id, row.organization_id, type, fields, place=place, previous=was)
 

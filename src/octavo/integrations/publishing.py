@@ -63,6 +63,8 @@ def publish(call: Call, actor: Actor, name: str, given: PublishIntegration) -> I
         store.set_tags(tx, row.id, _tags(row.manifest))
         store.set_files(tx, row.id, files)
         order_for(tx, row)
+        for installation in store.list_all_installations(tx, row.id):
+            store.touch_sites(tx, installation.organization_id)
         state = {"version": row.version, "visibility": row.visibility, "scopes": row.manifest.scopes}
         audit(tx, call, "integration.published", organization_id, ("integration", name), after=state)
     return row

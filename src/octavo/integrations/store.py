@@ -577,23 +577,23 @@ class AnswerRow(Struct, frozen=True):
 
 
 def find_answer(tx: Transaction, key: str) -> AnswerRow | None:
-    row = tx.one("SELECT made_of, state, answer FROM integration_answers WHERE key = :key", key=key)
+    row = tx.one("SELECT made_of, state, answer FROM integration_answers WHERE question = :key", key=key)
     return AnswerRow(*row) if row else None
 
 
 def find_answer_state(tx: Transaction, key: str) -> tuple[str, str] | None:
     """``made_of`` and ``state`` of an answer."""
-    row = tx.one("SELECT made_of, state FROM integration_answers WHERE key = :key", key=key)
+    row = tx.one("SELECT made_of, state FROM integration_answers WHERE question = :key", key=key)
     return (row[0], row[1]) if row else None
 
 
 def put_answer(tx: Transaction, key: str, installation_id: str, space_id: str, answer: AnswerRow) -> None:
     """Keeps an answer in place of an earlier one, while the installation and the space are there."""
     tx.run(
-        """INSERT INTO integration_answers (key, installation_id, space_id, made_of, state, answer, used_at)
+        """INSERT INTO integration_answers (question, installation_id, space_id, made_of, state, answer, used_at)
            SELECT :key, n.id, s.id, :made_of, :state, :answer, :at FROM integration_installations n, spaces s
            WHERE n.id = :installation AND s.id = :space
-           ON CONFLICT (key) DO UPDATE SET made_of = excluded.made_of, state = excluded.state,
+           ON CONFLICT (question) DO UPDATE SET made_of = excluded.made_of, state = excluded.state,
              answer = excluded.answer, used_at = excluded.used_at""",
         key=key,
         installation=installation_id,
@@ -605,7 +605,7 @@ def put_answer(tx: Transaction, key: str, installation_id: str, space_id: str, a
 
 def keep_answers(tx: Transaction, space_id: str, keys: Iterable[str], since: int) -> None:
     """Notes that answers are in use; those of the space that were not since a moment (milliseconds) go."""
-    tx.run("UPDATE integration_answers SET used_at = :at WHERE key IN :keys", at=now(), keys=list(keys))
+    tx.run("UPDATE integration_answers SET used_at = :at WHERE question IN :keys", at=now(), keys=list(keys))
     tx.run(
         "DELETE FROM integration_answers WHERE space_id = :space AND used_at < :since",
         space=space_id,
@@ -708,6 +708,15 @@ def list_told(
         at=at,
     )
     return [(row[0], row[1], row[2]) for row in rows if scope in msgspec.json.decode(row[3])]
+
+
+def touch_sites(tx: Transaction, organization_id: str) -> None:
+    """Has what is kept of an organization's sites looked at again: their listings may be drawn by other blocks."""
+    tx.run(
+        "UPDATE site_versions SET version = version + 1"
+        " WHERE site_id IN (SELECT id FROM sites WHERE organization_id = :org)",
+        org=organization_id,
+    )
 
 
 def find_organization_of_site(tx: Transaction, site_id: str) -> str | None:
