@@ -1,7 +1,7 @@
 -- What the scripts of integrations answered for the computed pages of spaces, until they answer something else.
 
 CREATE TABLE integration_answers (
-  question TEXT PRIMARY KEY,               -- of the installation, the space, the source, and which dependencies there are
+  question TEXT PRIMARY KEY,             -- of the installation, the space, the source, and which dependencies there are
   installation_id TEXT NOT NULL REFERENCES integration_installations(id) ON DELETE CASCADE,
   space_id TEXT NOT NULL REFERENCES spaces(id) ON DELETE CASCADE,
   made_of TEXT NOT NULL,                 -- of all that the script was told, and its version and configuration
