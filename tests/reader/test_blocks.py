@@ -53,10 +53,10 @@ class Pages:
         self.base = urlsplit(world.post("admin", f"{self.site}/publish")["urls"]["published"]).path
         self.visitor = Visitor(world.context)
 
-    def publish(self, body):
+    def publish(self, body, shown=BLOCKS):
         manifest = {
             "title": "Shapes", "description": "Draws", "organization": self.world.home["organizationId"],
-            "runtime": "v2", "script": SCRIPT % body, "scopes": [], "blocks": BLOCKS,
+            "runtime": "v2", "script": SCRIPT % body, "scopes": [], "blocks": shown,
         }  # fmt: skip
         self.world.post("admin", "/integrations/shapes", manifest)
 
@@ -94,6 +94,36 @@ def test_a_page_waits_for_no_script_and_its_block_is_asked_for(world):
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     markdown = pages.visitor.get(f"{pages.base}page.md").text
     assert "@shapes/card" in markdown and "data-block" not in markdown
+
+
+LISTING = "``` Sketch\na -> {b}\n\n\t<c>  \n```"
+DRAWS = [{"id": "drawing", "title": "Drawing", "markdown": {"codeblock": "sketch", "body": "content"}}]
+
+
+def test_a_listing_is_drawn_by_the_block_that_names_its_language(world):
+    pages = Pages(world)
+    change = {"operation": "insert_page", "slug": "code", "title": "Code", "document": {
+        "markdown": f"{LISTING}\n\n``` other\na\n```\n\n```mermaid\ngraph TD\n```\n"}}  # fmt: skip
+    pages.write([change])
+    plain = pages.visitor.get(f"{pages.base}code").text
+    assert "data-block" not in plain and 'class="diagram"' in plain
+    pages.publish(ECHO, DRAWS)
+    page = pages.visitor.get(f"{pages.base}code").text
+    (address,) = re.findall(r'data-block="([^"]+)"', page)
+    assert "blocks.js" in page and "&lt;c&gt;" in page, "until it is drawn the listing is there"
+    told = html.unescape(pages.visitor.get(html.unescape(address)).text)
+    assert r'"componentId":"drawing","props":{"content":"a -> {b}\n\n\t<c>  "}' in told
+    # The listing stays what it was written as.
+    assert LISTING in pages.visitor.get(f"{pages.base}code.md").text
+    found = world.get("admin", f"/spaces/{pages.space}/content/path/code?format=markdown")["markdown"]
+    assert LISTING in found
+    # Mermaid is drawn by ours, unless an integration says that it does.
+    pages.publish(ECHO, [{**DRAWS[0], "markdown": {"codeblock": "mermaid", "body": "content"}}])
+    page = pages.visitor.get(f"{pages.base}code").text
+    assert page.count("data-block") == 1 and 'class="diagram"' not in page
+    world.call("admin", "DELETE", pages.installation)
+    page = pages.visitor.get(f"{pages.base}code").text
+    assert "data-block" not in page and 'class="diagram"' in page
 
 
 def test_what_was_drawn_is_kept_until_the_integration_changes(world, clock):

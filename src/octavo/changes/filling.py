@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ..access import Actor, Can, OrgAccess, space_access
-from ..content import Asker, Changes, Layer, Source, State, compute_revision
+from ..content import Asker, Changes, Layer, NotYet, Source, State, compute_revision
 from ..core.pages import Page, rank_between, slugify
 from ..errors import BadRequest
 from ..kit import ids
@@ -36,6 +36,8 @@ def filling_with_source(tx: Transaction, org: OrgAccess, source: Source) -> Make
     with the source."""
     try:
         compute_revision(tx, Asker("", org.organization_id, org.actor), source, "new")
+    except NotYet:
+        pass  # its pages come once whoever computes them was asked
     except BadRequest as error:
         raise BadRequest(error.message.replace("source.", "computedSource.", 1)) from None
 

@@ -7,18 +7,29 @@ from .computing import (
     Asker,
     Computed,
     Computer,
+    NotYet,
     Source,
+    ask_with,
     compute_document,
     compute_revision,
     compute_with,
     dependency_changed,
     on_dependency_change,
     resolve_with,
+    seeded_id,
 )
 from .deriving import BATCH, Derived, Versioned, as_new, check_derived, derive_from_main, rebuild_derived
 from .drawing import Drawing, Drawn, draw_blocks, draw_with, drawn_states, holds_drawings, with_content
 from .entering import ReadState
-from .expanding import Expansion, asker_at, computed_document, computed_state, expand, markdown_page
+from .expanding import (
+    Expansion,
+    asker_at,
+    computed_document,
+    computed_state,
+    expand,
+    markdown_page,
+    source_of,
+)
 from .files import MAX_FILE, download_url, signed_url, store_file
 from .files import PURPOSE as FILE_PURPOSE
 from .images import dimensions
@@ -52,6 +63,7 @@ from .store import (
     list_by_slug,
     list_changed,
     list_children,
+    list_computed,
     list_content,
     list_held,
     list_items,
@@ -70,19 +82,19 @@ from .store import (
 from .versions import current_version, current_versions
 
 __all__ = [
-    "Asked", "Asker", "BATCH", "BranchMoved", "Changes", "Computed", "Computer", "Derived", "Drawing", "Drawn",
-    "Expansion", "FILE_PURPOSE", "FOREVER", "ITEM_KINDS", "Item", "ItemKind", "KeptKeys", "Layer",
-    "MAX_FILE", "ReadState", "RevisionRow", "RevisionType", "Source", "State", "Touched", "Versioned",
-    "as_new", "asker_at", "body_hash", "branch_state", "carried_keys", "check_derived", "commit",
-    "compute_document", "compute_revision", "compute_with", "computed_document", "computed_state",
-    "current_version", "current_versions", "dependency_changed", "derive_from_main", "dimensions",
-    "download_url", "draw_blocks", "draw_with", "drawn_states", "expand", "find_item", "find_item_by_path",
-    "find_items", "find_page", "find_page_by_file", "find_page_by_path", "find_pages", "get_body",
-    "get_document", "get_item", "get_page", "get_revision", "holds_drawings", "keyed_document",
-    "list_ancestors", "list_by_slug", "list_changed", "list_children", "list_content", "list_held",
-    "list_items", "list_items_page", "list_pages", "list_revisions", "list_spaces_with_computed",
-    "list_subtree", "list_variables", "lock_branch", "main_state", "markdown_page", "on_commit",
-    "on_dependency_change", "open_branch", "prepare_main", "put_bodies", "put_keys", "read_source",
-    "rebuild_derived", "resolve_with", "revise_main", "revision_state", "signed_url", "store_file",
-    "tables", "trace_pages", "with_content",
+    "Asked", "Asker", "BATCH", "BranchMoved", "Changes", "Computed", "Computer", "Derived", "Drawing",
+    "Drawn", "Expansion", "FILE_PURPOSE", "FOREVER", "ITEM_KINDS", "Item", "ItemKind", "KeptKeys", "Layer",
+    "MAX_FILE", "NotYet", "ReadState", "RevisionRow", "RevisionType", "Source", "State", "Touched",
+    "Versioned", "as_new", "ask_with", "asker_at", "body_hash", "branch_state", "carried_keys",
+    "check_derived", "commit", "compute_document", "compute_revision", "compute_with", "computed_document",
+    "computed_state", "current_version", "current_versions", "dependency_changed", "derive_from_main",
+    "dimensions", "download_url", "draw_blocks", "draw_with", "drawn_states", "expand", "find_item",
+    "find_item_by_path", "find_items", "find_page", "find_page_by_file", "find_page_by_path", "find_pages",
+    "get_body", "get_document", "get_item", "get_page", "get_revision", "holds_drawings", "keyed_document",
+    "list_ancestors", "list_by_slug", "list_changed", "list_children", "list_computed", "list_content",
+    "list_held", "list_items", "list_items_page", "list_pages", "list_revisions",
+    "list_spaces_with_computed", "list_subtree", "list_variables", "lock_branch", "main_state",
+    "markdown_page", "on_commit", "on_dependency_change", "open_branch", "prepare_main", "put_bodies",
+    "put_keys", "read_source", "rebuild_derived", "resolve_with", "revise_main", "revision_state",
+    "seeded_id", "signed_url", "source_of", "store_file", "tables", "trace_pages", "with_content",
 ]  # fmt: skip

@@ -14,13 +14,14 @@ from hashlib import blake2b
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..access import Actor, Can, find_space_access
 from ..core.document import Document, DocumentError, from_json, to_json
 from ..core.pages import Page
 from ..errors import BadRequest
 from ..kit.cache import ByteCache
+from ..kit.context import Context
 from ..kit.db import Transaction
 from ..spaces import get_space
 from .store import Item
@@ -40,11 +41,13 @@ class Dependency(Struct):
 
 
 class Source(Struct):
-    """``type``: who computes it. ``dependencies``: what it is made of, by name."""
+    """``type``: who computes it. ``dependencies``: what it is made of, by name. ``seed``: of a document that names pages
+    computed together with its own, what the ids of these are made of."""
 
     type: str
     props: dict[str, Any] = {}
     dependencies: Annotated[dict[str, Dependency], Meta(max_length=20)] = {}
+    seed: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
 
 
 class Asker(Struct, frozen=True):
@@ -67,12 +70,26 @@ class Asked(Struct, frozen=True):
 
     def id(self, key: str) -> str:
         """The id of what the source calls ``key``: 20 characters, the same for the same seed."""
-        number = int.from_bytes(blake2b(f"{self.seed}\0{key}".encode(), digest_size=15).digest(), "big")
-        digits = []
-        for _ in range(20):
-            number, digit = divmod(number, 62)
-            digits.append(_ALPHABET[digit])
-        return "".join(digits)
+        return seeded_id(self.seed, key)
+
+
+def seeded_id(seed: str, key: str) -> str:
+    """The id of what a source with this seed calls ``key``."""
+    number = int.from_bytes(blake2b(f"{seed}\0{key}".encode(), digest_size=15).digest(), "big")
+    digits = []
+    for _ in range(20):
+        number, digit = divmod(number, 62)
+        digits.append(_ALPHABET[digit])
+    return "".join(digits)
+
+
+class NotYet(BadRequest):
+    """A source that somebody outside computes, who has not answered yet. ``fetch`` asks them and waits; afterwards
+    this process computes it. Never to be called inside a transaction; it raises what the asking raises."""
+
+    def __init__(self, message: str, fetch: Callable[[Context], None]) -> None:
+        super().__init__(message)
+        self.fetch = fetch
 
 
 class Computed(Struct, frozen=True):
@@ -87,14 +104,16 @@ class Computed(Struct, frozen=True):
 class Computer(NamedTuple):
     """None where a type never gives one of the two.
 
-    Both are functions of what they are given and of nothing that changes and is no dependency. They run while
-    somebody reads pages, so they ask nobody outside: what comes from elsewhere is fetched by a job. They raise
-    BadRequest for a source that they cannot compute, naming what is wrong with it: ``source.props.page: ...``, or
-    ``source.type: ...`` where the computation itself failed. References in documents are resolved.
+    Both are functions of what they are given, of ``state``, and of nothing that changes and is no dependency. They run
+    while somebody reads pages, so they ask nobody outside: what comes from elsewhere is fetched by a job, and NotYet
+    is raised until it is there. They raise BadRequest for a source that they cannot compute, naming what is wrong with
+    it: ``source.props.page: ...``, or ``source.type: ...`` where the computation itself failed. References in
+    documents are resolved. ``state``: what was fetched for a revision (True) or document; another text, other content.
     """
 
     document: Callable[[Transaction, Asked], Document] | None = None
     revision: Callable[[Transaction, Asked], Computed] | None = None
+    state: Callable[[Transaction, Asked, bool], str] | None = None
 
 
 Resolve = Callable[[Transaction, Asker, Mapping[str, Any]], Any]
@@ -131,33 +150,36 @@ def dependency_changed(tx: Transaction, organization_id: str) -> None:
 
 
 def compute_document(tx: Transaction, asker: Asker, source: Source, seed: str) -> bytes:
-    """The document as JSON, as the API shows it. Raises BadRequest naming what is wrong with the source."""
-    computer = _computer(source).document
-    if computer is None:
+    """The document as JSON, as the API shows it. Raises BadRequest naming what is wrong with the source, NotYet."""
+    computer = _computer(source)
+    if computer.document is None:
         raise BadRequest(f"source.type: {source.type!r} gives no documents.")
-    asked, state = _ask(tx, asker, source, seed)
+    asked = ask_with(tx, asker, source, seed)
+    state = _state(tx, computer, asked, False)
     found = _documents.get(state)
     if found is None:
-        found = _encoded(source, computer(tx, asked))
+        found = _encoded(source, computer.document(tx, asked))
         _documents.put(state, found, len(found))
     return found
 
 
 def state_of(tx: Transaction, asker: Asker, source: Source, seed: str) -> bytes:
-    """A hash of all that a source is computed of now. Raises BadRequest naming what is wrong with the source."""
-    return _ask(tx, asker, source, seed)[1]
+    """A hash of all that the document of a source is computed of now. Raises BadRequest naming what is wrong with the
+    source."""
+    return _state(tx, _computer(source), ask_with(tx, asker, source, seed), False)
 
 
 def compute_revision(tx: Transaction, asker: Asker, source: Source, seed: str) -> tuple[Computed, bytes]:
     """Pages, files and reusable contents, and a hash of all that they were computed of. Raises BadRequest naming
-    what is wrong with the source."""
-    computer = _computer(source).revision
-    if computer is None:
+    what is wrong with the source, NotYet."""
+    computer = _computer(source)
+    if computer.revision is None:
         raise BadRequest(f"source.type: {source.type!r} gives no pages.")
-    asked, state = _ask(tx, asker, source, seed)
+    asked = ask_with(tx, asker, source, seed)
+    state = _state(tx, computer, asked, True)
     found = _revisions.get(state)
     if found is None:
-        found = computer(tx, asked)
+        found = computer.revision(tx, asked)
         _check(source, found)
         _revisions.put(state, found, sum(_size(page) for page in found.pages) + 500 * len(found.items) + 1)
     return found, state
@@ -167,20 +189,24 @@ def _computer(source: Source) -> Computer:
     named = _computers.get(source.type)
     if named is None:
         beginnings = (type for type in _computers if type.endswith(":") and source.type.startswith(type))
-        named = _computers.get(next(beginnings, ""))
+        named = _computers.get(max(beginnings, key=len, default=""))
     if named is None:
         raise BadRequest(f"source.type: nothing here computes {source.type!r}.")
     return named
 
 
-def _ask(tx: Transaction, asker: Asker, source: Source, seed: str) -> tuple[Asked, bytes]:
+def ask_with(tx: Transaction, asker: Asker, source: Source, seed: str) -> Asked:
+    """What a computer of the source is given for whoever asks. Raises BadRequest naming a bad dependency."""
     values = {
         name: _value(tx, asker, f"source.dependencies.{name}", dependency)
         for name, dependency in source.dependencies.items()
     }
-    asked = Asked(asker.space_id, asker.organization_id, source, values, seed)
-    told = msgspec.json.encode(asked, order="sorted")
-    return asked, blake2b(told, digest_size=32).digest()
+    return Asked(asker.space_id, asker.organization_id, source, values, seed)
+
+
+def _state(tx: Transaction, computer: Computer, asked: Asked, whole: bool) -> bytes:
+    more = computer.state(tx, asked, whole) if computer.state is not None else ""
+    return blake2b(msgspec.json.encode((asked, more), order="sorted"), digest_size=32).digest()
 
 
 def _value(tx: Transaction, asker: Asker, where: str, dependency: Dependency) -> Any:

@@ -1,9 +1,10 @@
 """Insights: what visitors of sites read, look for and say, counted without knowing who they are."""
 
 from . import tables as tables
-from .collecting import collect
+from .collecting import collect, on_events
 from .querying import aggregate
 from .queueing import EventQueue
+from .store import EventRow
 from .wire import (
     Aggregate,
     ApiClientRequest,
@@ -30,7 +31,7 @@ from .wire import (
 )
 
 __all__ = [
-    "Aggregate", "ApiClientRequest", "ApiOperation", "AskQuestion", "Column", "Event", "EventQueue", "Filter", "Link",
+    "Aggregate", "ApiClientRequest", "ApiOperation", "AskQuestion", "Column", "Event", "EventQueue", "EventRow", "Filter", "Link",
     "LinkClick", "LinkPosition", "LinkTarget", "Order", "PagePostFeedback", "PageRating", "PageView", "Preset",
-    "Rating", "SearchOpenResult", "SearchResult", "SearchTypeQuery", "VisitorLocation", "VisitorSession", "aggregate", "collect", "tables",
+    "Rating", "SearchOpenResult", "SearchResult", "SearchTypeQuery", "VisitorLocation", "VisitorSession", "aggregate", "collect", "on_events", "tables",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -52,8 +52,14 @@ from .wire import (
     TrademarkClick,
 )
 
+_on_events: list[Callable[[Transaction, Sequence[EventRow]], None]] = []
 _DAY = 86_400_000
 _CHUNK = 5000
+
+
+def on_events(hook: Callable[[Transaction, Sequence[EventRow]], None]) -> None:
+    """Registers ``hook(tx, rows)``: called where events are written, in their transaction."""
+    _on_events.append(hook)
 
 
 class _Batches:
@@ -73,8 +79,11 @@ class _Batches:
             if not batch:
                 return
             try:
+                together = [row for part in batch for row in part]
                 with database.write() as tx:
-                    store.insert_events(tx, [row for part in batch for row in part])
+                    store.insert_events(tx, together)
+                    for hook in _on_events:
+                        hook(tx, together)
             except BaseException:
                 with self._lock:
                     self._waiting = [part for part in batch if part is not rows] + self._waiting

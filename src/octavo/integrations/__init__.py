@@ -2,9 +2,11 @@
 
 from ..sites import provide_scripts
 from ..spaces import on_transfer
+from . import computing as computing
 from . import tables as tables
+from . import visitors as visitors
 from .asking import Failed
-from .blocks import find_block_owner, render_block, version_of
+from .blocks import find_block_owner, list_code_blocks, render_block, version_of
 from .invoking import Subject, fetch_for
 from .on_sites import find_visitor_sign_in, list_scripts, sign_in_address
 from .presenting import public_endpoint
@@ -17,7 +19,7 @@ on_transfer(lambda tx, space_id, organization_id: forget_space(tx, space_id))
 provide_scripts(list_scripts)
 
 __all__ = [
-    "Failed", "PublishIntegration", "Subject", "fetch_for", "find_block_owner", "find_visitor_sign_in",
-    "forget_space", "get_integration_by_id", "list_scripts", "public_endpoint", "public_routes", "render_block",
-    "sign_in_address", "tables", "version_of",
+    "Failed", "PublishIntegration", "Subject", "computing", "fetch_for", "find_block_owner", "find_visitor_sign_in",
+    "forget_space", "get_integration_by_id", "list_code_blocks", "list_scripts", "public_endpoint", "public_routes", "render_block",
+    "sign_in_address", "tables", "version_of", "visitors",
 ]  # fmt: skip

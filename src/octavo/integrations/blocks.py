@@ -10,9 +10,13 @@ from collections.abc import Iterable
 from typing import Any, Literal
 from urllib.parse import SplitResult, urlsplit
 
+from msgspec import UNSET
+
+from ..core.document.html import CodeBlock
 from ..kit.context import Context
 from ..kit.db import Transaction
 from . import store
+from .active import find_active, list_active_in_space
 from .invoking import Subject
 from .rendering import Rendered, ask_to_render
 from .store import IntegrationRow
@@ -27,13 +31,19 @@ def find_block_owner(
     blocks = integration.manifest.blocks if integration is not None else None
     if integration is None or not blocks or all(block.id != block_id for block in blocks):
         return None
-    installation = store.find_installation_in(tx, integration.id, organization_id)
-    if installation is None or installation.status != "active":
-        return None
-    place = store.find_place(tx, installation.id, "space", space_id)
-    if installation.space_selection != "all" and (place is None or place.status != "active"):
-        return None
-    return Subject(integration, installation, place)
+    return find_active(tx, integration, organization_id, space_id)
+
+
+def list_code_blocks(tx: Transaction, organization_id: str, space_id: str) -> dict[str, CodeBlock]:
+    """The blocks that draw the listings of a space, by the language in lower case; of several the integration whose name
+    is first."""
+    found: dict[str, CodeBlock] = {}
+    for row in list_active_in_space(tx, organization_id, space_id):
+        for block in row.manifest.blocks or ():
+            if block.markdown is not UNSET and block.markdown.codeblock:
+                drawn = CodeBlock(row.name, block.id, block.markdown.body)
+                found.setdefault(block.markdown.codeblock.lower(), drawn)
+    return found
 
 
 def find_unfurling(rows: Iterable[IntegrationRow], url: str) -> tuple[IntegrationRow, Block] | None:

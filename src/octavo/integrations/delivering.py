@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ..access import audit, role_of_person
+from ..access import audit
+from ..content import dependency_changed
 from ..deliveries import (
     PREVIOUS,
     Delivery,
@@ -27,7 +28,9 @@ from ..kit.operation import Call
 from ..kit.sealing import Sealer
 from ..runtime import ScriptError, ScriptFailed
 from . import store
+from .active import sees
 from .invoking import Outcome, find_subject, invoke
+from .ordering import order_for
 from .store import InstallationRow, IntegrationRow
 
 _NOT_HANDLED = 406
@@ -52,7 +55,6 @@ TOLD = {
     ),
     "space_gitsync_started": _Told("space:git:sync", "space", _as_they_are),
     "space_gitsync_completed": _Told("space:git:sync", "space", _as_they_are),
-    "space_visibility_updated": _Told("space:metadata:read", "space", _as_they_are),
     "site_view": _Told("site:views:read", "site", _as_they_are),
     "page_feedback": _Told("page:feedback:read", "site", _as_they_are),
 }
@@ -73,7 +75,7 @@ def queue_event(tx: Transaction, event: outbox.Event) -> None:
     for installation_id, integration_id, user_id in store.list_told(
         tx, event.organization_id, told.kind, place_id, told.scope, event.created_at
     ):
-        if told.kind == "space" and not role_of_person(tx, event.organization_id, "space", place_id, user_id):
+        if told.kind == "space" and not sees(tx, event.organization_id, place_id, user_id):
             continue
         queue(
             tx,
@@ -129,7 +131,9 @@ def announce(
     place: tuple[str, str] = ("", ""),
     previous: dict[str, Any] | None = None,
 ) -> None:
-    """That an installation was set up or removed, or one at a place."""
+    """That an installation was set up or removed, or one at a place; and so may be what it computes."""
+    dependency_changed(tx, row.organization_id)
+    store.touch_sites(tx, row.organization_id)
     was = None if previous is None else (sealer, previous)
     queue(tx, row.integration_id, row.id, row.organization_id, type, fields, place=place, previous=was)
 
@@ -138,6 +142,7 @@ def set_tunnel(call: Call, row: IntegrationRow, url: str | None, all: bool) -> N
     """Begins development mode, or ends it (``url`` None)."""
     with call.db.write() as tx:
         store.set_tunnel(tx, row.id, url, all)
+        order_for(tx, row)
         action = "integration.development_begun" if url else "integration.development_ended"
         after = {"tunnelUrl": url, "all": all} if url else None
         audit(tx, call, action, row.organization_id, ("integration", row.name), after=after)
@@ -151,7 +156,10 @@ def open_event(context: Context, row: Delivery) -> dict[str, Any]:
     return {**row.event, "previous": was}
 
 
-ANSWERED = ("fetch", "ui_render")
+ANSWERED = (
+    "fetch", "ui_render", "fetch_published_script", "fetch_visitor_authentication", "content_compute_revision",
+    "content_compute_document",
+)  # fmt: skip
 """Events that somebody waited for: nobody waits any more when they are delivered again."""
 
 

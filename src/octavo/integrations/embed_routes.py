@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..access import Can, SpaceAccess
 from ..kit.operation import Area, Call
 from ..pages import EmbedQuery, LinkEmbed, RichEmbed, find_embed
-from . import store
+from .active import list_active_in_space
 from .blocks import find_unfurling
 from .wire import IntegrationEmbed
 
@@ -24,7 +24,7 @@ def get_embed(call: Call, space: SpaceAccess, query: EmbedQuery) -> LinkEmbed | 
     """What an address shows when it is embedded: the block of an integration of the space that takes such addresses,
     else what the address itself says. One that cannot be reached is a plain link."""
     with call.db.read() as tx:
-        rows = store.list_integrations_at(tx, space.organization_id, "space", space.space_id, None)
+        rows = list_active_in_space(tx, space.organization_id, space.space_id)
     found = find_unfurling(rows, query.url)
     if found is not None:
         row, block = found

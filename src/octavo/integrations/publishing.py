@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET
 
 from ..access import Can, audit, organization_access
-from ..content import store_file
+from ..content import dependency_changed, store_file
 from ..errors import BadRequest, NotFound
 from ..kit import ids
 from ..kit.clock import now
@@ -24,6 +24,7 @@ from ..orgs import find_organization_by_hostname
 from . import store
 from .entering import integration_access
 from .installing import remove_installation
+from .ordering import order_for
 from .store import ICON, SCRIPT, FileRow, IntegrationRow
 from .wire import Configurations, Manifest, PublishIntegration
 
@@ -61,6 +62,9 @@ def publish(call: Call, actor: Actor, name: str, given: PublishIntegration) -> I
         store.put_integration(tx, row)
         store.set_tags(tx, row.id, _tags(row.manifest))
         store.set_files(tx, row.id, files)
+        order_for(tx, row)
+        for installation in store.list_all_installations(tx, row.id):
+            store.touch_sites(tx, installation.organization_id)
         state = {"version": row.version, "visibility": row.visibility, "scopes": row.manifest.scopes}
         audit(tx, call, "integration.published", organization_id, ("integration", name), after=state)
     return row
@@ -73,6 +77,7 @@ def unpublish(tx: Transaction, call: Call, actor: Actor, name: str) -> bool:
     row = integration_access(tx, actor, Can.ADMIN, name).row
     for installation in store.list_all_installations(tx, row.id):
         remove_installation(tx, installation)
+        dependency_changed(tx, installation.organization_id)
     store.delete_integration(tx, row.id)
     audit(tx, call, "integration.unpublished", row.organization_id, ("integration", name))
     return True

@@ -17,6 +17,7 @@ from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, Next, Slice, present_slice
 from . import embed_routes, event_routes, installation_routes, installing, publishing, store
+from .active import list_active_in_space
 from .entering import (
     INSTALLATION,
     InstallationAccess,
@@ -293,7 +294,7 @@ def get_status(call: Call, org: OrgAccess, integration_name: str) -> Integration
 def list_space_integrations(call: Call, space: SpaceAccess, query: SearchQuery) -> Listing[Integration]:
     """The integrations that are active in a space, by name."""
     with call.db.read() as tx:
-        rows = store.list_integrations_at(tx, space.organization_id, "space", space.space_id, query.search)
+        rows = list_active_in_space(tx, space.organization_id, space.space_id, query.search)
         return Listing(present_integrations(call, tx, rows, space.actor), len(rows))
 
 
@@ -308,7 +309,7 @@ def list_space_integrations(call: Call, space: SpaceAccess, query: SearchQuery) 
 def list_space_blocks(call: Call, space: SpaceAccess) -> list[SpaceBlocks]:
     """The blocks that the integrations of a space give its pages."""
     with call.db.read() as tx:
-        rows = store.list_integrations_at(tx, space.organization_id, "space", space.space_id, None)
+        rows = list_active_in_space(tx, space.organization_id, space.space_id)
     return [SpaceBlocks(row.name, row.manifest.blocks) for row in rows if row.manifest.blocks]
 
 
@@ -322,5 +323,6 @@ def list_space_blocks(call: Call, space: SpaceAccess) -> list[SpaceBlocks]:
 def list_site_integrations(call: Call, site: SiteAccess, query: SearchQuery) -> Listing[Integration]:
     """The integrations that are active on a site, by name."""
     with call.db.read() as tx:
-        rows = store.list_integrations_at(tx, site.organization_id, "site", site.site_id, query.search)
+        found = store.list_integrations_at(tx, site.organization_id, "site", site.site_id, query.search)
+        rows = [row for row, _ in found]
         return Listing(present_integrations(call, tx, rows, site.actor), len(rows))

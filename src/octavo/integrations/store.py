@@ -206,15 +206,14 @@ def _slice_integrations(
 
 def list_integrations_at(
     tx: Transaction, organization_id: str, kind: Kind, place_id: str, search: str | None
-) -> list[IntegrationRow]:
-    """Those that are active at a space or site, by name: installed there, or on all of them."""
-    selection = f"{kind}_selection"
+) -> list[tuple[IntegrationRow, str | None]]:
+    """Those installed at a space or site, or on all of them, and active, by name; of one that is there because it is on
+    all, the account that it acts as."""
+    at_place = """EXISTS (SELECT 1 FROM integration_places p WHERE p.installation_id = n.id AND p.kind = :kind
+                     AND p.place_id = :place AND p.status = 'active')"""
     rows = tx.all(
-        f"""SELECT {_INTEGRATION} FROM {_INSTALLED}
-            WHERE n.organization_id = :org AND n.status = 'active'
-              AND (EXISTS (SELECT 1 FROM integration_places p WHERE p.installation_id = n.id AND p.kind = :kind
-                     AND p.place_id = :place AND p.status = 'active')
-                   OR n.{selection} = 'all')
+        f"""SELECT {_INTEGRATION}, CASE WHEN {at_place} THEN NULL ELSE n.user_id END FROM {_INSTALLED}
+            WHERE n.organization_id = :org AND n.status = 'active' AND (n.{kind}_selection = 'all' OR {at_place})
               AND (lower(i.title) LIKE :search ESCAPE '!' OR lower(i.name) LIKE :search ESCAPE '!')
             ORDER BY i.name""",
         org=organization_id,
@@ -222,7 +221,17 @@ def list_integrations_at(
         place=place_id,
         search=_containing(search or ""),
     )
-    return [_integration(row) for row in rows]
+    return [(_integration(row[:-1]), row[-1]) for row in rows]
+
+
+def computes(tx: Transaction, organization_id: str) -> bool:
+    """Whether an active integration of the organization computes content."""
+    found = tx.one(
+        f"""SELECT 1 FROM {_INSTALLED} WHERE n.organization_id = :org AND n.status = 'active'
+              AND i.has_content_sources = 1 LIMIT 1""",
+        org=organization_id,
+    )
+    return found is not None
 
 
 def put_integration(tx: Transaction, row: IntegrationRow) -> None:
@@ -552,8 +561,56 @@ def delete_place(tx: Transaction, installation_id: str, kind: Kind, place_id: st
 
 def forget_space(tx: Transaction, space_id: str) -> None:
     """Every installation at a space ends there."""
-    for table in ("integration_external_ids", "integration_places"):
+    for table in ("integration_external_ids", "integration_places", "integration_answers"):
         tx.run(f"DELETE FROM {table} WHERE space_id = :space", space=space_id)
+
+
+# --- what integrations computed -----------------------------------------------------------------------
+
+
+class AnswerRow(Struct, frozen=True):
+    """What a script answered for a source. ``made_of``: a hash of all that it was told; ``state``: of the answer."""
+
+    made_of: str
+    state: str
+    answer: str
+
+
+def find_answer(tx: Transaction, key: str) -> AnswerRow | None:
+    row = tx.one("SELECT made_of, state, answer FROM integration_answers WHERE question = :key", key=key)
+    return AnswerRow(*row) if row else None
+
+
+def find_answer_state(tx: Transaction, key: str) -> tuple[str, str] | None:
+    """``made_of`` and ``state`` of an answer."""
+    row = tx.one("SELECT made_of, state FROM integration_answers WHERE question = :key", key=key)
+    return (row[0], row[1]) if row else None
+
+
+def put_answer(tx: Transaction, key: str, installation_id: str, space_id: str, answer: AnswerRow) -> None:
+    """Keeps an answer in place of an earlier one, while the installation and the space are there."""
+    tx.run(
+        """INSERT INTO integration_answers (question, installation_id, space_id, made_of, state, answer, used_at)
+           SELECT :key, n.id, s.id, :made_of, :state, :answer, :at FROM integration_installations n, spaces s
+           WHERE n.id = :installation AND s.id = :space
+           ON CONFLICT (question) DO UPDATE SET made_of = excluded.made_of, state = excluded.state,
+             answer = excluded.answer, used_at = excluded.used_at""",
+        key=key,
+        installation=installation_id,
+        space=space_id,
+        at=now(),
+        **msgspec.structs.asdict(answer),
+    )
+
+
+def keep_answers(tx: Transaction, space_id: str, keys: Iterable[str], since: int) -> None:
+    """Notes that answers are in use; those of the space that were not since a moment (milliseconds) go."""
+    tx.run("UPDATE integration_answers SET used_at = :at WHERE question IN :keys", at=now(), keys=list(keys))
+    tx.run(
+        "DELETE FROM integration_answers WHERE space_id = :space AND used_at < :since",
+        space=space_id,
+        since=since,
+    )
 
 
 # --- whom an installation acts as -----------------------------------------------------------------------
@@ -651,6 +708,15 @@ def list_told(
         at=at,
     )
     return [(row[0], row[1], row[2]) for row in rows if scope in msgspec.json.decode(row[3])]
+
+
+def touch_sites(tx: Transaction, organization_id: str) -> None:
+    """Has what is kept of an organization's sites looked at again: their listings may be drawn by other blocks."""
+    tx.run(
+        "UPDATE site_versions SET version = version + 1"
+        " WHERE site_id IN (SELECT id FROM sites WHERE organization_id = :org)",
+        org=organization_id,
+    )
 
 
 def find_organization_of_site(tx: Transaction, site_id: str) -> str | None:

@@ -41,6 +41,7 @@ declare(
         values={"kind": ("space", "site"), "status": get_args(Status)},
         json={"external_ids": list[str]},
     ),
+    Table(name="integration_answers", stays="asked for again", long=("answer",)),
     Table(
         name="integration_external_ids",
         stays=_CODE,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from msgspec import Raw
 
 from ..access import Can, SpaceAccess
-from ..content import Asker, ReadState, compute_document, compute_revision, main_state
+from ..content import Asker, NotYet, ReadState, compute_document, compute_revision, main_state
 from ..content import get_document as find_document
+from ..kit.db import Transaction
 from ..kit.operation import Area, Call
 from ..kit.pagination import Listing, PageQuery
 from ..references import Owner
@@ -257,8 +259,22 @@ def get_document(call: Call, space: SpaceAccess, document_id: str, query: Schema
 # --- computed -----------------------------------------------------------------------------------------
 
 
+T = TypeVar("T")
+
+
 def _asker(space: SpaceAccess) -> Asker:
     return Asker(space.space_id, space.organization_id, space.actor)
+
+
+def _compute(call: Call, compute: Callable[[Transaction], T]) -> T:
+    """What is computed now, if need be once those outside who compute it have answered."""
+    try:
+        with call.db.read() as tx:
+            return compute(tx)
+    except NotYet as missing:
+        missing.fetch(call.context)
+    with call.db.read() as tx:
+        return compute(tx)
 
 
 @operation(
@@ -272,8 +288,8 @@ def _asker(space: SpaceAccess) -> Asker:
 def get_computed_document(call: Call, space: SpaceAccess, query: SchemaQuery, body: ComputeContent) -> Raw:
     """The document that a source gives now. The same source, seed and state of what it depends on always give the
     same nodes with the same keys."""
-    with call.db.read() as tx:
-        return Raw(compute_document(tx, _asker(space), body.source, body.seed))
+    asker = _asker(space)
+    return Raw(_compute(call, lambda tx: compute_document(tx, asker, body.source, body.seed)))
 
 
 @operation(
@@ -286,6 +302,7 @@ def get_computed_document(call: Call, space: SpaceAccess, query: SchemaQuery, bo
 )
 def get_computed_revision(call: Call, space: SpaceAccess, body: ComputeContent) -> ComputedRevision:
     """The pages, files and reusable contents that a source gives now; the seed decides their ids."""
+    asker = _asker(space)
+    found, _ = _compute(call, lambda tx: compute_revision(tx, asker, body.source, body.seed))
     with call.db.read() as tx:
-        found, _ = compute_revision(tx, _asker(space), body.source, body.seed)
         return Reader(call, tx, main_state(tx, space.space_id)).computed(found)

@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 
 from ..content import Drawn, Item, ItemKind, State, asker_at, computed_state, drawn_states
-from ..core.document.html import Asset, Target
+from ..core.document.html import Asset, CodeBlock, Target
 from ..core.expressions import Shown
 from ..core.pages import Page
-from ..integrations import find_block_owner
+from ..integrations import find_block_owner, list_code_blocks
 from ..kit.db import Transaction
 from ..references import Files, Owner, OwnerKind, ViewFiles
 from .resolving import SpaceVisit, Visitor
@@ -102,6 +102,11 @@ class Facts:
         visit = self._visit
         organization_id, space_id = visit.visit.organization_id, visit.view.state.space_id
         return find_block_owner(self._tx, organization_id, space_id, integration, block) is not None
+
+    def code_blocks(self) -> dict[str, CodeBlock]:
+        """The blocks of integrations that draw listings of the space, by language."""
+        visit = self._visit
+        return list_code_blocks(self._tx, visit.visit.organization_id, visit.view.state.space_id)
 
     def below(self, page_id: str) -> tuple[str, ...]:
         """The pages below a page that lists show."""

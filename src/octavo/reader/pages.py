@@ -12,9 +12,10 @@ from msgspec import Struct
 from ..content import asker_at, markdown_page
 from ..core.document import Block, Document, plain_text, walk
 from ..core.document.html import Asset, Context, Html, Target, render
-from ..core.document.parts import emoji
+from ..core.document.parts import emoji, text_of
 from ..core.document.urls import safe_url
 from ..core.pages import Page
+from ..integrations import list_code_blocks
 from ..kit.asgi import Answer
 from ..kit.cache import ByteCache
 from ..kit.db import Transaction
@@ -189,8 +190,14 @@ class PageBuilder:
 
     def find_block(self, page: Page, key: str) -> dict[str, Any] | None:
         """The block of an integration that the page shows to its visitor, by what its address says."""
-        blocks = Documents(self._tx, self._view, self._resolver).to_find(page, ("integration",))
-        return next((block.data for block in blocks if block_key(block.data) == key), None)
+        blocks = Documents(self._tx, self._view, self._resolver).to_find(page, ("integration", "code"))
+        drawing = list_code_blocks(self._tx, self._visit.visit.organization_id, self._view.state.space_id)
+        for block in blocks:
+            by = drawing.get((text_of(block.data, "syntax") or "").lower()) if block.type == "code" else None
+            data = by.data(block) if by is not None else block.data
+            if (block.type == "integration" or by is not None) and block_key(data) == key:
+                return data
+        return None
 
     def _context(self, page: Page, noted: Noted, origins: list[str]) -> Context:
         """``origins`` takes the hosts of operations that can be tried, and "" for each of these."""
@@ -200,6 +207,7 @@ class PageBuilder:
         return Context(
             try_it=self._try_it(page, origins) if playground else lambda data: None,
             integration=self._block_address(page, noted),
+            code_block=lambda syntax: noted.ask("code_blocks").get(syntax.lower()),
             link=noted.link,
             file=noted.file,
             icon=icon,

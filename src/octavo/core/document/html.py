@@ -135,12 +135,26 @@ def _file(ref: Data) -> Asset | None:
     )
 
 
+class CodeBlock(Struct, frozen=True):
+    """The block of an integration that draws listings in a language; ``prop``: which of its props is their text."""
+
+    integration: str
+    block: str
+    prop: str
+
+    def data(self, listing: Block) -> Data:
+        """The data of the block that a listing is shown as."""
+        lines = [line_text(line) for line in listing.nodes if isinstance(line, Block)]
+        return {"integration": self.integration, "block": self.block, "props": {self.prop: "\n".join(lines)}}
+
+
 class Context(Struct, frozen=True, kw_only=True):
     """What drawing needs to know about the world: pure callables over what was fetched before.
 
     ``link(ref)`` and ``file(ref)`` resolve a ContentRef; ``icon(name)`` is an inline SVG from our own sets;
     ``openapi(type, data)`` the HTML of an API block; ``try_it(data)`` the address behind which an operation can be
-    tried; ``integration(data)`` the address of what an integration has its block show; ``highlight(code, syntax)`` the
+    tried; ``integration(data)`` the address of what an integration has its block show; ``code_block(syntax)`` the block
+    that draws listings in that language; ``highlight(code, syntax)`` the
     coloured tokens of a listing; ``search(query)`` and ``ask(query)`` the pages behind buttons (None: no such page). ``new_tab`` opens other hosts in
     a new tab; without ``anchors`` headings carry no link to themselves.
     """
@@ -151,6 +165,7 @@ class Context(Struct, frozen=True, kw_only=True):
     openapi: Callable[[str, Data], Markup | None] = lambda type, data: None
     try_it: Callable[[Data], str | None] = lambda data: None
     integration: Callable[[Data], str | None] = lambda data: None
+    code_block: Callable[[str], CodeBlock | None] = lambda syntax: None
     highlight: Callable[[str, str], list[Token] | None] = highlight
     search: Callable[[str], str | None] = lambda query: None
     ask: Callable[[str], str | None] = lambda query: None
@@ -559,6 +574,10 @@ class _Renderer:
             *more,
             _end("figure"),
         ]  # fmt: skip
+        drawn_by = self.context.code_block(syntax) if syntax else None
+        address = self.context.integration(drawn_by.data(block)) if drawn_by is not None else None
+        if address is not None:
+            return _wrap("div", listing, class_="integration", data_block=address)
         if syntax.lower() != "mermaid":
             return listing
         self.diagrams = True

@@ -1,0 +1,57 @@
+"""What integrations are told of visitors: no more than insights keep, and only where somebody asked for it."""
+
+from __future__ import annotations
+
+from .test_delivering import ECHO, told, work
+from .test_installing import install, publish
+
+AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
+
+
+def event(type, **more):
+    session = {
+        "visitorId": "v", "sessionId": "v-1", "cookies": {"secret": "cookie"}, "ip": "203.0.113.9",
+        "userAgent": AGENT, "language": "en", "referrer": "https://search.test/?q=x",
+    }  # fmt: skip
+    location = {
+        "url": "https://docs.test/a?token=1", "siteSection": None, "siteSpace": None, "siteShareKey": None,
+        "space": None, "revision": None, "page": None,
+    }  # fmt: skip
+    return {"type": type, "session": session, "location": location, **more}
+
+
+def test_views_and_ratings_are_told_to_who_asked_and_may(world):
+    path = world.home.path("/orgs/{organizationId}/sites/{siteId}")
+    world.post("admin", f"{path}/publish")
+    body = {"events": [
+        event("page_view"),
+        event("page_post_feedback", feedback={"rating": "good"}),
+        event("page_post_feedback_comment", feedback={"rating": "bad", "comment": "Why?"}),
+        event("search_open"),
+    ]}  # fmt: skip
+
+    def track():
+        assert world.call("nobody", "POST", f"{path}/insights/events", json=body).status_code == 204
+        work(world)
+
+    def count():
+        with world.context.db.read() as tx:
+            return tx.value("SELECT count(*) FROM events WHERE type IN ('site_view', 'page_feedback')")
+
+    publish(world, "counts", script=ECHO % "", scopes=["site:views:read"])
+    publish(world, "listens", script=ECHO % "", scopes=["page:feedback:read"])
+    publish(world, "deaf", script=ECHO % "", scopes=["site:metadata:read"])
+    install(world, "deaf")
+    track()
+    assert count() == 0, "nothing is written where nobody is told"
+    install(world, "counts"), install(world, "listens")
+    track()
+    assert [made["payload"]["type"] for made, _ in told(world, "deaf")] == ["installation_setup"]
+    (view,) = [made["payload"] for made, _ in told(world, "counts")][1:]
+    assert view.pop("visitor").keys() == {"anonymousId", "cookies", "userAgent", "ip", "language"}
+    assert view["url"] == "https://docs.test/a" and view["referrer"] == "https://search.test/"
+    assert (view["type"], view["siteId"]) == ("site_view", world.home["siteId"])
+    rated = [made["payload"] for made, _ in told(world, "listens")][1:]
+    assert [one["feedback"] for one in rated] == [{"rating": "good"}, {"rating": "bad", "comment": "Why?"}]
+    everything = str([told(world, name) for name in ("counts", "listens")])
+    assert not any(kept in everything for kept in ("203.0.113.9", 'cookie"', "Firefox", "token=1"))
