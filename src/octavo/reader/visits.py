@@ -532,8 +532,9 @@ def try_operation(view: View, visit: SpaceVisit) -> Later:
 
     def answer() -> Answer:
         sent = msgspec.json.encode(send(fetcher, prepared))
-        if not visit.visit.admission.preview:
-            collect(view.context, visit.visit.organization_id, visit.visit.site.id, [tried])
+        site, admission = visit.visit.site, visit.visit.admission
+        if not admission.preview:
+            collect(view.context, site.organization_id, site.id, [tried], admission.claims)
         return Answer(200, sent, "application/json", {"cache-control": "no-store"})
 
     return answer
