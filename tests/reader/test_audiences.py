@@ -89,6 +89,11 @@ def test_sections_and_variants_have_their_addresses(site):
     assert "Old secrets" in site.get("old/more").text
     assert to(site.get("PLANS/more")) == f"{site.base}plans/more"
     assert to(site.get("plans")) == f"{site.base}plans/"
+    # The first page of each is Markdown wherever `.md` is put behind its address.
+    for path in ("plans", "old"):
+        start = to(site.get(f"{path}.md"))
+        assert site.visitor.get(start).text.startswith("# ") and start.startswith(f"{site.base}{path}/")
+    assert site.get("nowhere.md").status_code == site.get("plans/nowhere.md").status_code == 404
     # One finds the way from each to the others.
     for path in ("", "plans/", "old/"):
         page = site.get(path).text

@@ -138,6 +138,42 @@ def test_a_customers_page_shows_the_site(browser, customer) -> None:
     page.close()
 
 
+def test_what_has_no_effect_is_said(browser, customer) -> None:
+    page = browser.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text) if message.type == "warning" else None)
+    page.goto(customer)
+
+    def call(name: str, what: str) -> list[str]:
+        said.clear()
+        page.evaluate(f"Octavo('{name}', {what})")
+        return [text.removeprefix("Octavo: ") for text in said]
+
+    known = "{button: {label: 'Help'}, closeButton: true, actions: [{label: 'Write to us', onClick: () => {document.title = 'Pressed'}}]}"
+    assert call("configure", known) == []
+    page.evaluate("Octavo('open')")
+    page.get_by_role("button", name="Write to us").click()
+    assert page.title() == "Pressed"
+    assert call("configure", "{closeButton: false, actions: []}") == []
+    assert not page.get_by_role("button", name="Close").is_visible()
+    for name in ("suggestions", "greeting", "assistantName", "trademark", "tabs", "tools"):
+        assert call("configure", f"{{{name}: true}}") == [f'configure knows no "{name}"; it has no effect.']
+    assert call(
+        "configure", "{button: {icon: 'book'}, actions: [{label: 'A', icon: 'b', onClick() {}}]}"
+    ) == [
+        'button of configure knows no "icon"; it has no effect.',
+        'actions of configure knows no "icon"; it has no effect.',
+    ]
+    options = "{siteURL: location.href, tab: 1}, {colorScheme: 'pink', visitor: {token: 'x', unsignedClaims: {a: {}, b: true}}}"
+    assert call("init", options) == [
+        'init knows no "tab"; it has no effect.',
+        "sites for signed visitors are not shown in frames; the token is not used.",
+        'the unsigned claim "a" is no text, number or boolean; it is not used.',
+        "colorScheme of init is light or dark; what the visitor prefers is shown.",
+    ]
+    page.close()
+
+
 def test_pages_themselves_refuse_to_be_framed(browser, customer) -> None:
     page = browser.new_page()
     page.goto(customer)

@@ -6,11 +6,15 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
+from joserfc import jwt
+from joserfc.jwk import OctKey
 from lxml import etree
 
 from octavo.admin.import_export import bring
+from octavo.core.expressions import NOBODY
 from octavo.errors import OutOfReach
 from octavo.insights import EventQueue, PageView, VisitorLocation, VisitorSession
+from octavo.kit.clock import now
 from octavo.kit.metrics import Metrics
 from visiting import ADDRESS, Visitor
 
@@ -20,6 +24,13 @@ PAGES = {
     "README.md": "# Home\n\nHello.\n",
     "guide.md": "# Guide\n\nHow to install.\n",
     "beta.md": "---\nif: visitor.claims.beta\n---\n\n# Beta\n\nFor few.\n",
+}
+
+LOOK = {
+    "styling": {},
+    "internationalization": {},
+    "ai": {"mode": "assistant"},
+    "feedback": {"enabled": True},
 }
 
 
@@ -55,7 +66,7 @@ class Site:
         self.visitor.events.write(everything=True)
         with self.world.context.db.read() as tx:
             rows = tx.all(f"SELECT {', '.join(columns)} FROM site_events WHERE site_id = :site", site=self.id)
-        return sorted(tuple(row) for row in rows)
+        return sorted((tuple(row) for row in rows), key=lambda row: [str(value or "") for value in row])
 
 
 @pytest.fixture
@@ -114,6 +125,51 @@ def test_previews_are_not_counted(site):
     page = re.search(r"page=([^\"]+)", site.get(**{"user-agent": "curl/8"}).text)[1]
     site.say(page, type="page_view", headers={"cookie": cookie})
     assert site.events("type") == []
+
+
+@pytest.mark.parametrize("visibility", ["visitor-auth", "public"])
+def test_signed_claims_go_along(site, visibility):
+    """What the schema knows of them, with everything that a visitor does; what nobody signed does not."""
+    claim = {"type": "boolean", "description": "x"}
+    unsigned = {
+        "type": "object",
+        "description": "Unsigned claims of the site visitor.",
+        "properties": {"said": claim},
+        "additionalProperties": False,
+    }
+    properties = {"beta": claim, "unsigned": unsigned}
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    for method, below, body in (
+        ("PUT", "/adaptive-schema", {"jsonSchema": schema}),
+        ("PATCH", "", {"visibility": visibility, "adaptiveContent": {"enabled": True}}),
+        ("PUT", "/customization", LOOK),
+    ):
+        answer = site.world.call("admin", method, f"{site.path}{below}", json=body)
+        assert answer.status_code == 200, answer.text
+    key = site.world.get("admin", f"{site.path}/publishing/auth")["privateKey"]
+    claims = {"beta": True, "email": "a@example.org", "exp": now() // 1000 + 600}
+    token = jwt.encode({"alg": "HS256"}, claims, OctKey.import_key(key))
+    cookie = f'octavo-visitor={token}; octavo-visitor-public={{"said":true}}'
+    page = re.search(r"page=([^\"]+)", site.get(cookie=cookie).text)[1]
+    site.get("beta", cookie=cookie)
+    site.get("~search?q=install", cookie=cookie)
+    for below, form in (("~feedback", {"rating": "good", "page": page}), ("~ask", {"q": "How?"})):
+        site.visitor.post(f"{site.base}{below}", form, cookie=cookie, **FIREFOX)
+    site.say(
+        page, type="link_click", url="https://example.com/", position="content", headers={"cookie": cookie}
+    )
+    if visibility == "public":
+        site.get("guide")
+        site.get("guide", cookie="octavo-visitor=e30.e30.")
+    known = '{"beta":"true"}'
+    assert site.events("type", "claims") == [
+        ("ask_question", known),
+        ("link_click", known),
+        ("page_post_feedback", known),
+        *[("page_view", None)] * (2 if visibility == "public" else 0),
+        *[("page_view", known)] * 2,
+        ("search_type_query", known),
+    ]
 
 
 def test_searches_count_once_they_are_typed(site, clock):
@@ -222,7 +278,7 @@ def test_the_page_of_charts_shows_them(site):
 def view(site):
     session = VisitorSession("v", "s", {}, FIREFOX["user-agent"], None, None)
     location = VisitorLocation("https://docs.test/", None, None, None, None, None, None)
-    return site.world.home["organizationId"], site.id, PageView(session=session, location=location)
+    return site.world.home["organizationId"], site.id, PageView(session=session, location=location), NOBODY
 
 
 def test_a_full_queue_drops_and_says_so(site, caplog):
@@ -259,7 +315,7 @@ def test_events_wait_while_the_database_is_out_of_reach(site, monkeypatch, caplo
 
 def test_a_site_that_is_gone_keeps_no_other_from_being_counted(site):
     queue = site.visitor.events
-    organization, _, event = view(site)
-    queue.add(organization, "gone", event)
+    organization, _, event, visitor = view(site)
+    queue.add(organization, "gone", event, visitor)
     queue.add(*view(site))
     assert site.events("type") == [("page_view",)]

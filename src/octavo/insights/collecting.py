@@ -31,7 +31,6 @@ from ..sites import (
     get_visitor_schema,
     load_structure,
     read_visitor_token,
-    signing_key,
 )
 from . import store
 from .agents import is_bot, read_agent
@@ -93,20 +92,31 @@ class _Batches:
 _batches = _Batches()
 
 
-def collect(context: Context, organization_id: str, site_id: str, events: Sequence[Event]) -> None:
-    """Keeps what visitors of a published site did. Raises NotFound for any other site."""
+Visitor = dict[str, Any]
+"""The ``visitor`` that conditions ask, of claims that were checked."""
+
+
+def collect(
+    context: Context,
+    organization_id: str,
+    site_id: str,
+    events: Sequence[Event],
+    visitor: Visitor | None = None,
+) -> None:
+    """Keeps what visitors of a published site did. ``visitor``: who did it, where that was checked before; else the
+    token of each event says it. Raises NotFound for any other site."""
     with context.db.read() as tx:
-        rows = _rows(context, tx, organization_id, site_id, events)
+        rows = _rows(context, tx, organization_id, site_id, [(event, visitor) for event in events])
     if rows:
         _batches.write(context.db, rows)
 
 
-def collect_of_sites(context: Context, events: Iterable[tuple[str, str, Event]]) -> None:
-    """Keeps what visitors of many sites did: events with their organizations and sites. Those of sites that are not
-    published any more are left out."""
-    by_site: dict[tuple[str, str], list[Event]] = {}
-    for organization_id, site_id, event in events:
-        by_site.setdefault((organization_id, site_id), []).append(event)
+def collect_of_sites(context: Context, events: Iterable[tuple[str, str, Event, Visitor]]) -> None:
+    """Keeps what visitors of many sites did: events with their organizations and sites, and with who did it. Those of
+    sites that are not published any more are left out."""
+    by_site: dict[tuple[str, str], list[tuple[Event, Visitor | None]]] = {}
+    for organization_id, site_id, event, visitor in events:
+        by_site.setdefault((organization_id, site_id), []).append((event, visitor))
     rows: list[EventRow] = []
     with context.db.read() as tx:
         for (organization_id, site_id), found in by_site.items():
@@ -117,7 +127,11 @@ def collect_of_sites(context: Context, events: Iterable[tuple[str, str, Event]])
 
 
 def _rows(
-    context: Context, tx: Transaction, organization_id: str, site_id: str, events: Sequence[Event]
+    context: Context,
+    tx: Transaction,
+    organization_id: str,
+    site_id: str,
+    events: Sequence[tuple[Event, Visitor | None]],
 ) -> list[EventRow]:
     """The events of people as rows. Raises NotFound for a site that is not published."""
     missing = NotFound(f"There is no published site {site_id!r}.")
@@ -129,15 +143,16 @@ def _rows(
         raise missing
     structure = load_structure(tx, site_id)
     rows = []
-    for event in events:
+    for event, visitor in events:
         if not is_bot(event.session.user_agent):
             key = event.location.site_share_key
             link = find_link_by_key(tx, site_id, key) if key else None
             row = _row(site, structure, event, link.id if link else None)
             token = event.session.visitor_auth_token
-            if token:
-                signed = read_visitor_token(signing_key(context.signer, site), token)
-                row.claims = _flat(admit_claims(get_visitor_schema(tx, site_id), signed or {}, {}))
+            if visitor is None and token:
+                signed = read_visitor_token(tx, context, site, token)
+                visitor = admit_claims(get_visitor_schema(tx, site_id), signed or {}, {})
+            row.claims = _flat(visitor) if visitor is not None else None
             rows.append(row)
     return rows
 
@@ -260,7 +275,7 @@ def _campaign(url: str) -> dict[str, str]:
     return {column: query[name][0][:256].replace("\0", "") for name, column in _UTM.items() if name in query}
 
 
-def _flat(visitor: dict[str, Any]) -> str | None:
+def _flat(visitor: Visitor) -> str | None:
     """Signed claims as JSON of texts, nested ones with dots in their names; None where there are none."""
     found: dict[str, str] = {}
 

@@ -16,7 +16,7 @@ from ..errors import OutOfReach
 from ..kit.clock import iso, now
 from ..kit.context import Context
 from ..kit.metrics import Metrics
-from .collecting import collect_of_sites
+from .collecting import Visitor, collect_of_sites
 from .wire import Event, SearchTypeQuery
 
 log = logging.getLogger("octavo.insights")
@@ -30,6 +30,7 @@ class _Waiting(NamedTuple):
     organization_id: str
     site_id: str
     event: Event
+    visitor: Visitor
     typist: str
     at: int
 
@@ -45,10 +46,12 @@ class EventQueue:
         self._waiting: list[_Waiting] = []
         self._dropped = 0
 
-    def add(self, organization_id: str, site_id: str, event: Event, typist: str = "") -> None:
-        """Has an event of a published site written soon; drops it when the queue is full. ``typist``: the same for
-        searches of the same reader, never written."""
-        found = _Waiting(organization_id, site_id, event, typist, now())
+    def add(
+        self, organization_id: str, site_id: str, event: Event, visitor: Visitor, typist: str = ""
+    ) -> None:
+        """Has an event of a published site written soon; drops it when the queue is full. ``visitor``: who did it,
+        as conditions ask for them. ``typist``: the same for searches of the same reader, never written."""
+        found = _Waiting(organization_id, site_id, event, visitor, typist, now())
         event.timestamp = iso(found.at)
         with self._lock:
             if len(self._waiting) < self._capacity:
@@ -68,7 +71,10 @@ class EventQueue:
                 if settled:
                     collect_of_sites(
                         self._context,
-                        [(one.organization_id, one.site_id, one.event) for one in _without_typing(settled)],
+                        [
+                            (one.organization_id, one.site_id, one.event, one.visitor)
+                            for one in _without_typing(settled)
+                        ],
                     )
             except OutOfReach as error:
                 log.warning("views and searches are not written yet: %s", error.message)

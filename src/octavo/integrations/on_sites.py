@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
 from urllib.parse import urlencode
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 
 from ..errors import NotFound
 from ..kit.cache import ByteCache
@@ -12,7 +13,7 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..runtime import Answer
-from ..sites import IntegrationScript
+from ..sites import IntegrationScript, accept_key
 from . import store
 from .asking import Failed, ask
 from .invoking import Subject, signing_secret
@@ -29,27 +30,36 @@ _LARGEST = 1024 * 1024
 _scripts: ByteCache[bytes] = ByteCache(16 * 1024 * 1024)
 
 
-class VisitorSignIn(Struct, frozen=True):
+class _SignIn(NamedTuple):
     """``key``: what the integration signs visitors' tokens with."""
 
     url: str
     key: str
 
 
-def find_visitor_sign_in(tx: Transaction, context: Context, site_id: str) -> VisitorSignIn | None:
+def _find_sign_in(tx: Transaction, context: Context, site_id: str) -> _SignIn | None:
     """How visitors of a site sign in through an integration: the first that was installed on it for that."""
     for integration, installation, place in store.list_places_with_scope(tx, site_id, "site:visitor:auth"):
         key = (place.installation_id, place.kind, place.place_id)
-        return VisitorSignIn(
+        return _SignIn(
             f"{public_endpoint(context, integration.name, installation.id, 'site', site_id)}/{SIGN_IN}",
             signing_secret(context, integration, *key),
         )
     return None
 
 
-def sign_in_address(found: VisitorSignIn, path: str) -> str:
-    """Where a visitor of ``path`` (below the site, with a slash before it) begins to sign in."""
-    return f"{found.url}?{urlencode({'location': path})}"
+def sign_in_address(tx: Transaction, context: Context, site_id: str, path: str) -> str | None:
+    """Where a visitor of ``path`` (below the site, with a slash before it) begins to sign in through an integration."""
+    found = _find_sign_in(tx, context, site_id)
+    return f"{found.url}?{urlencode({'location': path})}" if found is not None else None
+
+
+def _key_of_visitors(tx: Transaction, context: Context, site_id: str) -> str | None:
+    found = _find_sign_in(tx, context, site_id)
+    return found.key if found is not None else None
+
+
+accept_key(_key_of_visitors)
 
 
 def ask_for_sign_in(context: Context, subject: Subject, location: str) -> Answer:

@@ -8,8 +8,7 @@ site knows it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
@@ -18,7 +17,7 @@ from msgspec import Struct, field
 
 from ..core.expressions import NOBODY
 from ..errors import NotFound, Unauthorized
-from ..integrations import find_visitor_sign_in, sign_in_address
+from ..integrations import sign_in_address
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..sites import (
@@ -30,7 +29,6 @@ from ..sites import (
     get_visitor_schema,
     read_preview,
     read_visitor_token,
-    signing_key,
 )
 
 TOKEN_COOKIE = "octavo-visitor"  # noqa: S105
@@ -105,7 +103,7 @@ def admit(
     if site.visibility == "visitor-auth":
         signed = _require_token(tx, context, site, coming, base, rest)
     elif site.settings.adaptive:
-        signed = _find_token(_backend(tx, context, site)[0], coming) or {}
+        signed = _find_token(tx, context, site, coming) or {}
     return _known(tx, site, coming, signed, key), base, rest
 
 
@@ -124,57 +122,40 @@ def _require_token(
 ) -> dict[str, Any]:
     given = next((value for name, value in coming.query if name == _TOKEN), None)
     here = f"{base}{quote(rest)}"
-    keys, login = _backend(tx, context, site)
     if rest in ("~gitbook/auth/logout", "~logout"):
         gone = (_cookie(TOKEN_COOKIE, "", base, coming, 0), _cookie(CLAIMS_COOKIE, "", base, coming, 0))
         raise SendOn(site.settings.visitor_auth.login_url or base, gone)
     if given is not None:
-        if _read_token(keys, given) is None:
+        if read_visitor_token(tx, context, site, given) is None:
             raise Unauthorized("jwt_token: this token is not signed for this site, or has expired.")
         raise SendOn(_without(here, coming, _TOKEN), (_cookie(TOKEN_COOKIE, given, base, coming, _WEEK),))
     if rest in ("~gitbook/auth/login", "~login"):
         wanted = next((value for name, value in coming.query if name == "location"), "/")
-        raise _sign_in(login, wanted)
-    claims = _find_token(keys, coming)
+        raise _sign_in(tx, context, site, wanted)
+    claims = _find_token(tx, context, site, coming)
     if claims is None:
-        raise _sign_in(login, f"/{rest}")
+        raise _sign_in(tx, context, site, f"/{rest}")
     return claims
 
 
-def _backend(
-    tx: Transaction, context: Context, site: SiteRow
-) -> tuple[list[str], Callable[[str], str] | None]:
-    """The keys that tokens may be signed with, and where visitors of a path sign in: at the address of the owner's, else
-    through an integration on the site; None where nobody signs them in."""
-    keys, url = [signing_key(context.signer, site)], site.settings.visitor_auth.login_url
-    if url is not None:
-        joint = "&" if urlsplit(url).query else "?"
-        return keys, lambda path: f"{url}{joint}{urlencode({'location': path})}"
-    found = find_visitor_sign_in(tx, context, site.id)
-    if found is None:
-        return keys, None
-    return [*keys, found.key], partial(sign_in_address, found)
-
-
-def _read_token(keys: list[str], token: str) -> dict[str, Any] | None:
-    return next((claims for key in keys if (claims := read_visitor_token(key, token)) is not None), None)
-
-
-def _find_token(keys: list[str], coming: Coming) -> dict[str, Any] | None:
+def _find_token(tx: Transaction, context: Context, site: SiteRow, coming: Coming) -> dict[str, Any] | None:
     """The claims of a good token in a cookie."""
-    for name in (TOKEN_COOKIE, _THIRD_TOKEN):
-        if name in coming.cookies and (claims := _read_token(keys, coming.cookies[name])) is not None:
-            return claims
-    return None
+    found = (coming.cookies[name] for name in (TOKEN_COOKIE, _THIRD_TOKEN) if name in coming.cookies)
+    read = (read_visitor_token(tx, context, site, token) for token in found)
+    return next((claims for claims in read if claims is not None), None)
 
 
-def _sign_in(login: Callable[[str], str] | None, location: str) -> Exception:
-    if login is None:
-        return NotFound("There is no published site at this address.")
+def _sign_in(tx: Transaction, context: Context, site: SiteRow, location: str) -> Exception:
+    """Sends a visitor to sign in: to the address of the owner's, else through an integration on the site."""
     # A path of this site and nothing else: who signs people in may send them there as it stands.
     if not location.startswith("/") or location.startswith(("//", "/\\")):
         location = "/"
-    return SendOn(login(location))
+    url = site.settings.visitor_auth.login_url
+    if url is not None:
+        joint = "&" if urlsplit(url).query else "?"
+        return SendOn(f"{url}{joint}{urlencode({'location': location})}")
+    address = sign_in_address(tx, context, site.id, location)
+    return SendOn(address) if address else NotFound("There is no published site at this address.")
 
 
 def _preview(context: Context, site: SiteRow, coming: Coming, base: str, rest: str) -> Admission | None:

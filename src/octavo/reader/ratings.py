@@ -50,7 +50,7 @@ def take_rating(context: Context, request: Request, host: str, path: str, form: 
     if not visit.admission.preview:
         feedback = Rating(cast(PageRating, rating))
         rated = PagePostFeedback(session=session_of(request), location=location, feedback=feedback)
-        collect(context, visit.organization_id, visit.site.id, [rated])
+        collect(context, visit.organization_id, visit.site.id, [rated], visit.admission.claims)
     # The page says thanks where this anchor is the target.
     address = f"{space.base}{quote(space.view.tree.url_path(page))}#thanks"
     return Answer(303, headers={"location": address, "cache-control": "no-store"})

@@ -9,6 +9,7 @@ its default section, and a section with its default variant. What a visitor does
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -40,11 +41,12 @@ EMBEDDED = "~embed/"
 
 class MadeOf(Struct):
     """What an answer was made of, beside its address: the same, the same answer. ``revisions``: of the spaces that were
-    looked into; ``empty``: those in which there was no page. ``more``: it was made of something else, too. ``location``:
-    where a visitor is who reads it, if it is a page that is counted."""
+    looked into; ``empty``: those in which there was no page. ``more``: it was made of something else, too. ``visitor``:
+    whom it was made for, as conditions ask for them; ``location``: where they are, if it is a page that is counted."""
 
     site: SiteRow
     version: int | None
+    visitor: dict[str, Any]
     empty: frozenset[str] = frozenset()
     revisions: dict[str, str] = {}
     more: bool = False
@@ -151,7 +153,7 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
         base, rest = f"{base}{EMBEDDED}", rest.removeprefix(EMBEDDED)
     structure = load_structure(tx, site.id)
     outline = Outline(structure, admission.claims, preview=admission.preview)
-    made_of = MadeOf(site, find_version(tx, site.id), structure.empty)
+    made_of = MadeOf(site, find_version(tx, site.id), admission.claims, structure.empty)
     own_host = found[1] == "/"
     return SiteVisit(site, site.organization_id, base, rest, admission, outline, made_of, own_host, embedded)
 

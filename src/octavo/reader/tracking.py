@@ -95,7 +95,7 @@ def note_view(events: EventQueue, request: Request, made_of: MadeOf | None) -> N
             location, url=f"{location.url}?{request.query_string.decode('latin-1')}"
         )
     view = PageView(session=session_of(request), location=location)
-    events.add(made_of.site.organization_id, made_of.site.id, view)
+    events.add(made_of.site.organization_id, made_of.site.id, view, made_of.visitor)
 
 
 def note_search(events: EventQueue, request: Request, space: SpaceVisit, origin: str, query: str) -> None:
@@ -117,7 +117,7 @@ def note_question(events: EventQueue, request: Request, space: SpaceVisit, origi
 def _note(events: EventQueue, space: SpaceVisit, event: Event, typist: str = "") -> None:
     visit = space.visit
     if not visit.admission.preview:
-        events.add(visit.organization_id, visit.site.id, event, typist)
+        events.add(visit.organization_id, visit.site.id, event, visit.admission.claims, typist)
 
 
 def _is_read(request: Request) -> bool:

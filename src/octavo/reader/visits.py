@@ -532,8 +532,9 @@ def try_operation(view: View, visit: SpaceVisit) -> Later:
 
     def answer() -> Answer:
         sent = msgspec.json.encode(send(fetcher, prepared))
-        if not visit.visit.admission.preview:
-            collect(view.context, visit.visit.organization_id, visit.visit.site.id, [tried])
+        site, admission = visit.visit.site, visit.visit.admission
+        if not admission.preview:
+            collect(view.context, site.organization_id, site.id, [tried], admission.claims)
         return Answer(200, sent, "application/json", {"cache-control": "no-store"})
 
     return answer
@@ -606,6 +607,19 @@ def press_block(view: View, visit: SpaceVisit) -> Later:
     return answer
 
 
+def _find_start(view: View, visit: SpaceVisit) -> str | None:
+    """The first page as Markdown of the section or variant whose own address, with `.md` behind it, was asked for."""
+    address, mark, rest = visit.visit.rest.rpartition(".md")
+    if not mark or rest:
+        return None
+    try:
+        there = enter_space(view.tx, msgspec.structs.replace(visit.visit, rest=address))
+    except SendOn:
+        return None
+    home = there.view.tree.home if there is not None and not there.rest else None
+    return f"{there.base}{quote(there.view.tree.path(home))}.md" if there is not None and home else None
+
+
 @route("readPage", "{path*}", kept=True)
 def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
     tree = visit.view.tree
@@ -613,7 +627,10 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
     shown = tree.first_document(page) if page is not None else None
     if shown is None:
         above, _, last = path.rpartition("/")
-        return _read_feed(view, visit, above) if last == FEED else not_found(view, visit)
+        if last == FEED:
+            return _read_feed(view, visit, above)
+        start = _find_start(view, visit)
+        return _redirect(start) if start is not None else not_found(view, visit)
     frame = _Frame(view, visit)
     builder = frame.builder
     as_markdown = path.endswith(".md")

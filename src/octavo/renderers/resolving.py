@@ -37,7 +37,6 @@ from ..sites import (
     load_structure,
     make_visitor_token,
     read_visitor_token,
-    signing_key,
 )
 from .wire import Published, PublishedContent, Redirection
 
@@ -109,14 +108,13 @@ def _visit(tx: Transaction, context: Context, host: str, path: str, asked: Asked
             raise Unauthorized("jwt_token: this token is not signed for this site, or has expired.") from None
         raise
     if asked.token is not None and not asked.redirect_on_error:
-        _require_good(context, visit, asked.token)
+        _require_good(tx, context, visit, asked.token)
     return visit
 
 
-def _require_good(context: Context, visit: SiteVisit, token: str) -> None:
+def _require_good(tx: Transaction, context: Context, visit: SiteVisit, token: str) -> None:
     """A token that a site does not need but knows is not good when it proves nothing."""
-    key = signing_key(context.signer, visit.site)
-    if visit.site.settings.adaptive and read_visitor_token(key, token) is None:
+    if visit.site.settings.adaptive and read_visitor_token(tx, context, visit.site, token) is None:
         raise Unauthorized("jwt_token: this token is not signed for this site, or has expired.")
 
 
@@ -127,7 +125,7 @@ def _preview(tx: Transaction, path: str, previewer: Visitor | None) -> SiteVisit
     site = get_site(tx, site_id)
     admission = Admission(claims=previewer.claims, personal=True, preview=True)
     outline = Outline(load_structure(tx, site_id), previewer.claims, preview=True)
-    made_of = MadeOf(site, None, more=True)
+    made_of = MadeOf(site, None, admission.claims, more=True)
     return SiteVisit(
         site, site.organization_id, f"/{site_id}/", rest, admission, outline, made_of, own_host=False
     )

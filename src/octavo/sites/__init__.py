@@ -5,7 +5,7 @@ from . import tables as tables
 from .audiences.adaptive import get_schema as get_visitor_schema
 from .audiences.schema import admit as admit_claims
 from .audiences.share_links import find_link_by_key
-from .audiences.visitor_auth import MAX_TOKEN, signing_key
+from .audiences.visitor_auth import MAX_TOKEN, accept_key
 from .audiences.visitor_auth import read_token as read_visitor_token
 from .creating import create_site
 from .customization.editing import find_customization, get_customization
@@ -48,6 +48,7 @@ from .visitor_tokens import make_visitor_token
 from .wire import Site, present_site, published_url
 
 __all__ = [
+    "accept_key",
     "ContentLink", "ContentRef", "Customization", "GroupRow", "HeaderItem", "IntegrationScript",
     "MAX_DEPTH", "MAX_TOKEN", "Outline", "PREVIEW", "SectionRow", "Sight", "Site", "SiteRow",
     "SiteSpaceRow", "Structure", "admit_claims", "arrange_site", "create_site", "describe_site", "entering",
@@ -58,5 +59,5 @@ __all__ = [
     "list_published_sites", "list_redirects", "list_scripts", "list_sites_of_space", "list_space_redirects",
     "load_structure", "make_visitor_token", "name_spaces", "present_site", "provide_scripts",
     "published_url", "read_preview", "read_visitor_token", "require_bounds", "set_published", "sight_of",
-    "signing_key", "tables",
+    "tables",
 ]  # fmt: skip

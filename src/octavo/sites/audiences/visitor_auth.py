@@ -1,11 +1,13 @@
 """Signed visitors: the key that their tokens are signed with, and what a token proves.
 
-Tokens are JWTs by HS256 and nothing else, made by the owner's own server with the site's key. The key is derived
-from the site and the version of its key, so that it can be shown, and a new version makes a new one.
+Tokens are JWTs by HS256 and nothing else, made by the owner's own server with the site's key, or by whoever else
+signs visitors in to the site. The site's key is derived from the site and the version of its key, so that it can be
+shown, and a new version makes a new one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import UNSET, UnsetType
@@ -14,6 +16,7 @@ from msgspec.structs import replace
 from ...access import SiteAccess, audit
 from ...kit import ids
 from ...kit.clock import now
+from ...kit.context import Context
 from ...kit.db import Transaction
 from ...kit.operation import Call
 from ...kit.signing import Signer
@@ -25,6 +28,15 @@ MAX_TOKEN = 16 * 1024
 _LEEWAY = 60
 """Seconds that the clock of whoever signs may differ from ours."""
 _REGISTERED = {"iss", "sub", "aud", "exp", "nbf", "iat", "jti"}
+
+FindKey = Callable[[Transaction, Context, str], str | None]
+_others: list[FindKey] = []
+
+
+def accept_key(find: FindKey) -> None:
+    """Registers ``find(tx, context, site_id)``: the key of somebody else who signs in the visitors of a site, where
+    the site names no address of its own for that."""
+    _others.append(find)
 
 
 def signing_key(signer: Signer, site: SiteRow) -> str:
@@ -53,9 +65,17 @@ def renew_key(tx: Transaction, call: Call, site: SiteAccess) -> SiteRow:
     return store.get_site(tx, site.site_id)
 
 
-def read_token(key: str, token: str) -> dict[str, Any] | None:
-    """The claims of a visitor's token, without those of its own; None for one that proves nothing: signed otherwise
-    or with another key, without an expiry or past it, not yet good, too long."""
+def read_token(tx: Transaction, context: Context, site: SiteRow, token: str) -> dict[str, Any] | None:
+    """The claims of a visitor's token, without those of its own; None for one that proves nothing at this site: signed
+    otherwise or with another key, without an expiry or past it, not yet good, too long."""
+    claims = _read(signing_key(context.signer, site), token)
+    if claims is None and site.settings.visitor_auth.login_url is None:
+        keys = (find(tx, context, site.id) for find in _others)
+        claims = next((found for key in keys if key and (found := _read(key, token)) is not None), None)
+    return claims
+
+
+def _read(key: str, token: str) -> dict[str, Any] | None:
     from joserfc import jwt
     from joserfc.errors import JoseError
     from joserfc.jwk import OctKey
