@@ -15,7 +15,15 @@ from .computing import (
     on_dependency_change,
     resolve_with,
 )
-from .deriving import Derived, Versioned, as_new, check_derived, derive_from_main, rebuild_derived
+from .deriving import (
+    Derived,
+    Versioned,
+    as_new,
+    check_derived,
+    derive_from_main,
+    order_rebuilding,
+    rebuild_derived,
+)
 from .drawing import Drawing, Drawn, draw_blocks, draw_with, drawn_states, holds_drawings, with_content
 from .entering import ReadState
 from .expanding import Expansion, asker_at, computed_document, computed_state, expand, markdown_page
@@ -82,7 +90,7 @@ __all__ = [
     "list_ancestors", "list_by_slug", "list_changed", "list_children", "list_content", "list_held",
     "list_items", "list_items_page", "list_pages", "list_revisions", "list_spaces_with_computed",
     "list_subtree", "list_variables", "lock_branch", "main_state", "markdown_page", "on_commit",
-    "on_dependency_change", "open_branch", "prepare_main", "put_bodies", "put_keys", "read_source",
-    "rebuild_derived", "resolve_with", "revise_main", "revision_state", "signed_url", "store_file",
+    "on_dependency_change", "open_branch", "order_rebuilding", "prepare_main", "put_bodies", "put_keys",
+    "read_source", "rebuild_derived", "resolve_with", "revise_main", "revision_state", "signed_url", "store_file",
     "tables", "trace_pages", "with_content",
 ]  # fmt: skip
