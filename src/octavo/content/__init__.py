@@ -1,7 +1,7 @@
 """Content: branches, revisions, pages, files."""
 
 from . import tables as tables
-from .bodies import body_hash, get_body, put_bodies, read_source
+from .bodies import body_hash, get_body, parse_source, put_bodies, read_source
 from .computing import (
     Asked,
     Asker,
@@ -90,7 +90,7 @@ __all__ = [
     "list_ancestors", "list_by_slug", "list_changed", "list_children", "list_content", "list_held",
     "list_items", "list_items_page", "list_pages", "list_revisions", "list_spaces_with_computed",
     "list_subtree", "list_variables", "lock_branch", "main_state", "markdown_page", "on_commit",
-    "on_dependency_change", "open_branch", "order_rebuilding", "prepare_main", "put_bodies", "put_keys",
-    "read_source", "rebuild_derived", "resolve_with", "revise_main", "revision_state", "signed_url", "store_file",
+    "on_dependency_change", "open_branch", "order_rebuilding", "parse_source", "prepare_main", "put_bodies",
+    "put_keys", "read_source", "rebuild_derived", "resolve_with", "revise_main", "revision_state", "signed_url", "store_file",
     "tables", "trace_pages", "with_content",
 ]  # fmt: skip
