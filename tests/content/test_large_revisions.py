@@ -1,6 +1,7 @@
 """What a large revision derives is written before it, in batches that nobody sees, and counts with the revision."""
 
 from collections import Counter
+from contextlib import contextmanager
 
 import pytest
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from octavo.content import (
 )
 from octavo.content.deriving import BATCH, prepare_derived, remove_replaced
 from octavo.content.revising import revise_main
+from octavo.kit.worker import Worker
 
 TABLES = ("search_pages", "search_sections", "search_words", "content_references", "reference_questions")
 PAGES, LINKS = 300, 20
@@ -71,23 +73,10 @@ def count_rows(world):
         return {name: tx.value(f"SELECT count(*) FROM {name}") for name in TABLES}
 
 
-def test_no_transaction_of_a_large_import_writes_more_than_a_batch(world, tmp_path, monkeypatch):
-    space = bring_in(world, write(tmp_path / "source", "zebra"))
-    assert (found(world, space, "zebra"), links(world, space)) == (PAGES, PAGES * LINKS)
-    source = write(tmp_path / "source", "giraffe")
-    with world.context.db.read() as tx:
-        before = main_state(tx, space)
-    written = []
+@contextmanager
+def looking_between(world, monkeypatch, look):
+    """Calls ``look`` behind each transaction that writes."""
     begin = world.context.db.write
-
-    def look_between():
-        # Between two transactions of the import everybody sees what was there before.
-        with world.context.db.read() as tx:
-            switched = main_state(tx, space) != before
-        assert found(world, space, "zebra") == (0 if switched else PAGES)
-        assert found(world, space, "giraffe") == (PAGES if switched else 0)
-        assert links(world, space) == PAGES * LINKS
-        written.append((switched, count_rows(world)))
 
     class Looking:
         def __init__(self):
@@ -98,13 +87,34 @@ def test_no_transaction_of_a_large_import_writes_more_than_a_batch(world, tmp_pa
 
         def __exit__(self, *given):
             ended = self.inner.__exit__(*given)
-            look_between()
+            look()
             return ended
 
+    with monkeypatch.context() as patched:
+        patched.setattr(world.context.db, "write", Looking)
+        yield
+
+
+def test_no_transaction_of_a_large_import_writes_more_than_a_batch(world, tmp_path, monkeypatch):
+    space = bring_in(world, write(tmp_path / "source", "zebra"))
+    assert (found(world, space, "zebra"), links(world, space)) == (PAGES, PAGES * LINKS)
+    source = write(tmp_path / "source", "giraffe")
+    with world.context.db.read() as tx:
+        before = main_state(tx, space)
+    written = []
+
+    def look_between():
+        # Between two transactions of the import everybody sees what was there before.
+        with world.context.db.read() as tx:
+            switched = main_state(tx, space) != before
+        assert found(world, space, "zebra") == (0 if switched else PAGES)
+        assert found(world, space, "giraffe") == (PAGES if switched else 0)
+        assert links(world, space) == PAGES * LINKS
+        written.append((switched, count_rows(world)))
+
     look_between()
-    monkeypatch.setattr(world.context.db, "write", Looking)
-    bring_in(world, source, space)
-    monkeypatch.undo()
+    with looking_between(world, monkeypatch, look_between):
+        bring_in(world, source, space)
     grown = [
         (switched, sum((Counter(after) - Counter(earlier)).values()))
         for (_, earlier), (switched, after) in zip(written, written[1:], strict=False)
@@ -143,25 +153,79 @@ def test_edits_follow_large_revisions(world, tmp_path, monkeypatch, in_batches):
     assert count_rows(world) == before
 
 
-def test_a_copy_has_nothing_of_what_was_replaced(world, tmp_path, in_batches):
+def test_a_copy_has_nothing_of_what_was_replaced(world, tmp_path, monkeypatch, in_batches):
     space = bring_in(world, write(tmp_path / "source", "zebra", 8, 3))
     bring_in(world, write(tmp_path / "source", "giraffe", 8, 3), space)
+    monkeypatch.setattr(deriving, "MOST_AT_ONCE", 1000)
     copied = world.post("admin", f"/spaces/{space}/duplicate", {})["id"]
     assert wrong(world, copied) == []
     assert (found(world, copied, "giraffe"), found(world, copied, "zebra")) == (8, 0)
 
 
+def test_what_is_derived_of_a_large_copy_is_made_by_a_job(world, tmp_path, monkeypatch, in_batches):
+    space = bring_in(world, write(tmp_path / "source", "zebra", 8, 3))
+    before = count_rows(world)
+    copied = world.post("admin", f"/spaces/{space}/duplicate", {})["id"]
+    assert count_rows(world) == before
+    Worker(world.context.db, world.context).run_pending()
+    assert wrong(world, copied) == []
+    assert (found(world, copied, "zebra"), links(world, copied)) == (8, 24)
+
+
+def damage(world, space):
+    """Rows that say something wrong, are missing, or are of pages that are not there."""
+    with world.context.db.write() as tx:
+        tx.run("UPDATE content_references SET status = 'broken' WHERE space_id = :space", space=space)
+        tx.run("DELETE FROM search_words WHERE space_id = :space AND word LIKE '%a'", space=space)
+        tx.run("UPDATE search_words SET pages = pages + 3 WHERE space_id = :space", space=space)
+        tx.run(
+            """INSERT INTO search_pages (space_id, page_id, words, titles)
+               VALUES (:space, 'gone', '["lion","zebra"]', 'Gone')""",
+            space=space,
+        )
+        tx.run(
+            """INSERT INTO content_references (space_id, owner_id, place, owner_kind, type, relation, written, kind,
+                 status, target_key, asked)
+               VALUES (:space, 'gone', 0, 'page', 'link', 'reference', '{}', 'url', 'ok', 'k', '[]')""",
+            space=space,
+        )
+
+
 def test_everything_is_made_anew_after_large_revisions(world, tmp_path, in_batches):
     space = bring_in(world, write(tmp_path / "source", "giraffe", 8, 3))
     bring_in(world, write(tmp_path / "source", "zebra", 8, 3), space)
-    with world.context.db.write() as tx:
-        tx.run("UPDATE content_references SET status = 'broken' WHERE space_id = :space", space=space)
-        tx.run("DELETE FROM search_words WHERE space_id = :space", space=space)
+    remove_replaced(world.context, space)
+    right = count_rows(world)
+    damage(world, space)
     assert len(wrong(world, space)) == 2
     rebuild_derived(world.context.db, space, ())
+    assert wrong(world, space) == []
     remove_replaced(world.context, space)
     assert wrong(world, space) == []
+    assert count_rows(world) == right
     assert (found(world, space, "zebra"), links(world, space)) == (8, 24)
+
+
+def test_a_large_space_is_made_anew_in_small_transactions(world, tmp_path, monkeypatch):
+    pages, batch = 40, 200
+    space = bring_in(world, write(tmp_path / "source", "zebra", pages))
+    monkeypatch.setattr(deriving, "MOST_AT_ONCE", 1000)
+    monkeypatch.setattr(deriving, "BATCH", batch)
+    written = [count_rows(world)]
+
+    def look():
+        assert (found(world, space, "zebra"), links(world, space)) == (pages, pages * LINKS)
+        written.append(count_rows(world))
+
+    with looking_between(world, monkeypatch, look):
+        rebuild_derived(world.context.db, space, ())
+    changes = [
+        sum((Counter(after) - Counter(earlier)).values()) + sum((Counter(earlier) - Counter(after)).values())
+        for earlier, after in zip(written, written[1:], strict=False)
+    ]
+    assert max(changes) <= batch + A_PAGE
+    assert sum(changes) > pages * LINKS
+    assert wrong(world, space) == []
 
 
 def edit(world, space, title, text):

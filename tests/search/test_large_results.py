@@ -4,6 +4,7 @@ import psycopg
 import pytest
 
 from octavo.admin.import_export import bring
+from octavo.content import deriving
 from octavo.kit.worker import Worker
 from octavo.search import search_pages, store
 from octavo.search.function_words import function_words, split_question
@@ -86,7 +87,12 @@ def test_an_organization_of_many_spaces_is_paged_through(world, tmp_path, monkey
     assert elsewhere not in {item["id"] for item in seen["items"]}
 
 
-def test_a_space_that_was_handed_over_is_found_by_its_new_organization(world, tmp_path):
+@pytest.mark.parametrize("most_at_once", [deriving.MOST_AT_ONCE, 0])
+def test_a_space_that_was_handed_over_is_found_by_its_new_organization(
+    world, tmp_path, monkeypatch, most_at_once
+):
+    monkeypatch.setattr(deriving, "MOST_AT_ONCE", most_at_once)
+    monkeypatch.setattr(deriving, "_PAUSE", 0)
     for n in range(17):
         make(world, tmp_path / f"s{n}", {f"Airships {n}": "A balloon."}, world.away)
     space = make(world, tmp_path / "given", {"Airships": "A zeppelin."})
@@ -102,6 +108,9 @@ def test_a_space_that_was_handed_over_is_found_by_its_new_organization(world, tm
     assert [item["id"] for item in world.get("stranger", path, params={"query": "zeppelin"})["items"]] == [
         space
     ]
+    with world.context.db.read() as tx:
+        kept = tx.all("SELECT DISTINCT organization_key FROM search_words WHERE space_id = :id", id=space)
+        assert kept == [(store._key(world.away["organizationId"]),)]
     old = world.home.path("/orgs/{organizationId}/search")
     assert world.get("admin", old, params={"query": "zeppelin"})["items"] == []
 

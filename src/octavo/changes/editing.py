@@ -32,6 +32,7 @@ from ..content import (
     list_by_slug,
     list_children,
     list_items,
+    parse_source,
     revision_state,
 )
 from ..core.document import (
@@ -41,7 +42,6 @@ from ..core.document import (
     carry_keys,
     carry_sources,
     from_json,
-    read,
     read_head,
     references,
     rewrite,
@@ -556,10 +556,11 @@ class Editor:
             return
         body = owner.body if isinstance(owner, Page) else owner.content
         path = owner.file_path if isinstance(owner, Page) else owner.path
-        front, heading, text = split_page(self.text(body))
-        if "/" not in text:
+        source = self.text(body)
+        front, heading, text = split_page(source)
+        if body is None or "/" not in text:
             return
-        document, changed = read(text), False
+        document, changed = parse_source(body, lambda: source), False
 
         def change(reference: Reference) -> dict[str, Any] | None:
             nonlocal changed

@@ -1,7 +1,7 @@
 """Content: branches, revisions, pages, files."""
 
 from . import tables as tables
-from .bodies import body_hash, get_body, put_bodies, read_source
+from .bodies import body_hash, get_body, parse_source, put_bodies, read_source
 from .computing import (
     Asked,
     Asker,
@@ -18,7 +18,16 @@ from .computing import (
     resolve_with,
     seeded_id,
 )
-from .deriving import BATCH, Derived, Versioned, as_new, check_derived, derive_from_main, rebuild_derived
+from .deriving import (
+    BATCH,
+    Derived,
+    Versioned,
+    as_new,
+    check_derived,
+    derive_from_main,
+    order_rebuilding,
+    rebuild_derived,
+)
 from .drawing import Drawing, Drawn, draw_blocks, draw_with, drawn_states, holds_drawings, with_content
 from .entering import ReadState
 from .expanding import (
@@ -94,7 +103,8 @@ __all__ = [
     "list_ancestors", "list_by_slug", "list_changed", "list_children", "list_computed", "list_content",
     "list_held", "list_items", "list_items_page", "list_pages", "list_revisions",
     "list_spaces_with_computed", "list_subtree", "list_variables", "lock_branch", "main_state",
-    "markdown_page", "on_commit", "on_dependency_change", "open_branch", "prepare_main", "put_bodies",
-    "put_keys", "read_source", "rebuild_derived", "resolve_with", "revise_main", "revision_state",
-    "seeded_id", "signed_url", "source_of", "store_file", "tables", "trace_pages", "with_content",
+    "markdown_page", "on_commit", "on_dependency_change", "open_branch", "order_rebuilding", "parse_source",
+    "prepare_main", "put_bodies", "put_keys", "read_source", "rebuild_derived", "resolve_with",
+    "revise_main", "revision_state", "seeded_id", "signed_url", "source_of", "store_file", "tables",
+    "trace_pages", "with_content",
 ]  # fmt: skip

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..core.links import app_hosts
+from ..errors import NotFound
 from ..kit import deadlines
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Database, Transaction
-from ..kit.jobs import job
+from ..kit.jobs import enqueue, job
 from .store import ITEM_KINDS, BranchMoved, Changes, State, list_items, list_pages, lock_branch, main_state
 from .versions import DAY, begin_version, current_version, end_version, end_versions, switch_version
 
@@ -50,7 +52,8 @@ class Versioned(NamedTuple):
     prepared)`` then does what is left in the transaction of the revision, where the owners have that version already.
 
     ``owners`` is the table, and its column, that names the owners and versions of rows; ``remove(tx, space_id,
-    [(owner_id, version)])`` removes their rows.
+    [(owner_id, version)])`` removes their rows. ``copy(tx, space_id, copy_id)`` gives a copy of a space the rows that
+    count. ``recount(db, space_id)`` makes numbers true that are kept beside the rows, in short transactions.
     """
 
     count: Callable[[Any], int]
@@ -59,6 +62,8 @@ class Versioned(NamedTuple):
     switch: Callable[[Transaction, str, Any], None]
     owners: tuple[str, str]
     remove: Callable[[Transaction, str, Sequence[tuple[str, int]]], None]
+    copy: Callable[[Transaction, str, str], None]
+    recount: Callable[[Database, str], None] = lambda db, space_id: None
 
 
 class Derived(NamedTuple):
@@ -107,26 +112,37 @@ def prepare_derived(
     Called outside of any transaction. A block that fails leaves nothing."""
     with db.read() as tx:
         parts = [derived.prepare(tx, state, changes, hosts) for derived in _derived]
-    prepared = Prepared(parts, [*changes.pages, *changes.items])
-    pairs = ((derived.versioned, part) for derived, part in zip(_derived, parts, strict=True))
-    versioned = [(how, part) for how, part in pairs if how is not None]
+    with _written_before(db, state.space_id, Prepared(parts, [*changes.pages, *changes.items])) as prepared:
+        yield prepared
+
+
+@contextmanager
+def _written_before(db: Database, space_id: str, prepared: Prepared) -> Iterator[Prepared]:
+    """Writes what was prepared under a version, in short transactions, where it is much. A block that fails leaves
+    nothing."""
+    versioned = _versioned(prepared)
     if sum(how.count(part) for how, part in versioned) <= MOST_AT_ONCE:
         yield prepared
         return
     with db.write() as tx:
-        prepared.version = version = begin_version(tx, state.space_id)
+        prepared.version = version = begin_version(tx, space_id)
     try:
         for how, part in versioned:
             for batch in how.batches(part, BATCH):
                 deadlines.check()
                 with db.write() as tx:
-                    how.write(tx, state.space_id, batch, version)
+                    how.write(tx, space_id, batch, version)
                 time.sleep(_PAUSE)
         yield prepared
     except BaseException:
         with db.write() as tx:
-            end_version(tx, state.space_id, version)
+            end_version(tx, space_id, version)
         raise
+
+
+def _versioned(prepared: Prepared) -> list[tuple[Versioned, Any]]:
+    pairs = ((derived.versioned, part) for derived, part in zip(_derived, prepared.parts, strict=True))
+    return [(how, part) for how, part in pairs if how is not None]
 
 
 def is_still_true(
@@ -153,28 +169,79 @@ def apply_derived(tx: Transaction, space_id: str, prepared: Prepared) -> None:
         (derived.versioned.switch if derived.versioned else derived.apply)(tx, space_id, part)
 
 
-def rebuild_derived(database: Database, space_id: str, hosts: tuple[str, ...]) -> None:
-    """Makes all that is derived from a space anew, whatever became of it, in one transaction. It is there all the
-    while; whoever refers to the space from elsewhere is looked at again, too. Raises NotFound, BranchMoved when main never holds still."""
+def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...]) -> None:
+    """Makes all that is derived from a space anew, whatever became of it: a small space in one transaction, a large one
+    as a large revision is written. It is there all the while; whoever refers to the space from elsewhere is looked at
+    again, too. Called outside of any transaction. Raises NotFound, BranchMoved when main never holds still."""
     for attempt in range(_ATTEMPTS):
-        with database.read() as tx:
+        with db.read() as tx:
             state, changes = as_new(tx, space_id)
             head = main_state(tx, space_id)
             parts = [derived.prepare(tx, state, changes, hosts, anew=True) for derived in _derived]
+            owners = {*changes.pages, *changes.items, *_list_owners(tx, space_id)}
         try:
-            with database.write() as tx:
+            with (
+                _written_before(db, space_id, Prepared(parts, sorted(owners))) as prepared,
+                db.write() as tx,
+            ):
                 lock_branch(tx, head.layers[0].branch_id)
                 if main_state(tx, space_id) != head:
                     raise BranchMoved
-                end_versions(tx, space_id)
+                if prepared.version is None:
+                    end_versions(tx, space_id)
                 for derived in _derived:
-                    derived.clear(tx, space_id)
-                apply_derived(tx, space_id, Prepared(parts, []))
+                    # Rows under a version count no more once it is switched from, and are removed later.
+                    if prepared.version is None or derived.versioned is None:
+                        derived.clear(tx, space_id)
+                apply_derived(tx, space_id, prepared)
         except BranchMoved:
             if attempt == _ATTEMPTS - 1:
                 raise
         else:
-            return
+            break
+    if prepared.version is not None:
+        for versioned, _ in _versioned(prepared):
+            versioned.recount(db, space_id)
+
+
+def order_rebuilding(tx: Transaction, space_id: str) -> None:
+    """Has all that is derived from a space made anew by a job."""
+    organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
+    enqueue(tx, "indexSpace", organization=organization_id, key=f"index-{space_id}", space_id=space_id)
+
+
+@job("indexSpace", seconds=_SECONDS)
+def index_space(context: Context, space_id: str) -> None:
+    """Makes everything derived from a space anew."""
+    with suppress(NotFound):  # purged meanwhile
+        rebuild_derived(context.db, space_id, app_hosts(context.settings.url))
+
+
+def copy_derived(tx: Transaction, space_id: str, copy_id: str) -> None:
+    """Gives a copy of a space what is derived from it; of a large one a job makes it."""
+    versioned = [derived.versioned for derived in _derived if derived.versioned is not None]
+    rows = sum(
+        tx.value(
+            f"SELECT count(*) FROM (SELECT 1 FROM {how.owners[0]} WHERE space_id = :space LIMIT :most) AS rows_",
+            space=space_id,
+            most=MOST_AT_ONCE,
+        )
+        for how in versioned
+    )
+    if rows >= MOST_AT_ONCE:
+        order_rebuilding(tx, copy_id)
+        return
+    for how in versioned:
+        how.copy(tx, space_id, copy_id)
+
+
+def _list_owners(tx: Transaction, space_id: str) -> set[str]:
+    """Whoever has rows, be it in main or not."""
+    return {
+        row[0]
+        for table, column in (derived.versioned.owners for derived in _derived if derived.versioned)
+        for row in tx.all(f"SELECT DISTINCT {column} FROM {table} WHERE space_id = :space", space=space_id)
+    }
 
 
 def check_derived(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> list[str]:

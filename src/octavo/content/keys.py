@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec import Struct
 
-from ..core.document import Block, Document, Fragment, assign_keys, carry_keys, read, split_page, walk
+from ..core.document import Block, Document, Fragment, assign_keys, carry_keys, walk
 from ..kit.db import Transaction
-from .bodies import get_body
+from .bodies import body_hash, get_body, parse_source
 
 
 class KeptKeys(Struct, frozen=True):
@@ -30,13 +30,13 @@ def keyed_document(
 ) -> Document:
     """The document of a source as written, every node with its key; ``source``: its text, and ``keys``: the keys that
     are kept, where they are known."""
-    if source is None:
-        source = get_body(tx, body) if body else ""
-    document = assign_keys(read(split_page(source)[2]))
+    if body is None:
+        return Document(nodes=[], gaps=[""])
+    document = assign_keys(parse_source(body, lambda: get_body(tx, body) if source is None else source))
     if keys is not None:
         return _rename(document, keys)
     kept = tx.value(
-        "SELECT keys FROM node_keys WHERE owner_id = :owner AND body = :body", owner=owner_id, body=body or ""
+        "SELECT keys FROM node_keys WHERE owner_id = :owner AND body = :body", owner=owner_id, body=body
     )
     return _rename(document, msgspec.json.decode(kept, type=dict[str, str])) if kept else document
 
@@ -50,14 +50,18 @@ def _rename(document: Document, keys: Mapping[str, str]) -> Document:
 
 def carried_keys(olds: Iterable[Document], text: str) -> dict[str, str]:
     """The keys to keep for a source that was edited from these documents; an earlier one goes before a later."""
-    source = split_page(text)[2]
-    plain, carried = assign_keys(read(source)), read(source)
+    digest = body_hash(text)
+
+    def parsed() -> Document:
+        return parse_source(digest, lambda: text)
+
+    plain, carried = assign_keys(parsed()), parsed()
     first, *others = olds
     carry_keys(first, carried)
     known = {node.key for node in walk(first) if isinstance(node, (Block, Fragment))}
     for other in others:
         # What the documents before do not know may be known to this one.
-        again = carry_keys(other, read(source))
+        again = carry_keys(other, parsed())
         there = {node.key for node in walk(other) if isinstance(node, (Block, Fragment))}
         taken = {node.key for node in walk(carried) if isinstance(node, (Block, Fragment))}
         for node, found in zip(walk(carried), walk(again), strict=True):

@@ -10,6 +10,7 @@ from ..kit.db import Transaction
 from ..kit.tables import Table, declare, file, person, row, text
 from ..spaces import on_copy, on_purge
 from .copying import copy_content
+from .deriving import copy_derived
 from .store import ITEM_KINDS, ItemFields, PageFields, RevisionType
 
 _BRANCHES = "(SELECT id FROM branches WHERE space_id IN {spaces})"
@@ -74,4 +75,5 @@ def purge_node_keys(tx: Transaction, space_id: str) -> None:
 
 
 on_copy(copy_content)
+on_copy(copy_derived)
 on_purge(purge_node_keys)

@@ -24,11 +24,11 @@ from ..content import (
     current_versions,
     find_items,
     find_pages,
-    get_body,
     list_changed,
     list_held,
+    read_source,
 )
-from ..core.document import assign_keys, read, references, split_page
+from ..core.document import assign_keys, references
 from ..core.pages import Page
 from ..kit.db import Transaction
 from .lookup import Owner, Question, StateFiles, question
@@ -141,7 +141,7 @@ def _rows_of(tx: Transaction, resolver: Resolver, space_id: str, thing: Page | I
         place += 1
     if body is None:
         return
-    document = read(split_page(get_body(tx, body))[2])
+    document = read_source(tx, body)
     if not references(document):
         return
     for found in references(assign_keys(document)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..content import Derived, Versioned, derive_from_main
 from ..kit.tables import Table, declare
-from ..spaces import on_copy
 from .index import (
     apply,
     batches,
@@ -27,7 +26,6 @@ derive_from_main(
         apply,
         clear,
         check,
-        Versioned(count, batches, write, switch, ("content_references", "owner_id"), remove),
+        Versioned(count, batches, write, switch, ("content_references", "owner_id"), remove, copy_references),
     )
 )
-on_copy(copy_references)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
-from contextlib import suppress
 from tempfile import SpooledTemporaryFile
 
 import msgspec
@@ -19,24 +18,21 @@ from ..content import (
     holds_drawings,
     list_pages,
     main_state,
+    order_rebuilding,
     read_source,
-    rebuild_derived,
 )
 from ..core.document import Document, close_conditions, sections
-from ..core.links import app_hosts
 from ..core.pages import Page
-from ..errors import NotFound
-from ..kit.context import Context
-from ..kit.db import Transaction
-from ..kit.jobs import enqueue, job
+from ..kit.db import Database, Transaction
 from . import store
 from .store import PageText, SectionText
 
 _IN_MEMORY = 4 * 1024 * 1024
-_SECONDS = 3600.0
 INDEXED = ("document", "group")
 _MAX_BODY = 50_000
 """Characters of one section that are indexed; a longer one is a table of data, not text."""
+_WORDS = 2_000
+"""Words whose numbers of pages are written in one transaction."""
 
 
 class Prepared:
@@ -160,14 +156,17 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
     return None
 
 
+def recount(db: Database, space_id: str) -> None:
+    """Makes true on how many pages each word is."""
+    with db.read() as tx:
+        wrong = sorted(store.find_wrong_counts(tx, space_id).items())
+    for start in range(0, len(wrong), _WORDS):
+        with db.write() as tx:
+            # A difference stays what it is, whatever others index meanwhile.
+            store.count_words(tx, space_id, Counter(dict(wrong[start : start + _WORDS])), Counter())
+
+
 def follow_transfer(tx: Transaction, space_id: str, organization_id: str) -> None:
     """Another organization is searched for the space's words from now on: they are indexed anew. Until then only
     searches of the space itself, or of few spaces, find it."""
-    enqueue(tx, "indexSpace", organization=organization_id, key=f"index-{space_id}", space_id=space_id)
-
-
-@job("indexSpace", seconds=_SECONDS)
-def index_space(context: Context, space_id: str) -> None:
-    """Makes everything derived from a space anew."""
-    with suppress(NotFound):  # purged meanwhile
-        rebuild_derived(context.db, space_id, app_hosts(context.settings.url))
+    order_rebuilding(tx, space_id)

@@ -243,13 +243,36 @@ def count_words(tx: Transaction, space_id: str, gained: Counter[str], lost: Coun
     tx.run_many(
         """INSERT INTO search_words (space_id, word, pages, organization_key)
            VALUES (:space, :word, :number, :key)
-           ON CONFLICT (space_id, word) DO UPDATE SET pages = search_words.pages + excluded.pages""",
+           ON CONFLICT (space_id, word) DO UPDATE
+             SET pages = search_words.pages + excluded.pages, organization_key = excluded.organization_key""",
         rows,
     )
     tx.run_many(
         "DELETE FROM search_words WHERE space_id = :space AND word = :word AND pages <= 0",
         [{"space": row["space"], "word": row["word"]} for row in rows if changes[str(row["word"])] < 0],
     )
+
+
+def find_wrong_counts(tx: Transaction, space_id: str) -> dict[str, int]:
+    """By word, how many pages are too few in its count, or below 0 too many. Pages count in every version that they
+    are written in."""
+    wrong: Counter[str] = Counter()
+    after = ("", -1)
+    while rows := tx.all(
+        """SELECT page_id, version, words FROM search_pages WHERE space_id = :space
+             AND page_id >= :page AND (page_id > :page OR version > :version)
+           ORDER BY page_id, version LIMIT :limit""",
+        space=space_id,
+        page=after[0],
+        version=after[1],
+        limit=_BATCH,
+    ):
+        for _, _, known in rows:
+            wrong.update(msgspec.json.decode(known, type=list[str]))
+        after = rows[-1][:2]
+    for word, pages in tx.all("SELECT word, pages FROM search_words WHERE space_id = :space", space=space_id):
+        wrong[word] -= pages
+    return {word: number for word, number in wrong.items() if number}
 
 
 def list_computed(tx: Transaction, space_id: str) -> list[str]:
@@ -313,11 +336,9 @@ def measure(tx: Transaction, space_id: str) -> Indexed:
         else "search_index i ON i.section_id = s.id"
     )
     key = "id" if tx.engine == "sqlite" else "section_id"
-    counted: dict[str, int] = dict(
-        tx.all("SELECT word, pages FROM search_words WHERE space_id = :space", space=space_id)
+    pages = tx.value(
+        f"SELECT count(*) FROM search_pages p WHERE space_id = :space AND {_COUNTS}", space=space_id
     )
-    pages = tx.all(f"SELECT words, {_COUNTS} FROM search_pages p WHERE space_id = :space", space=space_id)
-    words = Counter(word for known, _ in pages for word in msgspec.json.decode(known, type=list[str]))
     row = tx.one(
         f"""SELECT count(DISTINCT s.page_id), count(*), count(i.{key}) FROM search_sections s
             LEFT JOIN {index} WHERE s.space_id = :space AND {_SECTION_COUNTS}""",
@@ -325,8 +346,7 @@ def measure(tx: Transaction, space_id: str) -> Indexed:
     )
     assert row is not None
     with_sections, sections, found = row
-    counting = sum(bool(counts) for _, counts in pages)
-    return Indexed(counting, with_sections, sections, found, len({*words.items()} ^ {*counted.items()}))
+    return Indexed(pages, with_sections, sections, found, len(find_wrong_counts(tx, space_id)))
 
 
 def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from ..content import Derived, Versioned, derive_from_main
 from ..kit.tables import Table, declare
-from ..spaces import on_copy, on_transfer
+from ..spaces import on_transfer
 from .computed import apply, switch
-from .indexing import batches, check, count, follow_transfer, is_still_true, prepare, remove, write
+from .indexing import (
+    batches,
+    check,
+    count,
+    follow_transfer,
+    is_still_true,
+    prepare,
+    recount,
+    remove,
+    write,
+)
 from .store import clear, copy_space
 
 declare(
@@ -22,8 +32,7 @@ derive_from_main(
         apply,
         clear,
         check,
-        Versioned(count, batches, write, switch, ("search_pages", "page_id"), remove),
+        Versioned(count, batches, write, switch, ("search_pages", "page_id"), remove, copy_space, recount),
     )
 )
-on_copy(copy_space)
 on_transfer(follow_transfer)

@@ -48,12 +48,11 @@ from .visitor_tokens import make_visitor_token
 from .wire import Site, present_site, published_url
 
 __all__ = [
-    "accept_key",
     "ContentLink", "ContentRef", "Customization", "GroupRow", "HeaderItem", "IntegrationScript",
     "MAX_DEPTH", "MAX_TOKEN", "Outline", "PREVIEW", "SectionRow", "Sight", "Site", "SiteRow",
-    "SiteSpaceRow", "Structure", "admit_claims", "arrange_site", "create_site", "describe_site", "entering",
-    "find_customization", "find_empty_spaces", "find_lead", "find_link_by_key", "find_site",
-    "find_site_by_basename", "find_site_by_docs_source", "find_site_by_former_name",
+    "SiteSpaceRow", "Structure", "accept_key", "admit_claims", "arrange_site", "create_site",
+    "describe_site", "entering", "find_customization", "find_empty_spaces", "find_lead", "find_link_by_key",
+    "find_site", "find_site_by_basename", "find_site_by_docs_source", "find_site_by_former_name",
     "find_site_by_hostname", "find_site_of_space", "find_version", "get_customization", "get_site",
     "get_visitor_schema", "list_all_sites", "list_former_paths", "list_public_sites",
     "list_published_sites", "list_redirects", "list_scripts", "list_sites_of_space", "list_space_redirects",

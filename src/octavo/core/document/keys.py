@@ -18,43 +18,37 @@ def assign_keys(document: Document) -> Document:
     """Give every block and fragment that has no key one made of its content, in place: the same text always
     yields the same keys. Equal nodes are told apart by their order; no two nodes share a key."""
     taken: set[str] = set()
-    waiting: list[tuple[Any, str]] = []
-    digests = _Digests()
-    stack: list[Any] = list(reversed(document.nodes))
-    while stack:
-        node = stack.pop()
-        if isinstance(node, (Block, Fragment)):
-            if node.key and node.key not in taken:
-                taken.add(node.key)
-            else:
-                waiting.append((node, digests.of(node)))
-        if not isinstance(node, Text):
-            stack.extend(reversed(children(node)))
-    for node, digest in waiting:
-        node.key = free_name(digest, taken.__contains__)
+    waiting: list[Any] = []
+    digests = _Digests(document)
+    for node in _keyed(document):
+        if node.key and node.key not in taken:
+            taken.add(node.key)
+        else:
+            waiting.append(node)
+    for node in waiting:
+        node.key = free_name(digests.of(node), taken.__contains__)
         taken.add(node.key)
     return document
 
 
 class _Digests:
-    """Content hashes of nodes (12 characters), computed once for each, children first."""
+    """Content hashes of the nodes of documents (12 characters), each computed once."""
 
-    def __init__(self) -> None:
-        self.known: dict[int, str] = {}
+    def __init__(self, *documents: Document) -> None:
+        self._known: dict[int, str] = {}
+        for document in documents:
+            found: list[Any] = []
+            stack: list[Any] = list(document.nodes)
+            while stack:
+                node = stack.pop()
+                found.append(node)
+                stack.extend(child for child in children(node) if not isinstance(child, Text))
+            # What is in a node was found behind it.
+            for node in reversed(found):
+                self._known[id(node)] = self._hash(node)
 
-    def of(self, root: Any) -> str:
-        stack: list[tuple[Any, bool]] = [(root, False)]
-        while stack:
-            node, ready = stack.pop()
-            if id(node) in self.known:
-                continue
-            inner = [child for child in children(node) if not isinstance(child, Text)]
-            if not ready and inner:
-                stack.append((node, True))
-                stack.extend((child, False) for child in inner)
-                continue
-            self.known[id(node)] = self._hash(node)
-        return self.known[id(root)]
+    def of(self, node: Any) -> str:
+        return self._known[id(node)]
 
     def _hash(self, node: Any) -> str:
         if isinstance(node, Fragment):
@@ -63,13 +57,13 @@ class _Digests:
             parts = [
                 type(node).__name__,
                 node.type,
-                repr(sorted(node.data.items(), key=lambda pair: pair[0])),
+                repr(sorted(node.data.items(), key=lambda pair: pair[0])) if node.data else "[]",
             ]
         for child in children(node):
             if isinstance(child, Text):
                 parts.extend(f"{leaf.text}\0{leaf.marks}" for leaf in child.leaves)
             else:
-                parts.append(self.known[id(child)])
+                parts.append(self._known[id(child)])
         return blake2b("\x01".join(parts).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
@@ -77,7 +71,7 @@ def carry_keys(old: Document, new: Document) -> Document:
     """Give the nodes of ``new`` the keys of the nodes of ``old`` they are or were edited from, in place; what is
     really new gets a key no node of either has. Keys that ``new`` brings along and ``old`` knows stay."""
     assign_keys(old)
-    digests = _Digests()
+    digests = _Digests(old, new)
     known = {node.key for node in _keyed(old)}
     claimed: set[str] = set()
     for node in _keyed(new):
@@ -212,7 +206,7 @@ def carry_sources(old: Document, new: Document) -> Document:
     """Give blocks of ``new`` that equal a block of ``old`` its source, and the gaps of ``old`` where they still
     belong, in place: what came as JSON and was not edited is then written as it was. Definitions that stood
     between blocks are all kept."""
-    digests = _Digests()
+    digests = _Digests(old, new)
     gaps = [""] * (len(new.nodes) + 1)
     kept: set[int] = set()
     count = len(old.nodes)

@@ -47,45 +47,58 @@ def rewrite(document: Document, change: Change) -> Document:
     return document
 
 
+_Trail = tuple[Any, str, int]
+"""Where a node is: the trail of what it is in (None for the document), the list there, and its place in that."""
+
+
+def _path(trail: _Trail | None) -> str:
+    parts: list[str] = []
+    while trail is not None:
+        trail, name, place = trail
+        parts.append(f"{name}[{place}]")
+    return ".".join(reversed(parts))
+
+
 def _visit(document: Document, change: Callable[[Reference], Data | None]) -> None:
     for at, top in enumerate(document.nodes):
         changed = False
-        stack: list[tuple[Any, str, str | None]] = [(top, f"nodes[{at}]", None)]
+        stack: list[tuple[Any, _Trail, str | None]] = [(top, (None, "nodes", at), None)]
         while stack:
-            node, path, key = stack.pop()
-            if isinstance(node, Text):
-                continue
+            node, trail, key = stack.pop()
             if isinstance(node, Block):
                 key = node.key
             if not isinstance(node, Fragment):
-                changed |= _references_of(node, path, key, change)
-            below: list[tuple[Any, str, str | None]] = [
-                (child, f"{path}.nodes[{n}]", key) for n, child in enumerate(node.nodes)
-            ]
-            if not isinstance(node, Fragment):
-                below += [(f, f"{path}.fragments[{n}]", key) for n, f in enumerate(node.fragments)]
-            stack.extend(reversed(below))
+                if node.data:
+                    changed |= _references_of(node, trail, key, change)
+                stack.extend(
+                    (node.fragments[n], (trail, "fragments", n), key)
+                    for n in range(len(node.fragments) - 1, -1, -1)
+                )
+            nodes = node.nodes
+            for n in range(len(nodes) - 1, -1, -1):
+                if not isinstance(nodes[n], Text):
+                    stack.append((nodes[n], (trail, "nodes", n), key))
         if changed:
             top.source = None
 
 
-def _references_of(node: Block | Inline, path: str, key: str | None, change: Change) -> bool:
+def _references_of(node: Block | Inline, trail: _Trail, key: str | None, change: Change) -> bool:
     changed = False
     data = node.data
     for name in ("ref", "refDark"):
         if isinstance(data.get(name), dict):
-            new = change(Reference(data[name], node.type, key, f"{path}.data.{name}"))
+            new = change(Reference(data[name], node.type, key, f"{_path(trail)}.data.{name}"))
             if new is not None and new != data[name]:
                 data[name] = new
                 changed = True
     if node.type == "embed":
         url = {"kind": "url", "url": data["url"]}
-        new = change(Reference(url, node.type, key, f"{path}.data.url"))
+        new = change(Reference(url, node.type, key, f"{_path(trail)}.data.url"))
         if new is not None and new != url and new.get("kind") == "url":
             data["url"] = new["url"]
             changed = True
     if node.type == "table":
-        changed |= _in_table(node, path, key, change)
+        changed |= _in_table(node, _path(trail), key, change)
     return changed
 
 

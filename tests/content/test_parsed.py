@@ -1,0 +1,42 @@
+"""What was parsed is kept: each text is parsed once, and whoever asks has a document of their own."""
+
+import pytest
+from hypothesis import given, settings
+
+from changes.working import Space
+from document_strategies import documents
+from growing import PAGES
+from octavo.content import bodies, body_hash, parse_source
+from octavo.core.document import assign_keys, read, split_page, write
+from octavo.kit.cache import ByteCache
+
+
+def require_same_again(text):
+    bodies._parsed = ByteCache(bodies._PARSED_BYTES)
+    wanted = read(split_page(text)[2])
+    first = parse_source(body_hash(text), lambda: text)
+    assert first == wanted
+    assign_keys(first).nodes.clear()  # as a caller may
+    assert parse_source(body_hash(text), pytest.fail) == wanted
+
+
+@settings(deadline=None, max_examples=30)
+@given(documents)
+def test_what_is_kept_is_what_was_read(document):
+    require_same_again(write(document))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_hostile_texts_are_kept_too(name):
+    require_same_again(PAGES[name](300))
+
+
+def test_an_edit_and_its_merge_parse_each_text_once(world, monkeypatch):
+    space = Space(world)
+    parsed = []
+    monkeypatch.setattr(bodies, "_parsed", ByteCache(bodies._PARSED_BYTES))
+    monkeypatch.setattr(bodies, "read", lambda text: parsed.append(text) or read(text))
+    change = space.create()
+    space.write(change, "A", "# A\n\nOne [link](https://example.com), [another](b.md).\n")
+    space.merge(change)
+    assert len(parsed) == len({*parsed}) == 2  # what was there, and what was written
