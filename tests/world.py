@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -587,23 +588,34 @@ def _compared(database: Database) -> dict[str, str]:
 
 
 class _KeptSqlite:
-    """A copy of the file, written over the database page by page: no connection needs to be opened anew."""
+    """The bytes of the file, written over it while nobody uses it: the schema stays what each connection knows, so
+    that none reads it anew."""
 
     def __init__(self, path: Path, kept: Path, database: Database) -> None:
-        self._live, self._kept = (sqlite3.connect(file, isolation_level=None) for file in (path, kept))
+        self._live = sqlite3.connect(path, isolation_level=None)
         # What a test writes needs to survive no loss of power.
         for connection in (self._live, database._writer):  # type: ignore[attr-defined]
             connection.execute("PRAGMA synchronous=OFF")
-        self._live.backup(self._kept)
+        # Open for as long as the connections are: closing the file once would end the locks of all of them.
+        self._file = os.open(path, os.O_RDWR)
+        self._empty_log()
+        self._bytes = os.pread(self._file, os.fstat(self._file).st_size, 0)
+        kept.write_bytes(self._bytes)
         self._compared = _compared(database)
+
+    def _empty_log(self) -> None:
+        """Brings all that was committed into the file itself, once nobody reads the log any more."""
+        busy, _, _ = self._live.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        assert not busy, "somebody still reads"
 
     def restore(self, database: Database) -> None:
         with database.write():
             pass  # whoever writes still is waited for, and not for ever
-        self._kept.backup(self._live)
-        # Each connection learns of it now: SQLite 3.40 may otherwise say once that a table is not there.
-        for connection in list(database._all):  # type: ignore[attr-defined]
-            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        # Emptying a log that holds something is what tells each connection to forget the pages that it has read.
+        self._live.execute("PRAGMA user_version=1")
+        self._empty_log()
+        os.pwrite(self._file, self._bytes, 0)
+        os.ftruncate(self._file, len(self._bytes))
 
     def digest(self, database: Database) -> str:
         found = hashlib.sha256()
@@ -615,7 +627,7 @@ class _KeptSqlite:
 
     def close(self) -> None:
         self._live.close()
-        self._kept.close()
+        os.close(self._file)
 
 
 _RESTORE = """
