@@ -114,6 +114,15 @@ def pytest_configure(config) -> None:
     _run.update(getattr(config, "workerinput", {}).get("octavo_postgres", {}))
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items) -> None:
+    """What is marked sqlite_first is slow on PostgreSQL."""
+    for item in items:
+        engines = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        if item.get_closest_marker("sqlite_first") and "postgresql" in engines:
+            item.add_marker("slow")
+
+
 def pytest_unconfigure(config) -> None:
     for stop in _stops:
         stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -11,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -49,7 +51,7 @@ class Served:
 
     def __init__(self, data: Path, *arguments: str, port: int = 0, **environment: str | None) -> None:
         free, reader_port = free_ports(2)
-        port = port or free
+        self.data, port = data, port or free
         self.url = f"http://127.0.0.1:{port}"
         self.reader_url = f"http://127.0.0.1:{reader_port}"
         self.output = data.parent / f"{data.name}.log"
@@ -120,3 +122,65 @@ def serving(data: Path, *arguments: str, **environment: str | None) -> Iterator[
             except subprocess.TimeoutExpired:
                 os.killpg(served.process.pid, signal.SIGKILL)
                 served.process.wait()
+
+
+class Administrator:
+    """The API of a new installation, called as the administrator whom its first start made. ``organization``: the
+    one that there is from the start."""
+
+    def __init__(self, served: Served) -> None:
+        token = (served.data / "admin-token").read_text().strip()
+        headers = {"authorization": f"Bearer {token}"}
+        self.client = httpx.Client(base_url=f"{served.url}/v1", headers=headers, timeout=60)
+        self.organization = str(self.call("GET", "/orgs")["items"][0]["id"])
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """The answer to a request that must succeed, decoded; None for an empty one."""
+        answer = self.client.request(method, path, json=body)
+        assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
+        return answer.json() if answer.content else None
+
+    def create_space(self, title: str) -> str:
+        return str(self.call("POST", f"/orgs/{self.organization}/spaces", {"title": title})["id"])
+
+    def merge_page(self, space_id: str, markdown: str) -> None:
+        """Puts a page into the space, at ``page``, by a change request."""
+        changes = f"/spaces/{space_id}/change-requests"
+        change = f"{changes}/{self.call('POST', changes, {'subject': 'A page'})['id']}"
+        page = {
+            "operation": "insert_page",
+            "slug": "page",
+            "title": "Page",
+            "document": {"markdown": markdown},
+        }
+        self.call("POST", f"{change}/content", {"changes": [page]})
+        self.call("POST", f"{change}/merge")
+
+    def create_site(self, space_id: str) -> str:
+        """The path of a new site of the space."""
+        sites = f"/orgs/{self.organization}/sites"
+        site = f"{sites}/{self.call('POST', sites, {'title': 'Book'})['id']}"
+        self.call("POST", f"{site}/site-spaces", {"spaceId": space_id})
+        return site
+
+    def publish(self, site: str) -> str:
+        """Where the site is read from now on."""
+        return str(self.call("POST", f"{site}/publish")["urls"]["published"])
+
+    def install(self, name: str, manifest: dict[str, Any]) -> str:
+        """The path of the installation, in the organization, of a new integration of it."""
+        made = {**manifest, "organization": self.organization, "runtime": "v2"}
+        self.call("POST", f"/integrations/{name}", made)
+        installations = f"/integrations/{name}/installations"
+        return (
+            f"{installations}/{self.call('POST', installations, {'organization': self.organization})['id']}"
+        )
+
+
+def import_site(served: Served, docs: Path, *arguments: str) -> str:
+    """Imports a folder with the command and publishes it; the address of the site, with a slash at the end."""
+    where = ["--data", str(served.data), "--org", Administrator(served).organization]
+    settings = {"OCTAVO_URL": served.url, "OCTAVO_SITES_URL": served.reader_url}
+    done = octavo("import", str(docs), *where, "--json", "--publish", "--quiet", *arguments, **settings)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return str(json.loads(done.stdout)["site"]).rstrip("/") + "/"

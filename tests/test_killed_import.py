@@ -20,26 +20,27 @@ from octavo.orgs import create_organization
 from octavo.settings import load
 from octavo.spaces import insert_space
 
-PAGES = 400
 LINKS = 20
 """On each page: so many that the index is written in batches."""
 OCTAVO = Path(sys.executable).with_name("octavo")
 
 
-@pytest.fixture
-def source(tmp_path):
-    folder = tmp_path / "source"
+def write_source(folder, pages, words):
     folder.mkdir()
     entries = []
-    for n in range(PAGES):
-        links = " ".join(f"[to](page-{(n + k) % PAGES}.md)" for k in range(LINKS))
-        (folder / f"page-{n}.md").write_text(f"# Page {n}\n\n" + f"Words of page {n}. " * 200 + links)
+    for n in range(pages):
+        links = " ".join(f"[to](page-{(n + k) % pages}.md)" for k in range(LINKS))
+        (folder / f"page-{n}.md").write_text(f"# Page {n}\n\n" + f"Words of page {n}. " * words + links)
         entries.append(f"* [Page {n}](page-{n}.md)")
     (folder / "SUMMARY.md").write_text("\n".join(entries) + "\n")
     return folder
 
 
-def test_killed_import_is_whole_or_nothing(database_url, tmp_path, source, clock):
+@pytest.mark.parametrize(
+    ("pages", "words", "rounds"), [(150, 50, 3), pytest.param(400, 200, 6, marks=pytest.mark.slow)]
+)
+def test_killed_import_is_whole_or_nothing(database_url, tmp_path, clock, pages, words, rounds):
+    source = write_source(tmp_path / "source", pages, words)
     data = tmp_path / "data"
     environ = {**os.environ, "OCTAVO_DATA": str(data), "OCTAVO_DATABASE_URL": database_url}
     settings = load(environ={"OCTAVO_DATA": str(data), "OCTAVO_DATABASE_URL": database_url})
@@ -55,10 +56,10 @@ def test_killed_import_is_whole_or_nothing(database_url, tmp_path, source, clock
     started = time.monotonic()
     whole = subprocess.run(command, env=environ, capture_output=True, check=True, text=True)
     took = time.monotonic() - started
-    assert f'"pages": {PAGES}' in whole.stdout
+    assert f'"pages": {pages}' in whole.stdout
     chance = random.Random(7)
     killed = 0
-    for n in range(6):
+    for n in range(rounds):
         for path in source.glob("page-*.md"):
             path.write_text(path.read_text() + f"Round {n}.\n")
         process = subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL)
@@ -70,8 +71,8 @@ def test_killed_import_is_whole_or_nothing(database_url, tmp_path, source, clock
         context = open_context(settings)
         with context.db.read() as tx:
             base = main_state(tx, space)
-            pages = list_pages(tx, base)
-            bodies = {tx.value("SELECT count(*) FROM bodies WHERE hash = :h", h=page.body) for page in pages}
+            found = list_pages(tx, base)
+            bodies = {tx.value("SELECT count(*) FROM bodies WHERE hash = :h", h=page.body) for page in found}
             versions = tx.value(
                 "SELECT count(DISTINCT from_seq) FROM page_versions WHERE branch_id = :branch AND to_seq > :seq",
                 branch=base.layers[0].branch_id,
@@ -80,7 +81,7 @@ def test_killed_import_is_whole_or_nothing(database_url, tmp_path, source, clock
             assert len(list_items(tx, base, "source")) == 1
             assert check_derived(tx, space, ()) == []
         close_context(context)
-        assert len(pages) == PAGES
+        assert len(found) == pages
         assert bodies == {1}
         # All pages changed in every round: a state with pages of two rounds would be a torn one.
         assert versions == 1
@@ -89,7 +90,7 @@ def test_killed_import_is_whole_or_nothing(database_url, tmp_path, source, clock
     clock.advance(DAY)
     remove_replaced(context, space)
     with context.db.read() as tx:
-        assert tx.value("SELECT count(*) FROM search_pages") == PAGES
-        assert tx.value("SELECT count(*) FROM content_references") == PAGES * LINKS
+        assert tx.value("SELECT count(*) FROM search_pages") == pages
+        assert tx.value("SELECT count(*) FROM content_references") == pages * LINKS
         assert check_derived(tx, space, ()) == []
     close_context(context)

@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from .access import LastUse, authenticate
 from .admin.first_start import FirstStart, first_start
-from .errors import BadRequest, OctavoError, Unauthorized, Unavailable
+from .errors import BadRequest, NotSignedIn, OctavoError, Unauthorized, Unavailable
 from .insights import EventQueue
 from .installation import close_context, find_unready, load_packages, open_context
 from .kit import logs
@@ -98,9 +98,9 @@ def _home(settings: Settings) -> Route:
 def _refusal_page(installation: str, error: OctavoError) -> Answer:
     headers = {"cache-control": "no-store", **_page_headers(CONTENT_SECURITY_POLICY), **error.headers}
     title = {400: "Not possible", 404: "Not found"}.get(error.status, "You are not signed in")
-    message = error.message
-    if message.startswith("Authorization: "):
-        message = "This page is for people who are signed in."
+    # Whoever browses sends no header Authorization.
+    signed_out = isinstance(error, NotSignedIn)
+    message = "This page is for people who are signed in." if signed_out else error.message
     page = draw_refusal(installation, title, message)
     return Answer(error.status, page, "text/html; charset=utf-8", headers)
 

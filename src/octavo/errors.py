@@ -22,6 +22,10 @@ class Unauthorized(OctavoError):
     status = 401
 
 
+class NotSignedIn(Unauthorized):
+    """Nobody calls, or with a token that proves nothing: the header Authorization decides, or the session cookie."""
+
+
 class Forbidden(OctavoError):
     status = 403
 

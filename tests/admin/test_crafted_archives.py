@@ -20,6 +20,8 @@ from octavo.kit.tables import TABLES
 from octavo.settings import Settings
 from world import World
 
+pytestmark = pytest.mark.sqlite_first
+
 Row = dict[str, Any]
 
 

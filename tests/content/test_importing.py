@@ -9,6 +9,8 @@ from octavo.admin.import_export import bring, export_space
 from octavo.content import list_items, list_pages, main_state
 from octavo.errors import BadRequest, NotFound
 
+pytestmark = pytest.mark.sqlite_first
+
 
 def write(folder: Path, files: dict[str, str | bytes]) -> Path:
     for name, content in files.items():

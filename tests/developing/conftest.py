@@ -15,7 +15,7 @@ import pytest
 
 from octavo.developing import bundle, install_packages, start_integration
 from octavo.errors import Unavailable
-from serving import Served, free_ports, octavo, serving
+from serving import Administrator, Served, free_ports, octavo, serving
 from tools import absent
 
 
@@ -87,27 +87,15 @@ def issuer() -> Iterator[str]:
         yield base
 
 
-class Installed:
+class Installed(Administrator):
     """An installation that is served: its API as the administrator, and its commands."""
 
     def __init__(self, served: Served, data: Path, port: int) -> None:
+        super().__init__(served)
         self.served, self.data, self.port = served, data, port
-        token = (data / "admin-token").read_text().strip()
-        headers = {"authorization": f"Bearer {token}"}
-        self.client = httpx.Client(base_url=f"{served.url}/v1", headers=headers, timeout=60)
-        self.organization = self.call("GET", "/orgs")["items"][0]["id"]
-
-    def call(self, method: str, path: str, body: Any = None) -> Any:
-        answer = self.client.request(method, path, json=body)
-        assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
-        return answer.json() if answer.content else None
 
     def octavo(self, *arguments: str) -> Any:
         return octavo(*arguments, OCTAVO_DATA=str(self.data))
-
-    def space(self, title: str) -> str:
-        made = self.call("POST", f"/orgs/{self.organization}/spaces", {"title": title})
-        return str(made["id"])
 
     def write(self, space: str, title: str) -> None:
         page = {"operation": "insert_page", "title": title, "document": {"markdown": "Text.\n"}}

@@ -20,7 +20,7 @@ def install_builtin(installed, name):
 
 
 def make_site(installed, title, **fields):
-    space = installed.space(title)
+    space = installed.create_space(title)
     for page in ("Welcome", "Second"):
         installed.write(space, page)
     base = f"/orgs/{installed.organization}/sites"
@@ -40,7 +40,7 @@ def slack(installed, receiver):
 
 
 def test_slack_says_what_changed(installed, receiver, slack):
-    space = installed.space("A & B <handbook>")
+    space = installed.create_space("A & B <handbook>")
     installed.write(space, "First steps")
     (message,) = [one for one in receiver.wait_for(1) if "First" in one["text"]]
     head, line = message["text"].splitlines()
@@ -49,7 +49,7 @@ def test_slack_says_what_changed(installed, receiver, slack):
 
 
 def test_slack_says_what_was_merged_in_the_channel_of_the_space(installed, receiver, slack):
-    space = installed.space("Guides")
+    space = installed.create_space("Guides")
     installed.call("POST", f"{slack}/spaces", {"space": space})
     own = {"configuration": {"webhook_url": f"{receiver.url}?of=guides"}}
     installed.call("PATCH", f"{slack}/spaces/{space}", own)
@@ -64,7 +64,7 @@ def test_slack_says_what_was_merged_in_the_channel_of_the_space(installed, recei
 
 def test_a_webhook_that_refuses_is_seen_in_the_events(installed, receiver, slack):
     receiver.status = 404
-    installed.write(installed.space("Refused"), "Page")
+    installed.write(installed.create_space("Refused"), "Page")
     receiver.wait_for(1)
     events = []
     for _ in range(600):

@@ -77,7 +77,7 @@ def set_up(installed, name):
     """Installs an integration; the id of a space that it is on."""
     body = {"organization": installed.organization}
     made = installed.call("POST", f"/integrations/{name}/installations", body)
-    space = installed.space(name)
+    space = installed.create_space(name)
     installed.call("PATCH", f"/integrations/{name}/installations/{made['id']}", {"space_selection": "all"})
     return space
 

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import httpx
 import pytest
 
-from serving import serving
+from serving import Administrator, serving
 
 from .test_official_runtime import built  # noqa: F401
 
@@ -45,40 +45,22 @@ def provider():
 def test_a_whole_life(tmp_path, built, provider, browser):  # noqa: F811
     data = tmp_path / "data"
     with serving(data) as served:
-        token = (data / "admin-token").read_text().strip()
-        api = httpx.Client(
-            base_url=f"{served.url}/v1", headers={"authorization": f"Bearer {token}"}, timeout=60
-        )
-
-        def call(method, path, body=None):
-            answer = api.request(method, path, json=body)
-            assert answer.is_success, answer.text
-            return answer.json() if answer.content else None
-
-        org = call("GET", "/orgs")["items"][0]["id"]
+        admin = Administrator(served)
         manifest = {
-            "title": "Greetings", "description": "Greets", "organization": org, "runtime": "v2",
+            "title": "Greetings", "description": "Greets",
             "script": built.replace("https://idp.example.com", provider),
             "scopes": ["space:metadata:read", "site:metadata:read", "site:visitor:auth"],
             "blocks": [{"id": "greeting", "title": "Greeting"}],
         }  # fmt: skip
-        call("POST", "/integrations/greetings", manifest)
-        made = call("POST", "/integrations/greetings/installations", {"organization": org})
-        installation = f"/integrations/greetings/installations/{made['id']}"
-
-        space = call("POST", f"/orgs/{org}/spaces", {"title": "Book"})["id"]
-        placed = call("POST", f"{installation}/spaces", {"space": space})
-        change = f"/spaces/{space}/change-requests"
-        change += f"/{call('POST', change, {'subject': 'x'})['id']}"
-        document = {"markdown": '# Page\n\n{% @greetings/greeting name="Ada" %}\n'}
-        page = {"operation": "insert_page", "slug": "page", "title": "Page", "document": document}
-        call("POST", f"{change}/content", {"changes": [page]})
-        call("POST", f"{change}/merge")
+        installation = admin.install("greetings", manifest)
+        space = admin.create_space("Book")
+        placed = admin.call("POST", f"{installation}/spaces", {"space": space})
+        admin.merge_page(space, '# Page\n\n{% @greetings/greeting name="Ada" %}\n')
 
         until = time.monotonic() + 120
         while not any(
             event["payload"]["type"] == "installation_setup" and event["status"] == "success"
-            for event in call("GET", "/integrations/greetings/events")["items"]
+            for event in admin.call("GET", "/integrations/greetings/events")["items"]
         ):
             assert time.monotonic() < until, "it was never told that it is installed"
             time.sleep(0.2)
@@ -86,12 +68,10 @@ def test_a_whole_life(tmp_path, built, provider, browser):  # noqa: F811
         public = f"{placed['urls']['publicEndpoint']}/hello"
         assert httpx.post(public, content="from outside", timeout=60).text == "POST Book from outside"
 
-        site = f"/orgs/{org}/sites"
-        site += f"/{call('POST', site, {'title': 'Book'})['id']}"
-        call("POST", f"{site}/site-spaces", {"spaceId": space})
-        call("POST", f"{installation}/sites", {"siteId": site.rpartition("/")[2]})
-        call("PATCH", site, {"visibility": "visitor-auth"})
-        published = call("POST", f"{site}/publish")["urls"]["published"]
+        site = admin.create_site(space)
+        admin.call("POST", f"{installation}/sites", {"siteId": site.rpartition("/")[2]})
+        admin.call("PATCH", site, {"visibility": "visitor-auth"})
+        published = admin.publish(site)
 
         context = browser.new_context()
         visitor = context.new_page()

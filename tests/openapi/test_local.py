@@ -24,6 +24,8 @@ from octavo.reader import reader_edge
 from octavo.search.computed import index_computed_pages
 from world import World
 
+pytestmark = pytest.mark.sqlite_first
+
 PETS = Path(__file__).parents[1] / "pets.yaml"
 BLOCK = """{{% openapi src="{path}" path="/pets" method="post" %}}
 [pets]({path})

@@ -35,6 +35,8 @@ from world import World
 
 from .specs import SMALL, processed
 
+pytestmark = pytest.mark.sqlite_first
+
 COMPUTED = """  * ```yaml
     type: builtin:openapi
     props:

@@ -33,6 +33,8 @@ from world import World
 
 from .specs import processed
 
+pytestmark = pytest.mark.sqlite_first
+
 
 class Api(BaseHTTPRequestHandler):
     """Answers with what it was asked."""

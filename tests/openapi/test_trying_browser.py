@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from pathlib import Path
+import time
 
-import httpx
 import pytest
 
-from serving import serving
+from serving import Administrator, import_site, serving
 
 from .test_trying import answering, description_of
 
@@ -36,24 +33,14 @@ def site(tmp_path_factory, api):
     (folder / "docs").mkdir()
     (folder / "docs" / "README.md").write_text(PAGE)
     with serving(folder / "data", OCTAVO_ALLOW_PRIVATE_FETCH=api.host) as served:
-        token = (folder / "data" / "admin-token").read_text().strip()
-        with httpx.Client(base_url=f"{served.url}/v1", headers={"authorization": f"Bearer {token}"}) as http:
-            org = http.get("/orgs").json()["items"][0]["id"]
-            path = f"/orgs/{org}/openapi/shop"
-            http.put(path, json={"source": {"text": json.dumps(description_of(api.host))}})
-            for _ in range(200):
-                if http.get(path).json()["processingState"] == "complete":
-                    break
-        done = subprocess.run(
-            [Path(sys.executable).parent / "octavo", "import", folder / "docs", "--data", folder / "data"]
-            + ["--json", "--org", org, "--publish", "--quiet"],
-            check=False,
-            capture_output=True,
-            text=True,
-            env={"OCTAVO_URL": served.url, "OCTAVO_SITES_URL": served.reader_url},
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        yield json.loads(done.stdout)["site"].rstrip("/") + "/"
+        admin = Administrator(served)
+        path = f"/orgs/{admin.organization}/openapi/shop"
+        admin.call("PUT", path, {"source": {"text": json.dumps(description_of(api.host))}})
+        for _ in range(200):
+            if admin.call("GET", path)["processingState"] == "complete":
+                break
+            time.sleep(0.05)
+        yield import_site(served, folder / "docs")
 
 
 @pytest.fixture

@@ -12,19 +12,24 @@ from lxml import etree
 
 from identity_providers import Keys, encoded, response_xml, sign
 from identity_providers import served as provider_served
-from serving import serving
+from serving import Administrator, serving
 
 PASSWORD = "correct horse battery"
 
 
-@pytest.fixture
-def served(tmp_path):
-    with serving(tmp_path / "data") as served:
-        token = (tmp_path / "data" / "admin-token").read_text().strip()
-        served.admin = httpx.Client(base_url=f"{served.url}/v1", headers={"authorization": f"Bearer {token}"})
-        served.org = served.admin.get("/orgs").json()["items"][0]["id"]
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory):
+    """One server for all tests of this file: each has an organization and people of its own."""
+    with serving(tmp_path_factory.mktemp("portal") / "data") as served:
+        served.admin = Administrator(served).client
         yield served
         served.admin.close()
+
+
+@pytest.fixture
+def served(installation):
+    installation.org = installation.admin.post("/orgs", json={"title": "Octavo"}).json()["id"]
+    return installation
 
 
 def test_an_invitation_is_taken_and_its_account_signs_in_and_out(browser, served):
@@ -87,7 +92,6 @@ def test_somebody_who_is_signed_in_joins_with_their_account(browser, served):
 # --- single sign-on, with a provider on another site --------------------------------------------------
 
 KEYS = Keys()
-ISSUER = "https://idp.test/metadata"
 
 
 @pytest.fixture
@@ -96,7 +100,8 @@ def company(browser, served):
 
     The provider is of another site: ``localhost``, where Octavo is at 127.0.0.1.
     """
-    known, says = {}, {"email": "ada@example.com"}
+    known, says = {}, {"email": f"ada-{served.org.lower()}@example.com"}
+    issuer = f"https://idp.test/{served.org}"
 
     def app(environ, start_response):
         query, asked = parse_qs(environ["QUERY_STRING"]), None
@@ -104,7 +109,7 @@ def company(browser, served):
             request = zlib.decompress(base64.b64decode(query["SAMLRequest"][0]), -15)
             asked = etree.fromstring(request).get("ID")
         xml = response_xml(
-            issuer=ISSUER, audience=known["entityID"], recipient=known["acsURL"], in_response_to=asked,
+            issuer=issuer, audience=known["entityID"], recipient=known["acsURL"], in_response_to=asked,
             id=f"_{secrets.token_hex(8)}", name_id=says["email"], email=says["email"],
         )  # fmt: skip
         document = encoded(sign(xml, KEYS))
@@ -118,7 +123,7 @@ def company(browser, served):
     with provider_served(app) as base:
         base = base.replace("127.0.0.1", "localhost")
         body = {
-            "label": "Company <b>Ltd</b>", "entityID": ISSUER, "certificate": KEYS.certificate,
+            "label": "Company <b>Ltd</b>", "entityID": issuer, "certificate": KEYS.certificate,
             "ssoURL": f"{base}/sso", "idpInitiated": True,
         }  # fmt: skip
         known.update(served.admin.post(f"/orgs/{served.org}/saml", json=body).json()["service"])
@@ -138,48 +143,48 @@ def whoami(page, served):
 
 
 def test_the_browser_that_asked_is_signed_in_although_the_provider_is_of_another_site(company, served):
-    page, start, _, _ = company
+    page, start, _, says = company
     page.goto(f"{start}?next=/docs")
     page.wait_for_url(f"{served.url}/docs")
-    assert whoami(page, served) == "ada@example.com"
+    assert whoami(page, served) == says["email"]
 
 
 def test_what_nobody_asked_for_is_asked_about(company, served):
-    page, _, begin, _ = company
+    page, _, begin, says = company
     page.goto(begin)
     page.wait_for_url(f"{served.url}/sso")
     # Names are text, and the secret has left the address.
     page.get_by_text(
-        "Company <b>Ltd</b>, the sign-in of Octavo, sent you here as ada@example.com."
+        f"Company <b>Ltd</b>, the sign-in of Octavo, sent you here as {says['email']}."
     ).wait_for()
     assert whoami(page, served) is None
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url(f"{served.url}/docs")
-    assert whoami(page, served) == "ada@example.com"
+    assert whoami(page, served) == says["email"]
 
 
 def test_the_owner_of_an_account_connects_it(company, served):
     page, start, _, says = company
-    invited = served.admin.post(f"/orgs/{served.org}/invites", json={"emails": ["bob@example.com"]})
+    invited = served.admin.post(f"/orgs/{served.org}/invites", json={"emails": ["carl@example.com"]})
     secret = re.search("secret=([^&]+)", invited.json()["links"][0]["url"])[1]
-    body = {"secret": secret, "displayName": "Bob", "password": PASSWORD}
+    body = {"secret": secret, "displayName": "Carl", "password": PASSWORD}
     assert httpx.post(f"{served.url}/v1/invitations", json=body).status_code == 200
-    says["email"] = "bob@example.com"
+    says["email"] = "carl@example.com"
     page.goto(start)
     page.get_by_text("There is an account with this address.").wait_for()
     assert whoami(page, served) is None
     page.get_by_role("link", name="Sign in to my account first").click()
-    page.get_by_label("E-mail address").fill("bob@example.com")
+    page.get_by_label("E-mail address").fill("carl@example.com")
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Connect my account").click()
     page.wait_for_url(f"{served.url}/")
-    assert whoami(page, served) == "bob@example.com"
+    assert whoami(page, served) == "carl@example.com"
     # From now on nobody is asked.
     page.context.clear_cookies()
     page.goto(f"{start}?next=/docs")
     page.wait_for_url(f"{served.url}/docs")
-    assert whoami(page, served) == "bob@example.com"
+    assert whoami(page, served) == "carl@example.com"
 
 
 @pytest.mark.parametrize("path", ["/", "/sign-in", "/invitation", "/sso"])

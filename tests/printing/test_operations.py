@@ -18,6 +18,8 @@ from octavo.spaces import unused
 from set_clock import SetClock
 from world import World
 
+pytestmark = pytest.mark.sqlite_first
+
 
 def fetch(world: World, url: str) -> httpx.Response:
     """What a browser gets at the link once the jobs have run."""

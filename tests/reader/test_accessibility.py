@@ -1,10 +1,9 @@
 """No kind of page breaks a rule of WCAG 2.2 AA that a machine can see: axe-core, both themes, desktop and phone."""
 
-import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from serving import serving
+from serving import Administrator, serving
 
 pytestmark = pytest.mark.slow
 
@@ -38,21 +37,19 @@ LOOKS = {
 }
 
 
-class Manual:
+class Manual(Administrator):
     """The manual as a site with a group of sections, and a variant in another language."""
 
-    def __init__(self, served, token):
-        self.api = httpx.Client(
-            base_url=f"{served.url}/v1", headers={"authorization": f"Bearer {token}"}, timeout=60
-        )
-        org = self.call("GET", "/orgs")["items"][0]["id"]
+    def __init__(self, served):
+        super().__init__(served)
+        org = self.organization
         site = self.call("GET", f"/orgs/{org}/sites")["items"][0]
         self.path = f"/orgs/{org}/sites/{site['id']}"
         self.base = site["urls"]["published"].rstrip("/") + "/"
         self.reference = f"{served.url}/docs"
         sections = []
         for title in ("Guides", "Cookbook"):
-            space = self.call("POST", f"/orgs/{org}/spaces", {"title": title})["id"]
+            space = self.create_space(title)
             section = self.call("POST", f"{self.path}/sections", {"spaceId": space, "title": title})
             sections.append(section["id"])
         self.call("POST", f"{self.path}/section-groups", {"title": "More", "sections": sections})
@@ -60,17 +57,12 @@ class Manual:
         space = self.call("POST", f"/orgs/{org}/spaces", {"title": "Deutsch", "language": "de"})["id"]
         self.call("POST", f"{self.path}/site-spaces", {"spaceId": space, "sectionId": shown})
 
-    def call(self, method, path, body=None):
-        answer = self.api.request(method, path, json=body)
-        assert answer.is_success, answer.text
-        return answer.json()
-
 
 @pytest.fixture(scope="module")
 def manual(tmp_path_factory):
     data = tmp_path_factory.mktemp("axe") / "data"
     with serving(data) as served:
-        yield Manual(served, (data / "admin-token").read_text().strip())
+        yield Manual(served)
 
 
 @pytest.fixture(scope="module")

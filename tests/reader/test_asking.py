@@ -17,6 +17,8 @@ from octavo.sites.customization.wire import Internationalization
 from visiting import Visitor
 from world import World
 
+pytestmark = pytest.mark.sqlite_first
+
 SPROCKETS = """# Sprockets
 
 ## Turning a sprocket

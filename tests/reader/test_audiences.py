@@ -11,6 +11,8 @@ from joserfc.jwk import OctKey, RSAKey
 from octavo.kit.clock import now
 from visiting import Visitor
 
+pytestmark = pytest.mark.sqlite_first
+
 LOGIN = "https://login.example.org/start?tenant=1"
 
 

@@ -16,6 +16,8 @@ from octavo.reader.blocks import CannotBeDrawn, draw_output
 from octavo.reader.views import Labels
 from visiting import Visitor
 
+pytestmark = pytest.mark.sqlite_first
+
 SCRIPT = """
 export default { async fetch(request) {
   const event = JSON.parse((await request.formData()).get("event"));

@@ -22,6 +22,8 @@ from octavo.sites import Customization, find_site_of_space
 from visiting import Visitor
 from world import World
 
+pytestmark = pytest.mark.sqlite_first
+
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 60"><rect width="200" height="60" fill="#c03"/></svg>'
 FILES = {
     "SUMMARY.md": "* [Home](README.md)\n* [Guide](guide.md)\n* [Hidden](hidden.md)\n* [Members](members.md)\n",

@@ -21,6 +21,8 @@ from octavo.sites.customization import wire
 from octavo.sites.customization.wire import Customization
 from visiting import Visitor
 
+pytestmark = pytest.mark.sqlite_first
+
 MANUAL = (Path(__file__).parents[2] / "docs/sites/customization.md").read_text()
 
 KEPT = {

@@ -1,9 +1,6 @@
 """Pages made of everything hostile, published and opened in a real browser: nothing of it may act."""
 
-import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from urllib.parse import quote
 
@@ -12,7 +9,7 @@ import pytest
 import yaml
 
 from hostile import VECTORS, wrapped
-from serving import serving
+from serving import import_site, serving
 
 pytestmark = pytest.mark.slow
 
@@ -61,18 +58,7 @@ def hostile(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hostile")
     write_space(folder / "docs")
     with serving(folder / "data") as served:
-        token = (folder / "data" / "admin-token").read_text().strip()
-        asked = httpx.get(f"{served.url}/v1/orgs", headers={"authorization": f"Bearer {token}"})
-        done = subprocess.run(
-            [Path(sys.executable).parent / "octavo", "import", folder / "docs", "--data", folder / "data", "--json"]
-            + ["--org", asked.json()["items"][0]["id"], "--publish", "--quiet", "--title", "<img src=x onerror=alert(1)>"],
-            check=False,
-            capture_output=True,
-            text=True,
-            env={"OCTAVO_URL": served.url, "OCTAVO_SITES_URL": served.reader_url},
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
-        yield json.loads(done.stdout)["site"].rstrip("/") + "/"
+        yield import_site(served, folder / "docs", "--title", "<img src=x onerror=alert(1)>")
 
 
 class Watched:

@@ -20,6 +20,8 @@ from octavo.references import viewing
 from visiting import Visitor
 from world import World
 
+pytestmark = pytest.mark.sqlite_first
+
 SCHEMA = {
     "type": "object",
     "additionalProperties": False,

@@ -1,16 +1,11 @@
 """How pages look, measured in a real browser: what real content showed wrong once, in both themes and two widths."""
 
-import json
 import struct
-import subprocess
-import sys
 import zlib
-from pathlib import Path
 
-import httpx
 import pytest
 
-from serving import serving
+from serving import import_site, serving
 
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 ICON = (
@@ -69,18 +64,7 @@ def site(tmp_path_factory):
     for name, red in (("light.png", 200), ("dark.png", 20)):
         (folder / "docs" / name).write_bytes(picture(red))
     with serving(folder / "data") as served:
-        token = (folder / "data" / "admin-token").read_text().strip()
-        asked = httpx.get(f"{served.url}/v1/orgs", headers={"authorization": f"Bearer {token}"})
-        done = subprocess.run(
-            [Path(sys.executable).parent / "octavo", "import", folder / "docs", "--data", folder / "data"]
-            + ["--json", "--org", asked.json()["items"][0]["id"], "--publish", "--quiet"],
-            check=False,
-            capture_output=True,
-            text=True,
-            env={"OCTAVO_URL": served.url, "OCTAVO_SITES_URL": served.reader_url},
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        yield json.loads(done.stdout)["site"].rstrip("/") + "/"
+        yield import_site(served, folder / "docs")
 
 
 @pytest.fixture

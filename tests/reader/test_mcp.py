@@ -26,6 +26,8 @@ from octavo.sites.audiences.visitor_auth import signing_key
 from octavo.sites.previewing import make_preview
 from world import World
 
+pytestmark = pytest.mark.sqlite_first
+
 JSON = "application/json"
 LONG = "word " * 15_000
 

@@ -3,11 +3,10 @@ stays where it was."""
 
 from __future__ import annotations
 
-import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from serving import serving
+from serving import Administrator, serving
 
 from .test_blocks import BLOCKS, SCRIPT
 from .test_pressing import FORM
@@ -25,37 +24,22 @@ parent.postMessage({ action: { action: "@webframe.resize", size: { height: 123 }
 def address(tmp_path_factory):
     data = tmp_path_factory.mktemp("pressing") / "data"
     with serving(data) as served:
-        token = (data / "admin-token").read_text().strip()
-        api = httpx.Client(
-            base_url=f"{served.url}/v1", headers={"authorization": f"Bearer {token}"}, timeout=60
-        )
-
-        def call(method, path, body=None):
-            answer = api.request(method, path, json=body)
-            assert answer.is_success, answer.text
-            return answer.json() if answer.content else None
-
-        org = call("GET", "/orgs")["items"][0]["id"]
+        admin = Administrator(served)
         body = FORM.replace("ENDPOINT", f"{served.reader_url}/~integrations/shapes")
         script = (SCRIPT % body).replace(
             "if (event.type", f'if (event.type === "fetch") return new Response({PAGE!r}, '
             '{ headers: { "content-type": "text/html" } });\n  if (event.type', 1)  # fmt: skip
-        manifest = {"title": "Shapes", "description": "Draws", "organization": org, "runtime": "v2", "script": script,
-                    "scopes": [], "blocks": BLOCKS}  # fmt: skip
-        call("POST", "/integrations/shapes", manifest)
-        call("POST", "/integrations/shapes/installations", {"organization": org})
-        space = call("POST", f"/orgs/{org}/spaces", {"title": "Book"})["id"]
-        change = (
-            f"/spaces/{space}/change-requests/"
-            + call("POST", f"/spaces/{space}/change-requests", {"subject": "x"})["id"]
-        )
-        document = {"markdown": "# Page\n\n{% @shapes/card %}\n"}
-        page = {"operation": "insert_page", "slug": "page", "title": "Page", "document": document}
-        call("POST", f"{change}/content", {"changes": [page]})
-        call("POST", f"{change}/merge")
-        site = f"/orgs/{org}/sites/" + call("POST", f"/orgs/{org}/sites", {"title": "Book"})["id"]
-        call("POST", f"{site}/site-spaces", {"spaceId": space})
-        yield call("POST", f"{site}/publish")["urls"]["published"]
+        manifest = {
+            "title": "Shapes",
+            "description": "Draws",
+            "script": script,
+            "scopes": [],
+            "blocks": BLOCKS,
+        }
+        admin.install("shapes", manifest)
+        space = admin.create_space("Book")
+        admin.merge_page(space, "# Page\n\n{% @shapes/card %}\n")
+        yield admin.publish(admin.create_site(space))
 
 
 @pytest.fixture

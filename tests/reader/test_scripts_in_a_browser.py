@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-import httpx
 import pytest
 
-from serving import serving
+from serving import Administrator, serving
 
 from .test_scripts import SCRIPT
 
@@ -16,38 +15,28 @@ pytestmark = pytest.mark.slow
 OWN = "docs.acme.localhost"
 
 
-class Site:
-    def __init__(self, served, token):
-        self.api = httpx.Client(
-            base_url=f"{served.url}/v1", headers={"authorization": f"Bearer {token}"}, timeout=60
-        )
-        self.org = self.call("GET", "/orgs")["items"][0]["id"]
-        site = self.call("GET", f"/orgs/{self.org}/sites")["items"][0]
-        self.id, self.path = site["id"], f"/orgs/{self.org}/sites/{site['id']}"
+class Site(Administrator):
+    def __init__(self, served):
+        super().__init__(served)
+        sites = f"/orgs/{self.organization}/sites"
+        site = self.call("GET", sites)["items"][0]
+        self.id, self.path = site["id"], f"{sites}/{site['id']}"
         self.shared = site["urls"]["published"]
         self.call("PATCH", self.path, {"hostname": OWN})
         self.own = f"http://{OWN}:{urlsplit(served.reader_url).port}/"
 
-    def call(self, method, path, body=None):
-        answer = self.api.request(method, path, json=body)
-        assert answer.is_success, answer.text
-        return answer.json() if answer.content else None
-
-    def install(self, *scopes):
-        manifest = {
-            "title": "Counter", "description": "Counts", "organization": self.org, "runtime": "v2",
-            "script": SCRIPT, "scopes": ["site:script:inject", *scopes],
-        }  # fmt: skip
-        self.call("POST", "/integrations/counter", manifest)
-        made = self.call("POST", "/integrations/counter/installations", {"organization": self.org})
-        self.call("POST", f"/integrations/counter/installations/{made['id']}/sites", {"siteId": self.id})
+    def install_counter(self, *scopes):
+        manifest = {"title": "Counter", "description": "Counts", "script": SCRIPT,
+                    "scopes": ["site:script:inject", *scopes]}  # fmt: skip
+        installation = self.install("counter", manifest)
+        self.call("POST", f"{installation}/sites", {"siteId": self.id})
 
 
 @pytest.fixture(scope="module")
 def served_site(tmp_path_factory):
     data = tmp_path_factory.mktemp("scripts") / "data"
     with serving(data) as served:
-        yield Site(served, (data / "admin-token").read_text().strip())
+        yield Site(served)
 
 
 @pytest.fixture
@@ -81,7 +70,7 @@ def is_loaded(page):
 def test_it_waits_for_the_visitor_who_may_refuse_and_change_their_mind(site, page):
     assert open_page(page, site.own) is None, "nothing is installed"
     assert page.locator(".consent").count() == 0
-    site.install("site:script:cookies")
+    site.install_counter("site:script:cookies")
     assert open_page(page, site.own) is None and not is_loaded(page)
     bar = page.get_by_role("region", name="Cookies")
     assert bar.is_visible() and not page.context.cookies()
@@ -102,7 +91,7 @@ def test_it_waits_for_the_visitor_who_may_refuse_and_change_their_mind(site, pag
 
 
 def test_one_without_cookies_runs_at_once_and_nowhere_else(site, page):
-    site.install()
+    site.install_counter()
     assert open_page(page, site.own) == 1
     assert open_page(page, site.shared) is None and not is_loaded(page)
     assert page.refused == []
@@ -115,7 +104,7 @@ def test_one_without_cookies_runs_at_once_and_nowhere_else(site, page):
 
 
 def test_a_browser_that_says_no_for_its_visitor_is_believed(site, page):
-    site.install("site:script:cookies")
+    site.install_counter("site:script:cookies")
     page.add_init_script(
         "Object.defineProperty(Navigator.prototype, 'globalPrivacyControl', {get: () => true})"
     )

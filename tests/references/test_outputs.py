@@ -27,6 +27,8 @@ from octavo.printing.store import Wanted
 from octavo.references.inclusions import MAX_INCLUDED
 from reader.test_sites import Visitor
 
+pytestmark = pytest.mark.sqlite_first
+
 
 class Published:
     """A made space on a site, its outputs, and what they may say."""

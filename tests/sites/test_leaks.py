@@ -20,6 +20,8 @@ from site_worlds import COMMON, Answer, Guest, MadePage, Shown, SiteWorld, quote
 from visiting import Visitor
 from world import World
 
+pytestmark = pytest.mark.sqlite_first
+
 AUDIENCES = ["public", "unlisted", "share-link", "visitor-auth", "unpublished"]
 GUESTS = [
     Guest({}, {}),

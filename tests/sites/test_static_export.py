@@ -22,6 +22,8 @@ from octavo.sites import find_site_of_space
 from tools import ROOT
 from world import World
 
+pytestmark = pytest.mark.sqlite_first
+
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\x00\x00\x00\x02\x00\x00\x00\x03" + bytes(40)
 FILES = {
     "SUMMARY.md": "* [Home](README.md)\n* [Guide](guide/README.md)\n  * [Deep](guide/deep.md)\n"

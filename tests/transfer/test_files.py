@@ -12,6 +12,8 @@ from octavo.transfer import runs, store
 from octavo.uploads import receiving
 from transfer.bringing_in import PNG, archive, word
 
+pytestmark = pytest.mark.sqlite_first
+
 
 def problems(run):
     return {(problem["path"], problem["code"]) for problem in run["problems"]}

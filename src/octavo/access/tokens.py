@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from ..errors import BadRequest, Forbidden, Unauthorized
+from ..errors import BadRequest, Forbidden, NotSignedIn
 from ..kit.clock import now
 from ..kit.db import Database, Transaction
 from ..kit.operation import Actor, Call, Visitor
@@ -117,7 +117,7 @@ def _find_owner(db: Database, digest: str, session: bool) -> store.TokenOwner | 
 def authenticate(call: Call, last_use: LastUse) -> str | None:
     """Sets ``call.authenticated`` from the Authorization header, else from the session cookie.
 
-    Returns the actor's key for rate limits, None for nobody. Raises Unauthorized for a header that proves
+    Returns the actor's key for rate limits, None for nobody. Raises NotSignedIn for a header that proves
     nothing: a wrong token is an error, no token and an old cookie are not. Raises Forbidden when a cookie comes
     with a request that another site may have made.
     """
@@ -133,10 +133,10 @@ def authenticate(call: Call, last_use: LastUse) -> str | None:
         return found.token_id if found else None
     kind, _, token = header.decode("latin-1").partition(" ")
     if kind.lower() != "bearer" or not token.strip():
-        raise Unauthorized("Authorization: expected `Bearer <token>`")
+        raise NotSignedIn("Authorization: expected `Bearer <token>`")
     call.authenticated = _find(call, token.strip(), last_use)
     if call.authenticated is None:
-        raise Unauthorized("Authorization: this token is unknown, expired or revoked")
+        raise NotSignedIn("Authorization: this token is unknown, expired or revoked")
     return call.authenticated.token_id or None
 
 

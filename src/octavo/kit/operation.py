@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
-from ..errors import Unauthorized
+from ..errors import NotSignedIn
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -362,9 +362,9 @@ class Call:
 
     @property
     def actor(self) -> Actor:
-        """Who calls. Raises Unauthorized when nobody is signed in."""
+        """Who calls. Raises NotSignedIn when nobody is."""
         if self.authenticated is None:
-            raise Unauthorized(
+            raise NotSignedIn(
                 "Authorization: this operation needs a token. Send `Authorization: Bearer <token>`."
             )
         return self.authenticated
