@@ -65,7 +65,7 @@ def pages(site: str) -> list[list[dict]]:
     ]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_a_fresh_process_lives_through_its_first_requests(
     sqlite_world: World, tmp_path: Path, seed: int
 ) -> None:

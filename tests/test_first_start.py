@@ -13,11 +13,14 @@ from octavo.admin.first_start import first_start
 from octavo.installation import close_context, load_packages, open_context
 from octavo.kit.context import Context
 from octavo.settings import load
+from world import CONTENT
 
 
 @pytest.fixture
-def context(database_url: str, tmp_path: Path) -> Iterator[Context]:
+def context(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Context]:
     load_packages()
+    # A small manual is published as the large one is.
+    monkeypatch.setattr(starting, "find_manual", lambda: CONTENT)
     data = tmp_path / "data"
     opened = open_context(load(environ={"OCTAVO_DATA": str(data), "OCTAVO_DATABASE_URL": database_url}))
     yield opened
@@ -32,6 +35,7 @@ def _cut_off(*_: object, **__: object) -> None:
     raise CutOff
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("step", ["_kept_token", "create_organization", "create_token", "_publish_manual"])
 def test_a_first_start_that_was_cut_off_is_completed(
     context: Context, monkeypatch: pytest.MonkeyPatch, step: str

@@ -239,6 +239,7 @@ def test_a_key_is_changed(world: World, tmp_path: Path) -> None:
         open_context(msgspec.structs.replace(both, secret_key=old))
 
 
+@pytest.mark.sqlite_first
 def test_a_backup_needs_the_key_it_was_made_with(world: World, database_url: str, tmp_path: Path) -> None:
     secrets_made(world)
     file = tmp_path / "backup.zip"

@@ -45,6 +45,7 @@ def test_every_delete_is_a_deletion() -> None:
     assert others == {"deleteScimUser", "deleteScimGroup", "disableIntegrationDevelopmentMode"}
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("operation", DELETIONS, ids=lambda operation: operation.id)
 def test_deleting_what_is_not_there(world: World, operation: Operation) -> None:
     sample = _prepared(world, operation)
@@ -62,6 +63,7 @@ def test_deleting_what_is_not_there(world: World, operation: Operation) -> None:
         assert world.digest() == before
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.id)
 def test_keys_that_nobody_reads(world: World, operation: Operation) -> None:
     sample = _prepared(world, operation)
@@ -113,6 +115,7 @@ def test_keys_are_named_where_they_are(world: World) -> None:
     assert answer.headers["octavo-unread-keys"] == "changes[0].colour"
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.id)
 def test_bytes_that_are_no_text(world: World, operation: Operation) -> None:
     """Wherever they are: as a value, as a key, deep in what nobody reads."""
@@ -137,6 +140,7 @@ def test_bytes_that_are_no_text(world: World, operation: Operation) -> None:
     assert world.digest() == before
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("operation", WITH_QUERY, ids=lambda operation: operation.id)
 def test_an_empty_query_value_is_none(world: World, clock: SetClock, operation: Operation) -> None:
     clock.advance(0)  # signed links hold the time

@@ -57,6 +57,7 @@ def test_what_is_own_is_not_in_the_public_description(public_api: PublicApi) -> 
     assert not own & set(public_api.operations)
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("operation", TABLE.values(), ids=lambda operation: operation.id)
 def test_the_answer_has_the_described_shape(world: World, request, operation: Operation) -> None:
     sample = sample_of(operation)

@@ -125,6 +125,7 @@ def _prepared(world: World, operation: Operation) -> Sample:
     return sample
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("operation", WITH_BODY, ids=lambda operation: operation.id)
 def test_bad_bodies(world: World, operation: Operation) -> None:
     sample = _prepared(world, operation)
@@ -160,6 +161,7 @@ def test_bad_bodies(world: World, operation: Operation) -> None:
     assert not wrong, "\n".join([operation.source, *wrong])
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("operation", WITH_QUERY, ids=lambda operation: operation.id)
 def test_bad_queries(world: World, operation: Operation) -> None:
     sample = _prepared(world, operation)

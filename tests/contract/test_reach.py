@@ -85,6 +85,7 @@ def _tells_of(answer: httpx.Response, away: Place, sent: set[str]) -> list[str]:
     return [name for name, id in away.ids.items() if len(id) == 20 and id not in sent and id in answer.text]
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     "operation",
     [op for op in OPERATIONS if op.id in SAMPLES and _has_ids(op, SAMPLES[op.id], Place("", {}))],

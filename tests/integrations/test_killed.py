@@ -4,24 +4,17 @@ and everything comes in order."""
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import subprocess
-import sys
-from collections import Counter
-from pathlib import Path
 
 import httpx
 import pytest
 
+from killed_deliveries import check_deliveries, deliver, emit_revisions, receiving
 from octavo.access import find_user_by_email
 from octavo.admin.first_start import token_for
 from octavo.app import api_app
 from octavo.installation import close_context, open_context
-from octavo.kit.outbox import emit
 from octavo.orgs import create_organization
 from octavo.settings import load
-from webhooks.test_killed import Receiver, _wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -35,13 +28,6 @@ TELLS = """export default { async fetch(request) {
   await fetch(secrets.TO, { method: "POST", body: JSON.stringify({ data: event }) });
   return new Response("OK");
 } };"""
-
-
-@pytest.fixture
-def receiver():
-    made = Receiver()
-    yield made
-    made.close()
 
 
 async def set_up(context, token, org, address):
@@ -68,7 +54,12 @@ async def set_up(context, token, org, address):
         return [space["id"] for space in made]
 
 
-def test_nothing_is_lost_or_out_of_order(database_url, tmp_path, receiver):
+def test_nothing_is_lost_or_out_of_order(database_url, tmp_path):
+    with receiving() as receiver:
+        deliver_all(database_url, tmp_path, receiver)
+
+
+def deliver_all(database_url, tmp_path, receiver):
     given = {
         "OCTAVO_DATA": str(tmp_path / "data"),
         "OCTAVO_DATABASE_URL": database_url,
@@ -81,26 +72,7 @@ def test_nothing_is_lost_or_out_of_order(database_url, tmp_path, receiver):
     with context.db.write() as tx:
         org = create_organization(tx, find_user_by_email(tx, "a@example.com").id, "Acme").id
     spaces = asyncio.run(set_up(context, token, org, receiver.address))
-    for n in range(EVENTS):
-        with context.db.write() as tx:
-            emit(tx, "space_content_updated", organization_id=org, space_id=spaces[n % SPACES], revision=n)
+    emit_revisions(context, org, spaces, EVENTS)
     close_context(context)
-
-    command = [str(Path(sys.executable).with_name("octavo")), "worker"]
-    wanted = (INTEGRATIONS - 1) * EVENTS
-    for kill in range(KILLS + 1):
-        worker = subprocess.Popen(command, env={**os.environ, **given}, stderr=subprocess.DEVNULL)
-        try:
-            _wait_for(receiver, wanted * (kill + 1) // (KILLS + 1), worker)
-        finally:
-            os.kill(worker.pid, signal.SIGKILL)
-            worker.wait()
-
-    assert len(receiver.told) == INTEGRATIONS - 1
-    for told in receiver.told.values():
-        once = list(dict.fromkeys(told))
-        for number, space in enumerate(spaces):
-            revisions = [revision for place, revision in once if place == space]
-            assert revisions == list(range(number, EVENTS, SPACES))
-        # At least once: what was on its way when a worker was killed comes a second time.
-        assert max(Counter(told).values()) <= KILLS + 1
+    deliver(given, receiver, count=(INTEGRATIONS - 1) * EVENTS, kills=KILLS)
+    check_deliveries(receiver, spaces, receivers=INTEGRATIONS, events=EVENTS, kills=KILLS)

@@ -242,29 +242,29 @@ def test_only_what_the_page_shows_can_be_tried(site: Site, api: Any) -> None:
     assert api.asked == []
 
 
-@pytest.mark.parametrize(
-    "wanted",
-    [
-        {"url": "http://169.254.169.254/"},
-        {"server": 7},
-        {"server": -1},
-        {"variables": {"host": "evil"}, "path": {"petId": ".."}},
-        {"path": {}},
-        {"path": {"petId": "p"}, "headers": [["X-Other", "1"]]},
-        {"path": {"petId": "p"}, "headers": [["Host", "evil"]]},
-        {"path": {"petId": "p"}, "headers": [["X-Trace", "a\r\nX-Evil: 1"]]},
-        {"path": {"petId": "p"}, "headers": [["Authorization", "Bearer sesame-2\n"]]},
-        {"path": {"petId": "p"}, "cookies": [["session", "1"]]},
-        {"path": {"petId": "p"}, "cookies": [["lang", "1; session=2"]]},
-        {"path": {"petId": "p"}, "contentType": "text/plain"},
-        {"path": "p"},
-        [],
-    ],
-)
-def test_what_the_operation_does_not_take_is_refused(site: Site, api: Any, wanted: Any) -> None:
-    got = site.send("get /pets/{petId}", wanted)
-    assert got.status_code == 400 and "sesame" not in got.text
-    assert api.asked == []
+NOT_TAKEN: list[Any] = [
+    {"url": "http://169.254.169.254/"},
+    {"server": 7},
+    {"server": -1},
+    {"variables": {"host": "evil"}, "path": {"petId": ".."}},
+    {"path": {}},
+    {"path": {"petId": "p"}, "headers": [["X-Other", "1"]]},
+    {"path": {"petId": "p"}, "headers": [["Host", "evil"]]},
+    {"path": {"petId": "p"}, "headers": [["X-Trace", "a\r\nX-Evil: 1"]]},
+    {"path": {"petId": "p"}, "headers": [["Authorization", "Bearer sesame-2\n"]]},
+    {"path": {"petId": "p"}, "cookies": [["session", "1"]]},
+    {"path": {"petId": "p"}, "cookies": [["lang", "1; session=2"]]},
+    {"path": {"petId": "p"}, "contentType": "text/plain"},
+    {"path": "p"},
+    [],
+]
+
+
+def test_what_the_operation_does_not_take_is_refused(site: Site, api: Any) -> None:
+    for wanted in NOT_TAKEN:
+        got = site.send("get /pets/{petId}", wanted)
+        assert got.status_code == 400 and "sesame" not in got.text, wanted
+        assert api.asked == [], wanted
 
 
 def test_only_from_pages_of_the_site(site: Site, api: Any) -> None:
