@@ -12,6 +12,7 @@ import pwd
 import secrets
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,7 +25,7 @@ from octavo.kit.db import Database
 from octavo.kit.migrations import load_migrations, migrate
 from set_clock import SetClock
 from tools import browser, corpora_folder, public_api  # noqa: F401
-from world import _postgresql_once, _sqlite_once, sqlite_world, world  # noqa: F401
+from world import _postgresql_once, _sqlite_once, own_sqlite_world, sqlite_world, world  # noqa: F401
 
 _run: dict[str, str] = {}
 _stops: list[Callable[[], None]] = []
@@ -110,6 +111,9 @@ class _SharedServer:
 
 
 def pytest_configure(config) -> None:
+    # Octavo starts hundreds of times in a run: what Python compiled is kept, whatever the environment says.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     config.pluginmanager.register(_SharedServer())
     _run.update(getattr(config, "workerinput", {}).get("octavo_postgres", {}))
 

@@ -143,8 +143,8 @@ def test_equal_ports_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "data").exists()
 
 
-def test_a_full_disk_loses_nothing_and_is_recovered_from(sqlite_world: World) -> None:
-    world = sqlite_world
+def test_a_full_disk_loses_nothing_and_is_recovered_from(own_sqlite_world: World) -> None:
+    world = own_sqlite_world
     writer: sqlite3.Connection = world.context.db._writer  # type: ignore[attr-defined]
     page = secrets.token_hex(200_000)
     writer.execute(f"PRAGMA max_page_count = {writer.execute('PRAGMA page_count').fetchone()[0] + 2}")

@@ -592,7 +592,7 @@ class _KeptSqlite:
     that none reads it anew."""
 
     def __init__(self, path: Path, kept: Path, database: Database) -> None:
-        self._live = sqlite3.connect(path, isolation_level=None)
+        self._live = sqlite3.connect(path, isolation_level=None, timeout=60)
         # What a test writes needs to survive no loss of power.
         for connection in (self._live, database._writer):  # type: ignore[attr-defined]
             connection.execute("PRAGMA synchronous=OFF")
@@ -614,8 +614,8 @@ class _KeptSqlite:
         # Emptying a log that holds something is what tells each connection to forget the pages that it has read.
         self._live.execute("PRAGMA user_version=1")
         self._empty_log()
+        # The file stays as long as it has become: SQLite remembers its length in the log.
         os.pwrite(self._file, self._bytes, 0)
-        os.ftruncate(self._file, len(self._bytes))
 
     def digest(self, database: Database) -> str:
         found = hashlib.sha256()
@@ -727,6 +727,16 @@ def world(request: pytest.FixtureRequest) -> World:
 def sqlite_world(_sqlite_once: World) -> World:
     """The furnished world on SQLite alone, as new, for what does not depend on the engine."""
     return _sqlite_once.renew()
+
+
+@pytest.fixture
+def own_sqlite_world(tmp_path: Path, sqlite_template: Path) -> Iterator[World]:
+    """A furnished world on SQLite for one test, which may change how its database behaves. It takes seconds."""
+    folder = tmp_path / "world"
+    folder.mkdir()
+    made = _sqlite_world(folder, sqlite_template)
+    yield made
+    made.end()
 
 
 @pytest.fixture(scope="session")
