@@ -95,6 +95,7 @@ def looking_between(world, monkeypatch, look):
         yield
 
 
+@pytest.mark.sqlite_first
 def test_no_transaction_of_a_large_import_writes_more_than_a_batch(world, tmp_path, monkeypatch):
     space = bring_in(world, write(tmp_path / "source", "zebra"))
     assert (found(world, space, "zebra"), links(world, space)) == (PAGES, PAGES * LINKS)
