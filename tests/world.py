@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -588,34 +587,23 @@ def _compared(database: Database) -> dict[str, str]:
 
 
 class _KeptSqlite:
-    """The bytes of the file, written over it while nobody uses it: the schema stays what each connection knows, so
-    that none reads it anew."""
+    """A copy of the file, written over the database page by page: no connection needs to be opened anew."""
 
     def __init__(self, path: Path, kept: Path, database: Database) -> None:
-        self._live = sqlite3.connect(path, isolation_level=None, timeout=60)
+        self._live, self._kept = (sqlite3.connect(file, isolation_level=None) for file in (path, kept))
         # What a test writes needs to survive no loss of power.
         for connection in (self._live, database._writer):  # type: ignore[attr-defined]
             connection.execute("PRAGMA synchronous=OFF")
-        # Open for as long as the connections are: closing the file once would end the locks of all of them.
-        self._file = os.open(path, os.O_RDWR)
-        self._empty_log()
-        self._bytes = os.pread(self._file, os.fstat(self._file).st_size, 0)
-        kept.write_bytes(self._bytes)
+        self._live.backup(self._kept)
+        (self._schema,) = self._live.execute("PRAGMA schema_version").fetchone()
         self._compared = _compared(database)
-
-    def _empty_log(self) -> None:
-        """Brings all that was committed into the file itself, once nobody reads the log any more."""
-        busy, _, _ = self._live.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        assert not busy, "somebody still reads"
 
     def restore(self, database: Database) -> None:
         with database.write():
             pass  # whoever writes still is waited for, and not for ever
-        # Emptying a log that holds something is what tells each connection to forget the pages that it has read.
-        self._live.execute("PRAGMA user_version=1")
-        self._empty_log()
-        # The file stays as long as it has become: SQLite remembers its length in the log.
-        os.pwrite(self._file, self._bytes, 0)
+        self._kept.backup(self._live)
+        # A copy counts as another schema, which each connection would read anew, in some milliseconds; it is the same.
+        self._live.execute(f"PRAGMA schema_version={self._schema}")
 
     def digest(self, database: Database) -> str:
         found = hashlib.sha256()
@@ -627,7 +615,7 @@ class _KeptSqlite:
 
     def close(self) -> None:
         self._live.close()
-        os.close(self._file)
+        self._kept.close()
 
 
 _RESTORE = """
