@@ -6,6 +6,7 @@ import io
 import json
 import stat
 import zipfile
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from octavo.core.document import Document, walk, write
 from octavo.core.document.html import render
 from octavo.openapi import compiling, processing, reading
+from octavo.openapi.comparing import compare
 from octavo.openapi.compiling import Compiled, compile_description
 from octavo.openapi.description import Description
 from octavo.openapi.drawing import Drawer
@@ -306,6 +308,62 @@ def test_nothing_that_a_description_says_acts() -> None:
         shown = str(render(Document(nodes=nodes)).body)
         for tag in ("<script", "<img", 'href="javascript:'):
             assert tag not in shown
+
+
+def _ref(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _chain(make: Any) -> dict[str, Any]:
+    """Nine schemas, each made of the name of the next one."""
+    names = "ABCDEFGHI"
+    return {name: make(_ref(after)) for name, after in pairwise(names)} | {"I": {"properties": {"x": {}}}}
+
+
+@pytest.mark.parametrize(
+    "schemas",
+    [
+        {"A": {"allOf": [_ref("B")]}, "B": {"allOf": [_ref("A")], "properties": {"x": {"type": "string"}}}},
+        {"A": {"oneOf": [_ref("A"), _ref("A")], "anyOf": [_ref("A")], "items": _ref("A")}},
+        {"A": {"items": {"items": {"items": _ref("A")}}}},
+        _chain(lambda below: {"allOf": [below] * 40}),
+        _chain(lambda below: {"oneOf": [below] * 40, "anyOf": [below] * 40}),
+        _chain(lambda below: {"properties": {f"p{n}": below for n in range(40)}}),
+        _chain(lambda below: {"additionalProperties": below, "items": below, "allOf": [{"items": below}, below]}),
+        {"A": {"type": ["object", "string", "array"], "required": ["gone", "a"], "items": False, "not": {},
+               "properties": {"a": {"type": "string", "enum": [1, {}], "const": False, "minimum": 5, "maximum": 1,
+                                    "default": []}},
+               "oneOf": [False, True, {}], "additionalProperties": False,
+               "allOf": [{"type": "integer"}, {"type": "string"}, False]}},
+    ],
+)  # fmt: skip
+def test_schemas_that_contradict_or_hold_themselves_cost_little(
+    schemas: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    media = {"content": {"application/json": {"schema": _ref("A")}}}
+    operation = {"requestBody": media, "responses": {"200": {"description": "It", **media}}}
+    spec = {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": {"/a": {"post": operation}},
+            "components": {"schemas": schemas}}  # fmt: skip
+    compiled = compile_description(json.dumps(spec).encode())
+    assert compiled.errors == []
+    followed = 0
+    follow = Description.follow
+
+    def count(self: Description, value: Any) -> Any:
+        nonlocal followed
+        followed += 1
+        return follow(self, value)
+
+    monkeypatch.setattr(Description, "follow", count)
+    description, other = (Description(json.loads(compiled.document)) for _ in range(2))
+    other.schemas[max(other.schemas)]["properties"] = {"y": {"type": "integer"}}
+    for folded in (True, False):
+        drawer = Drawer(description, folded=folded)
+        document = Document(nodes=drawer.operation(description.operations["post /a"]) + drawer.schemas(["A"]))
+        assert sum(1 for _ in walk(document)) < 60_000
+        render(document)
+    assert len(compare(description, other)) < 200
+    assert followed < 60_000
 
 
 json_values = st.recursive(

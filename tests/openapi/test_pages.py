@@ -246,7 +246,8 @@ def test_a_page_describes_each_way_to_authenticate_once() -> None:
 def test_very_many_schemas_have_pages_of_their_own(world: World, site) -> None:
     shop = site()
     for count in (50, 51):
-        schemas = {f"Thing{n}": {"type": "string", "description": f"Number {n}."} for n in range(count)}
+        schemas = {f"Thing{n}": {"type": "string", "description": f"Number {n}."} for n in range(count - 1)}
+        schemas["Node"] = {"properties": {"next": {"$ref": "#/components/schemas/Node"}}}
         whole = {
             "openapi": "3.1.0",
             "info": {"title": "T", "version": "1"},
@@ -256,11 +257,14 @@ def test_very_many_schemas_have_pages_of_their_own(world: World, site) -> None:
         processed(world, "pets", {"text": json.dumps(whole)})
         apart, page = count > 50, shop.get("models").text
         assert ("Number 7." in page) is not apart
-        links = re.findall(r"^\* \[Thing\d+\]\((/[^)]+)\)", shop.get("models.md").text, re.MULTILINE)
+        links = re.findall(r"^\* \[\w+\]\((/[^)]+)\)", shop.get("models.md").text, re.MULTILINE)
         assert len(links) == (51 if apart else 0)
         for link in links[7:8]:
             own = shop.get(link.removeprefix(shop.base)).text
             assert "Number 7." in own and own.count(">Thing7</h") == 1
+    # On its own page it has no heading to link to.
+    assert "The same as Node above." in shop.get("models/node").text
+    assert 'href="#node"' not in shop.get("models/node").text
 
 
 def test_a_page_of_changes(world: World, site) -> None:

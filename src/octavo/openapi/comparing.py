@@ -41,7 +41,7 @@ class _Comparing:
     def __init__(self, old: Description, new: Description) -> None:
         self._old = old
         self._new = new
-        self._within: set[tuple[str, str, str]] = set()
+        self._compared: set[tuple[str, str, str]] = set()
 
     def run(self) -> Iterator[Change]:
         for of_old, of_new in (
@@ -129,12 +129,15 @@ class _Comparing:
     def _schemas(
         self, name: str, place: str, old: Any, new: Any, direction: Direction, depth: int = 0
     ) -> Iterator[Change]:
-        """What changed between two schemas, which may refer to themselves."""
+        """What changed between two schemas, which may refer to themselves: what has a name is compared once in each
+        body, answer and parameter."""
+        if not depth:
+            self._compared.clear()
         named = (Description.name_of(old), Description.name_of(new), direction)
-        if depth > _DEPTH or (named[0] and named in self._within):
+        if depth > _DEPTH or (named[0] and named in self._compared):
             return
-        self._within.add(named)
-        was, now = _merged(self._old, old), _merged(self._new, new)
+        self._compared.add(named)
+        was, now = self._old.merge(old), self._new.merge(new)
         yield from self._types(name, place, was, now, direction)
         yield from self._limits(name, place, was, now, direction)
         yield from self._properties(name, place, was, now, direction, depth)
@@ -142,7 +145,6 @@ class _Comparing:
             yield from self._schemas(name, f"{place}, each", was["items"], now["items"], direction, depth + 1)
         for key in ("oneOf", "anyOf"):
             yield from self._variants(name, place, list_of(was.get(key)), list_of(now.get(key)), direction)
-        self._within.discard(named)
 
     def _types(self, name: str, place: str, was: Data, now: Data, direction: Direction) -> Iterator[Change]:
         before, after = _types(was), _types(now)
@@ -260,22 +262,3 @@ def _variant(description: Description, schema: Any) -> str:
     found = description.follow(schema)
     types = "/".join(sorted(_types(found))) or "schema"
     return description.name_of(schema) or text_of(found.get("title")) or types
-
-
-def _merged(description: Description, value: Any, depth: int = 0) -> Data:
-    """A schema together with what its ``allOf`` adds."""
-    schema = description.follow(value)
-    parts = list_of(schema.get("allOf"))
-    if not parts or depth > _DEPTH:
-        return schema
-    merged = {key: inner for key, inner in schema.items() if key != "allOf"}
-    for part in parts:
-        found = _merged(description, part, depth + 1)
-        properties = {**object_of(found.get("properties")), **object_of(merged.get("properties"))}
-        required = [*list_of(found.get("required")), *list_of(merged.get("required"))]
-        merged = {**found, **merged}
-        if properties:
-            merged["properties"] = properties
-        if required:
-            merged["required"] = required
-    return merged

@@ -120,6 +120,36 @@ class Description:
                 return beside
         return {}
 
+    def merge(self, value: Any) -> Data:
+        """A schema with what its ``allOf`` adds, as readers think of it. Each reference adds once, however often and
+        in whatever circle it is named."""
+        schema = self.follow(value)
+        if not list_of(schema.get("allOf")):
+            return schema
+        properties: Data = {}
+        required: list[Any] = []
+        merged: Data = {}
+        seen: set[str] = set()
+        stack = [(schema, False)]
+        while stack:
+            here, has_parts = stack.pop()
+            if has_parts:
+                properties |= object_of(here.get("properties"))
+                required += list_of(here.get("required"))
+                merged |= {
+                    k: v for k, v in here.items() if k not in ("properties", "required", "allOf", "$ref")
+                }
+                continue
+            stack.append((here, True))
+            for part in reversed(list_of(here.get("allOf"))):
+                reference = object_of(part).get("$ref")
+                if isinstance(reference, str):
+                    if reference in seen:
+                        continue
+                    seen.add(reference)
+                stack.append((self.follow(part), False))
+        return {**merged, **({"properties": properties} if properties else {}), "required": required}
+
     @staticmethod
     def name_of(value: Any) -> str:
         """What a reference calls the schema; empty for a schema that has no name."""

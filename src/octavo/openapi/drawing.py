@@ -180,6 +180,12 @@ class Drawer:
     def _lead(self, word: str) -> Block:
         return _paragraph(self._word(word, "bold"))
 
+    def _take(self, count: int) -> int:
+        """How many of so many properties or variants may still be drawn: each of them may hold as many again."""
+        taken = max(min(count, self._left), 0)
+        self._left -= taken
+        return taken
+
     def _begin(self) -> None:
         """A new operation or schema: nothing is told of it yet."""
         self._left = self._most
@@ -281,22 +287,6 @@ class Drawer:
             found.append(_paragraph(*listed))
         return found
 
-    def _merged(self, schema: Data) -> Data:
-        """A schema with what its ``allOf`` adds, the way readers think of it."""
-        parts = list_of(schema.get("allOf"))
-        if not parts:
-            return schema
-        properties: Data = {}
-        required: list[Any] = []
-        merged: Data = {}
-        for part in [*parts, {k: v for k, v in schema.items() if k != "allOf"}]:
-            found = self._description.follow(part)
-            found = self._merged(found) if found is not schema and "allOf" in found and len(properties) < _PROPERTIES else found  # fmt: skip
-            properties |= object_of(found.get("properties"))
-            required += list_of(found.get("required"))
-            merged |= {k: v for k, v in found.items() if k not in ("properties", "required", "allOf", "$ref")}
-        return {**merged, **({"properties": properties} if properties else {}), "required": required}
-
     def schema(self, value: Any, above: tuple[str, ...] = ()) -> list[Block]:
         """What is inside a schema: its description is left to whoever asks."""
         name = self._description.name_of(value)
@@ -310,7 +300,7 @@ class Drawer:
                 return [_paragraph(_text("As described above."))]
             self._told.add(name)
         within = (*above, name)
-        schema = self._merged(self._description.follow(value))
+        schema = self._description.merge(value)
         blocks: list[Block] = []
         properties = {
             key: inner
@@ -320,14 +310,13 @@ class Drawer:
         required = {each for each in list_of(schema.get("required")) if isinstance(each, str)}
         items: list[list[Block]] = []
         for key, inner in properties.items():
-            if self._left <= 0:
+            if not self._take(1):
                 items.append([_paragraph(_text(f"and {len(properties) - len(items)} more"))])
                 break
-            self._left -= 1
             items.append(self.value(key, inner, within, required=key in required))
         blocks += self._fields(items)
         extra = schema.get("additionalProperties")
-        if isinstance(extra, dict) and extra:
+        if isinstance(extra, dict) and extra and self._take(1):
             blocks += self._fields([self.value("", extra, within)])
         for key, word in (("oneOf", "one_of"), ("anyOf", "any_of")):
             variants = [
@@ -335,25 +324,30 @@ class Drawer:
             ]
             if variants:
                 blocks += [_paragraph(self._word(word)), *self._variants(variants, within)]
-        if "items" in schema and not properties:
+        if "items" in schema and not properties and self._take(1):
             blocks += self.schema(schema["items"], within)
         return blocks
 
     def _variants(self, variants: list[Any], above: tuple[str, ...]) -> list[Block]:
         made = []
-        for number, variant in enumerate(variants[:50]):
+        for number, variant in enumerate(variants[: self._take(len(variants))]):
             schema = self._description.follow(variant)
             title = self._description.name_of(variant) or text_of(schema.get("title"))
             title = title or self._words(schema) or f"Variant {number + 1}"
             inside = [*_markdown(schema.get("description")), *self._limits(schema)]
             inside += self.schema(variant, above)
             made.append((title, inside))
+        left = len(variants) - len(made)
+        more = [_paragraph(_text(f"and {left} more"))] if left else []
         if self._folded and any(inside for _, inside in made):
             return [
-                _expandable([_text(title)], inside or [_paragraph(_text("Nothing more to say."))])
-                for title, inside in made
+                *(
+                    _expandable([_text(title)], inside or [_paragraph(_text("Nothing more to say."))])
+                    for title, inside in made
+                ),
+                *more,
             ]
-        return _items([[_paragraph(_text(title, "code")), *inside] for title, inside in made])
+        return more + _items([[_paragraph(_text(title, "code")), *inside] for title, inside in made])
 
     def value(
         self, name: str, value: Any, above: tuple[str, ...] = (), *, required: bool = False, about: Any = None

@@ -331,7 +331,8 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
                     description,
                     folded=drawing.folded,
                     many=operations + len(shown) > MANY,
-                    linked=shown,
+                    # One that is called like the page has no heading of its own there.
+                    linked=shown - {drawing.title},
                     spec=_called(ref),
                 )
                 drawers[key] = description, drawer

@@ -1,0 +1,176 @@
+"""A page of our API reference beside Redoc's and Scalar's bundles with the same specification: bytes, the
+time until it can be read, and the time that scripts take until then.
+
+``python bench/bench_references.py [FILE]``: without a file, one with 200 operations is made. Needs ``npm``, which
+installs the two into a temporary folder (about 500 MB, some minutes), and Chromium, headless. Nothing is served: the
+browser is handed each file from memory, compressed bytes are those of gzip, and the CPU is throttled by no factor. The
+figures of one run compare; readable is when the first operation's summary is on the screen. Redoc's static build is
+not among them: what its command builds loads a script that is in no package.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+from bench_content import ask
+from bench_openapi import ENTRY, make_spec
+from playwright.sync_api import Route, sync_playwright
+
+from octavo.access import insert_user
+from octavo.admin.import_export import bring
+from octavo.content import put_bodies
+from octavo.installation import close_context, open_context
+from octavo.openapi import store
+from octavo.openapi.processing import process_spec
+from octavo.orgs import create_organization
+from octavo.reader.app import reader_edge
+from octavo.settings import load
+
+HOST = "http://reference.test"
+RUNS = 5
+HEAD = '<!doctype html><html><head><meta charset="utf-8"><title>API</title></head><body>'
+TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".svg": "image/svg+xml"}
+Give = Callable[[str], tuple[bytes, str] | None]
+"""The file at a path with its type; None for what is not there."""
+
+
+def main(names: list[str]) -> None:
+    spec = Path(names[0]).read_bytes() if names else make_spec(200)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        give, first, title = publish(folder, spec)
+        others = install(folder, spec)
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path=shutil.which("chromium") or shutil.which("google-chrome"),
+                args=["--no-sandbox"],
+            )
+            for name, files, path in (("Octavo, a page", give, first), *others):
+                print(name, *measure(browser, files, path, title), sep=", ", flush=True)
+            browser.close()
+
+
+def publish(folder: Path, spec: bytes) -> tuple[Give, str, str]:
+    """Our site: its files, the path of the first page with operations, and the summary of one of these."""
+    context = open_context(load({"data": str(folder / "data")}, environ={}))
+    with context.db.write() as tx:
+        user = insert_user(tx, "bench@example.com", "Bench", verified=True)
+        org = create_organization(tx, user.id, "Bench").id
+        spec_id = store.insert_spec(tx, org, "api")
+        (pending,) = put_bodies(tx, [spec.decode()])
+        store.update_spec(tx, spec_id, pending=pending, generation=1)
+    process_spec(context, spec_id, 1)
+    source = folder / "source"
+    source.mkdir()
+    (source / "README.md").write_text("# Home\n")
+    (source / "SUMMARY.md").write_text(ENTRY.format(slug="api", grouping="by-tag"))
+    brought = bring(context, str(source), organization_id=org, title="api", publish=True)
+    assert brought.site_url
+    reader = reader_edge(context)
+    thread = ThreadPoolExecutor(1)
+
+    def give(path: str) -> tuple[bytes, str] | None:
+        try:
+            # Playwright has an event loop of its own in the thread that asks.
+            body = thread.submit(lambda: asyncio.run(ask(reader, path, "", ""))).result()
+        except RuntimeError:
+            return None
+        return body, TYPES.get(Path(path).suffix, "text/html; charset=utf-8")
+
+    sitemap = give(urlsplit(brought.site_url).path.rstrip("/") + "/sitemap.xml")
+    assert sitemap is not None
+    for address in re.findall(r"<loc>([^<]*)</loc>", sitemap[0].decode()):
+        path = urlsplit(address).path
+        page = give(path)
+        if page is not None and b'class="openapi-head"' in page[0]:
+            data = msgspec.json.decode(spec)
+            summaries = [
+                o.get("summary") for p in data["paths"].values() for o in p.values() if isinstance(o, dict)
+            ]
+            title = next(s for s in summaries if s and s.encode() in page[0])
+            return give, path, title
+    close_context(context)
+    raise ValueError("the specification has no operation with a summary")
+
+
+def install(folder: Path, spec: bytes) -> list[tuple[str, Give, str]]:
+    """The other two, as their manuals say: a page with one script and the specification."""
+    npm = shutil.which("npm")
+    if npm is None:
+        sys.exit("npm is needed: it installs redoc and @scalar/api-reference into a temporary folder.")
+    packages = ["redoc", "@scalar/api-reference"]
+    options = ["--silent", "--no-audit", "--no-fund", "--ignore-scripts"]
+    subprocess.run([npm, "install", *options, *packages], cwd=folder, check=True)
+    (folder / "api.json").write_bytes(spec)
+    (folder / "redoc.html").write_text(
+        HEAD
+        + '<redoc spec-url="/api.json"></redoc><script src="/redoc.standalone.js"></script></body></html>'
+    )
+    (folder / "scalar.html").write_text(
+        HEAD + '<script id="api-reference" data-url="/api.json"></script>'
+        '<script src="/standalone.js"></script></body></html>'
+    )
+    modules = folder / "node_modules"
+    redoc = modules / "redoc/bundles/redoc.standalone.js"
+    scalar = modules / "@scalar/api-reference/dist/browser/standalone.js"
+
+    def give(path: str) -> tuple[bytes, str] | None:
+        name = Path(path).name
+        file = {"redoc.standalone.js": redoc, "standalone.js": scalar}.get(name, folder / name)
+        if name.endswith(".html") or name in ("redoc.standalone.js", "standalone.js", "api.json"):
+            return file.read_bytes(), TYPES.get(file.suffix, "text/html; charset=utf-8")
+        return None
+
+    return [("Redoc, bundle", give, "/redoc.html"), ("Scalar, bundle", give, "/scalar.html")]
+
+
+def measure(browser: Any, give: Give, path: str, title: str) -> list[str]:
+    sent: dict[str, int] = {}
+    readable: list[float] = []
+    scripts: list[float] = []
+    for _ in range(RUNS):
+        context = browser.new_context(viewport={"width": 1440, "height": 900})
+        page = context.new_page()
+        sent.clear()
+
+        def answer(route: Route) -> None:
+            found = give(urlsplit(route.request.url).path)
+            if found is None:
+                route.fulfill(status=404, body="")
+                return
+            sent[route.request.url] = len(gzip.compress(found[0], 6))
+            route.fulfill(
+                body=found[0], headers={"content-type": found[1], "access-control-allow-origin": "*"}
+            )
+
+        page.route("**/*", answer)
+        figures = page.context.new_cdp_session(page)
+        figures.send("Performance.enable")
+        page.goto(HOST + path, wait_until="commit")
+        page.wait_for_function("title => document.body?.innerText.includes(title)", arg=title, timeout=60_000)
+        readable.append(page.evaluate("performance.now()"))
+        metrics = {m["name"]: m["value"] for m in figures.send("Performance.getMetrics")["metrics"]}
+        scripts.append(metrics["ScriptDuration"] * 1000)
+        context.close()
+    return [
+        f"{sum(sent.values()) / 1000:.0f} KB compressed in {len(sent)} files",
+        f"readable after {statistics.median(readable):.0f} ms",
+        f"scripts took {statistics.median(scripts):.0f} ms until then",
+    ]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
