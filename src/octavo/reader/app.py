@@ -109,8 +109,9 @@ class Sites:
         """What is kept is answered on the event loop; everything else reads and draws, and does so in a thread."""
         path = _path(request)
         name = host_name(request.header(b"host"))
-        site = self._hosts.find(name)
-        kept = self._find(site, path, request) if site is not None else None
+        generation = self._context.db.generation()
+        site = self._hosts.find(name, generation)
+        kept = self._find(site, path, request, generation) if site is not None else None
         if kept is not None:
             assert isinstance(kept.answer, Answer), "nothing else is kept"
             request.name = "readPage"
@@ -118,11 +119,11 @@ class Sites:
             return kept.answer
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._make, request, name, path)
 
-    def _find(self, site: str, path: str, request: Request) -> Visited | None:
-        kept = self._answers.find((site, path))
+    def _find(self, site: str, path: str, request: Request, generation: int | None) -> Visited | None:
+        kept = self._answers.find((site, path), generation)
         if kept is not None:
             return kept
-        kept = self._personal.find((site, path, *_who(request)))
+        kept = self._personal.find((site, path, *_who(request)), generation)
         return kept if kept is not None and _is_valid(kept) else None
 
     def _make(self, request: Request, name: str, path: str) -> Answer:
