@@ -22,10 +22,10 @@ REQUESTS = 1500
 PORT, READER_PORT, EMPTY_PORT = 18410, 18411, 18412
 
 EMPTY = """
-import asyncio, sys
+import asyncio, pathlib, sys
 import uvicorn
-bodies = {name: open(f"{sys.argv[1]}/{name}", "rb").read() for name in ("space", "markdown", "page")}
-types = {"space": b"application/json", "markdown": b"application/json", "page": b"text/html"}
+bodies = {one.name: one.read_bytes() for one in pathlib.Path(sys.argv[1]).iterdir() if one.is_file()}
+types = {name: b"text/html" if body[:1] == b"<" else b"application/json" for name, body in bodies.items()}
 async def app(scope, receive, send):
     name = scope["path"].rpartition("/")[2]
     headers = [(b"content-type", types[name]), (b"content-length", str(len(bodies[name])).encode())]
@@ -43,9 +43,16 @@ class Client:
         self._socket = socket.create_connection(("127.0.0.1", port))
         self._file = self._socket.makefile("rb")
 
-    def get(self, path: str, token: str = "") -> bytes:
-        auth = f"Authorization: Bearer {token}\r\n" if token else ""
-        self._socket.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{auth}\r\n".encode())
+    def get(self, path: str, token: str = "", cookie: str = "") -> bytes:
+        return self.ask("GET", path, token=token, cookie=cookie)
+
+    def ask(self, method: str, path: str, body: bytes = b"", token: str = "", cookie: str = "") -> bytes:
+        """The body of the answer. Raises RuntimeError for any status but 200 and 201."""
+        head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        head += f"Authorization: Bearer {token}\r\n" if token else ""
+        head += f"Cookie: {cookie}\r\n" if cookie else ""
+        head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n" if body else ""
+        self._socket.sendall(f"{head}\r\n".encode() + body)
         status = self._file.readline()
         length = 0
         while (line := self._file.readline()) != b"\r\n":
@@ -53,20 +60,20 @@ class Client:
                 raise RuntimeError(f"{path}: the server closed the connection")
             if line.lower().startswith(b"content-length:"):
                 length = int(line.split(b":")[1])
-        body = self._file.read(length)
-        if b" 200 " not in status:
-            raise RuntimeError(f"{path}: {status!r} {body[:200]!r}")
-        return body
+        answer = self._file.read(length)
+        if b" 200 " not in status and b" 201 " not in status:
+            raise RuntimeError(f"{path}: {status!r} {answer[:200]!r}")
+        return answer
 
 
 def cpu(pid: int) -> float:
     """Seconds of CPU of a process and its threads so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    threads = Path(f"/proc/{pid}/task").iterdir()
+    return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
 
 
 def wait_for(port: int) -> None:
-    for _ in range(200):
+    for _ in range(1200):
         try:
             socket.create_connection(("127.0.0.1", port)).close()
             return

@@ -105,6 +105,51 @@ def test_sections_and_variants_have_their_addresses(site):
     assert "Plans" in site.get("~search.json?q=secrets").text
 
 
+def test_what_is_kept_for_a_visitor_is_for_them_alone(site, clock, monkeypatch):
+    """And no longer than what let them in is good."""
+    site.change("", {"visibility": "visitor-auth", "adaptiveContent": {"enabled": True}})
+    schema = {
+        "type": "object",
+        "properties": {"paying": {"type": "boolean", "description": "x"}},
+        "additionalProperties": False,
+    }
+    site.world.call("admin", "PUT", f"{site.path}/adaptive-schema", json={"jsonSchema": schema})
+    site.change(f"sections/{site.plans['id']}", {"condition": "visitor.claims.paying"})
+    auth = f"{site.path}/publishing/auth"
+    site.world.call("admin", "PATCH", auth, json={"backend": "custom", "fallbackURL": LOGIN})
+
+    def cookie(**claims):
+        key = site.world.get("admin", auth)["privateKey"]
+        made = {"exp": now() // 1000 + 600, **claims}
+        return f"octavo-visitor={jwt.encode({'alg': 'HS256'}, made, OctKey.import_key(key))}"
+
+    paying, other = cookie(paying=True), cookie(paying=False)
+    plans, start = f'href="{site.base}plans/"', site.get(cookie=paying)
+    assert plans in start.text and plans not in site.get(cookie=other).text
+    assert site.get().status_code == 307
+    # Asked again, it is answered without the database.
+    database, asked = site.world.context.db, []
+    read = database.read
+    monkeypatch.setattr(database, "read", lambda: asked.append(1) or read())
+    again = site.get(cookie=paying)
+    assert again.content == start.content and "private" in again.headers["cache-control"]
+    assert not asked or database.generation() is None
+    assert (
+        plans not in site.get(cookie=other).text
+        and plans not in site.get("?visitor.paying=true", cookie=other).text
+    )
+    clock.advance(599_000)
+    assert site.get(cookie=paying).status_code == 200
+    clock.advance(62_000)
+    assert site.get(cookie=paying).status_code == 307, "the token has expired"
+    # Whatever is committed has it looked at again.
+    paying = cookie(paying=True)
+    assert site.get(cookie=paying).status_code == site.get(cookie=paying).status_code == 200
+    site.world.post("admin", f"{auth}/regenerate")
+    assert site.get(cookie=paying).status_code == 307
+    assert site.get(cookie=cookie(paying=True)).status_code == 200
+
+
 def test_addresses_that_are_left_and_redirects_lead_on(site):
     site.change(f"sections/{site.plans['id']}", {"path": "prices"})
     assert to(site.get("plans/more")) == f"{site.base}prices/more"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ..errors import BadRequest, Forbidden
+from ..errors import BadRequest, Forbidden, NotFound
 from ..kit.operation import Actor, Operation
 from .roles import Can
 
@@ -114,12 +114,13 @@ def _integration_allows(scopes: Iterable[str], operation: Operation) -> bool:
 
 
 def require_scope(actor: Actor, operation: Operation) -> None:
-    """Raises Forbidden where the scopes of the actor's token lack the operation."""
+    """Raises Forbidden where the scopes of the actor's token lack the operation, for visitors NotFound."""
     if not allows(actor.scopes, operation):
         if actor.integration_id:
             raise Forbidden("No scope of this integration allows this operation.")
         if actor.visitor is not None:
-            raise Forbidden("This is for members: visitors of a site read what it shows them.")
+            # Renderers show their visitors that there is no such page, where anything else would be an error of theirs.
+            raise NotFound("There is nothing here for visitors of a site: it is for members.")
         verb = "read" if operation.method == "GET" else "write"
         raise Forbidden(f"This token lacks the scope `{operation.area}:{verb}`.")
 

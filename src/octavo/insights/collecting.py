@@ -151,7 +151,7 @@ def _rows(
             token = event.session.visitor_auth_token
             if visitor is None and token:
                 signed = read_visitor_token(tx, context, site, token)
-                visitor = admit_claims(get_visitor_schema(tx, site_id), signed or {}, {})
+                visitor = admit_claims(get_visitor_schema(tx, site_id), signed.claims if signed else {}, {})
             row.claims = _flat(visitor) if visitor is not None else None
             rows.append(row)
     return rows

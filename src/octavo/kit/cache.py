@@ -83,8 +83,7 @@ class FreshCache(Generic[T]):
             self._values.put(key, (generation, value), cost)
         return value
 
-    def find(self, key: Hashable) -> T | None:
-        """The kept value, or None."""
-        generation = self._database.generation()
+    def find(self, key: Hashable, generation: int | None) -> T | None:
+        """The kept value, or None. ``generation``: what the database says now; who looks for several asks it once."""
         kept = self._values.get(key)
         return kept[1] if kept is not None and kept[0] == generation else None

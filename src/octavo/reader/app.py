@@ -2,7 +2,8 @@
 
 An answer is kept until anybody commits anything (the database says when). Then it is enough to see that what it was
 made of is the same: the site and the revisions of the spaces that it shows. A warm view costs a look-up, and nothing
-is ever stale.
+is ever stale. What depends on who comes is kept for the same cookies and query alone, until the next commit, and no
+longer than the visitor's token is good.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ..insights import EventQueue
 from ..integrations import public_routes
 from ..kit.asgi import Action, Answer, Edge, RateLimiter, Request, Route, fixed, text_error
 from ..kit.cache import FreshCache
+from ..kit.clock import now
 from ..kit.compression import Compressor
 from ..kit.context import Context
 from ..kit.db import REQUEST_SECONDS, statements_within
@@ -56,7 +58,27 @@ _MARK = (
 )
 
 
+def _is_personal(visited: Visited) -> bool:
+    return visited.admission is not None and visited.admission.personal
+
+
+def _is_valid(visited: Visited) -> bool:
+    """Whether what the visitor proved still counts."""
+    return visited.admission is None or visited.admission.until is None or now() < visited.admission.until
+
+
 def _cost(visited: Visited) -> int | None:
+    return None if _is_personal(visited) else _cost_of_answer(visited)
+
+
+def _personal_cost(visited: Visited) -> int | None:
+    # A preview ends by itself, and few look at it.
+    if visited.admission is None or not visited.admission.personal or visited.admission.preview:
+        return None
+    return _cost_of_answer(visited)
+
+
+def _cost_of_answer(visited: Visited) -> int | None:
     answer = visited.answer
     if not isinstance(answer, Answer):
         return None
@@ -74,7 +96,8 @@ class Sites:
         size = context.settings.reader_cache
         self._kept = Kept(size // 2)
         self._cards = Cards(size // 8, context.settings.pdf_fonts, context.settings.allow_private_fetch)
-        self._answers: FreshCache[Visited] = FreshCache(context.db, size // 2, _cost)
+        self._answers: FreshCache[Visited] = FreshCache(context.db, size * 3 // 8, _cost)
+        self._personal: FreshCache[Visited] = FreshCache(context.db, size // 8, _personal_cost)
         self._hosts: FreshCache[str] = FreshCache(context.db, _HOSTS)
         self._tries = RateLimiter(context.settings.try_rate_limit)
         self._senders = ThreadPoolExecutor(context.settings.try_connections, thread_name_prefix="octavo-try")
@@ -86,14 +109,22 @@ class Sites:
         """What is kept is answered on the event loop; everything else reads and draws, and does so in a thread."""
         path = _path(request)
         name = host_name(request.header(b"host"))
-        site = self._hosts.find(name)
-        kept = self._answers.find((site, path)) if site is not None else None
+        generation = self._context.db.generation()
+        site = self._hosts.find(name, generation)
+        kept = self._find(site, path, request, generation) if site is not None else None
         if kept is not None:
             assert isinstance(kept.answer, Answer), "nothing else is kept"
             request.name = "readPage"
             note_view(self._events, request, kept.made_of)
             return kept.answer
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._make, request, name, path)
+
+    def _find(self, site: str, path: str, request: Request, generation: int | None) -> Visited | None:
+        kept = self._answers.find((site, path), generation)
+        if kept is not None:
+            return kept
+        kept = self._personal.find((site, path, *_who(request)), generation)
+        return kept if kept is not None and _is_valid(kept) else None
 
     def _make(self, request: Request, name: str, path: str) -> Answer:
         with statements_within(REQUEST_SECONDS), self._context.db.read() as tx:
@@ -109,11 +140,18 @@ class Sites:
                 return answer_home(self._context, tx, request)
             view = View(self._context, tx, request, self._kept, self._cards, self._turns, self._events)
 
+            def make() -> Visited:
+                visited = self._personal.get((site, path, *_who(request)), visit)
+                return visited if _is_valid(visited) else visit()
+
+            def visit() -> Visited:
+                return answer_visit(view, name, path)
+
             def is_good(kept: Visited) -> bool:
                 request.name = "readPage"
                 return kept.made_of is not None and kept.made_of.is_still_so(tx, name, path)
 
-            visited = self._answers.get((site, path), lambda: answer_visit(view, name, path), is_good)
+            visited = self._answers.get((site, path), make, is_good)
             note_view(self._events, request, visited.made_of)
             answer = visited.answer
         return answer if isinstance(answer, Answer) else answer()
@@ -219,6 +257,11 @@ def _read_asset(request: Request) -> Answer:
 
 
 ASSET_ROUTE = Route(f"{ASSETS_PATH}/{{name}}", {"GET": Action("readAsset", _read_asset)})
+
+
+def _who(request: Request) -> tuple[str, bytes]:
+    """All that says who comes: the cookies, and the query."""
+    return request.header(b"cookie"), request.query_string
 
 
 def _path(request: Request) -> str:

@@ -23,6 +23,7 @@ from ..kit.db import Transaction
 from ..sites import (
     MAX_TOKEN,
     PREVIEW,
+    Signed,
     SiteRow,
     admit_claims,
     find_link_by_key,
@@ -59,12 +60,14 @@ class SendOn(Exception):  # noqa: N818
 
 class Admission(Struct, frozen=True):
     """Somebody who may see a site. ``key``: the share link's, part of the path. ``claims``: the ``visitor`` of
-    conditions. ``personal``: what they see depends on more than the path, and is for them alone."""
+    conditions. ``personal``: what they see depends on more than the path, and is for them alone. ``until``: when what
+    they proved ends, in milliseconds."""
 
     key: str = ""
     claims: dict[str, Any] = field(default_factory=lambda: NOBODY)
     personal: bool = False
     preview: bool = False
+    until: int | None = None
 
     @property
     def audience(self) -> str:
@@ -99,19 +102,21 @@ def admit(
         if not key or find_link_by_key(tx, site.id, key) is None:
             raise NotFound("There is no published site at this address.")
         base, rest = f"{base}{key}/", below
-    signed: dict[str, Any] = {}
+    signed: Signed | None = None
     if site.visibility == "visitor-auth":
         signed = _require_token(tx, context, site, coming, base, rest)
     elif site.settings.adaptive:
-        signed = _find_token(tx, context, site, coming) or {}
+        signed = _find_token(tx, context, site, coming)
     return _known(tx, site, coming, signed, key), base, rest
 
 
-def _known(tx: Transaction, site: SiteRow, coming: Coming, signed: Mapping[str, Any], key: str) -> Admission:
+def _known(tx: Transaction, site: SiteRow, coming: Coming, signed: Signed | None, key: str) -> Admission:
+    until = signed.until if signed is not None else None
     if not site.settings.adaptive:
-        return Admission(key, personal=site.visibility == "visitor-auth")
-    claims = admit_claims(get_visitor_schema(tx, site.id), signed, _unsigned(coming))
-    return Admission(key, claims, personal=True)
+        return Admission(key, personal=site.visibility == "visitor-auth", until=until)
+    proved = signed.claims if signed is not None else {}
+    claims = admit_claims(get_visitor_schema(tx, site.id), proved, _unsigned(coming))
+    return Admission(key, claims, personal=True, until=until)
 
 
 # --- tokens -------------------------------------------------------------------------------------------
@@ -119,7 +124,7 @@ def _known(tx: Transaction, site: SiteRow, coming: Coming, signed: Mapping[str, 
 
 def _require_token(
     tx: Transaction, context: Context, site: SiteRow, coming: Coming, base: str, rest: str
-) -> dict[str, Any]:
+) -> Signed:
     given = next((value for name, value in coming.query if name == _TOKEN), None)
     here = f"{base}{quote(rest)}"
     if rest in ("~gitbook/auth/logout", "~logout"):
@@ -132,17 +137,17 @@ def _require_token(
     if rest in ("~gitbook/auth/login", "~login"):
         wanted = next((value for name, value in coming.query if name == "location"), "/")
         raise _sign_in(tx, context, site, wanted)
-    claims = _find_token(tx, context, site, coming)
-    if claims is None:
+    signed = _find_token(tx, context, site, coming)
+    if signed is None:
         raise _sign_in(tx, context, site, f"/{rest}")
-    return claims
+    return signed
 
 
-def _find_token(tx: Transaction, context: Context, site: SiteRow, coming: Coming) -> dict[str, Any] | None:
-    """The claims of a good token in a cookie."""
+def _find_token(tx: Transaction, context: Context, site: SiteRow, coming: Coming) -> Signed | None:
+    """What a good token in a cookie proves."""
     found = (coming.cookies[name] for name in (TOKEN_COOKIE, _THIRD_TOKEN) if name in coming.cookies)
     read = (read_visitor_token(tx, context, site, token) for token in found)
-    return next((claims for claims in read if claims is not None), None)
+    return next((signed for signed in read if signed is not None), None)
 
 
 def _sign_in(tx: Transaction, context: Context, site: SiteRow, location: str) -> Exception:

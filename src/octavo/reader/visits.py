@@ -41,7 +41,7 @@ from .asking import (
     refuse_foreign,
     require_asking,
 )
-from .audiences import TOKEN_COOKIE, Coming, SendOn, read_coming
+from .audiences import TOKEN_COOKIE, Admission, Coming, SendOn, read_coming
 from .blocks import Prepared, answer_block, answer_press, frame_source, prepare_block
 from .cards import HEIGHT, WIDTH, Cards, card_of
 from .drawing import (
@@ -151,16 +151,17 @@ def route(
 
 
 class Visited(NamedTuple):
-    """An answer and, where a visit was made, what it was made of."""
+    """An answer and, where a visit was made, what it was made of, and who made it."""
 
     answer: Answer | Later
     made_of: MadeOf | None = None
+    admission: Admission | None = None
 
 
 def answer_visit(view: View, host: str, path: str) -> Visited:
     """The answer to a decoded path. Raises NotFound where no site is, Unauthorized for a visitor's bad token."""
     try:
-        return Visited(*_visit(view, host, path, _coming(view)))
+        return _visit(view, host, path, _coming(view))
     except SendOn as sent:
         return Visited(_redirect(sent.location, sent.cookies))
 
@@ -174,7 +175,7 @@ def answer_post(view: View, host: str, path: str) -> Answer | Later:
         cookies = {**coming.cookies, TOKEN_COOKIE: token.strip()}
         coming = msgspec.structs.replace(coming, cookies=cookies)
     try:
-        return _visit(view, host, path, coming)[0]
+        return _visit(view, host, path, coming).answer
     except SendOn:
         raise Unauthorized("Only signed visitors of this site may post here.") from None
 
@@ -185,10 +186,11 @@ def _coming(view: View) -> Coming:
     return read_coming(request.query_string, request.header(b"cookie"), secure)
 
 
-def _visit(view: View, host: str, path: str, coming: Coming) -> tuple[Answer | Later, MadeOf]:
+def _visit(view: View, host: str, path: str, coming: Coming) -> Visited:
     visit = enter_site(view.tx, view.context, host, path, coming)
     answer = _answer_at(view, visit, path)
-    return _closed(visit, answer) if isinstance(answer, Answer) else answer, visit.made_of
+    shown = _closed(visit, answer) if isinstance(answer, Answer) else answer
+    return Visited(shown, visit.made_of, visit.admission)
 
 
 def _answer_at(view: View, visit: SiteVisit, path: str) -> Answer | Later:
@@ -228,15 +230,13 @@ def _answer(
 
 
 def _closed(visit: SiteVisit, answer: Answer) -> Answer:
-    """An answer of a site that is not open to everybody: kept by the visitor's own browser at most, and by us only
-    where its path says all that it depends on."""
+    """An answer of a site that is not open to everybody: kept by the visitor's own browser at most."""
     if not visit.admission.personal and not visit.admission.key:
         return answer
     headers = dict(answer.headers)
     headers["cache-control"] = headers.get("cache-control", "no-cache").replace("public", "private")
     headers["x-robots-tag"] = "noindex"
-    again = answer.again and not visit.admission.personal
-    return msgspec.structs.replace(answer, headers=headers, again=again)
+    return msgspec.structs.replace(answer, headers=headers)
 
 
 def _same(body: bytes | str, content_type: str, *, status: int = 200, policy: str = "") -> Answer:

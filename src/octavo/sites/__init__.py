@@ -5,7 +5,7 @@ from . import tables as tables
 from .audiences.adaptive import get_schema as get_visitor_schema
 from .audiences.schema import admit as admit_claims
 from .audiences.share_links import find_link_by_key
-from .audiences.visitor_auth import MAX_TOKEN, accept_key
+from .audiences.visitor_auth import MAX_TOKEN, Signed, accept_key
 from .audiences.visitor_auth import read_token as read_visitor_token
 from .creating import create_site
 from .customization.editing import find_customization, get_customization
@@ -49,7 +49,7 @@ from .wire import Site, present_site, published_url
 
 __all__ = [
     "ContentLink", "ContentRef", "Customization", "GroupRow", "HeaderItem", "IntegrationScript",
-    "MAX_DEPTH", "MAX_TOKEN", "Outline", "PREVIEW", "SectionRow", "Sight", "Site", "SiteRow",
+    "MAX_DEPTH", "MAX_TOKEN", "Outline", "PREVIEW", "SectionRow", "Sight", "Signed", "Site", "SiteRow",
     "SiteSpaceRow", "Structure", "accept_key", "admit_claims", "arrange_site", "create_site",
     "describe_site", "entering", "find_customization", "find_empty_spaces", "find_lead", "find_link_by_key",
     "find_site", "find_site_by_basename", "find_site_by_docs_source", "find_site_by_former_name",

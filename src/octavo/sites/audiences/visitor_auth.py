@@ -8,7 +8,7 @@ shown, and a new version makes a new one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
@@ -28,6 +28,14 @@ MAX_TOKEN = 16 * 1024
 _LEEWAY = 60
 """Seconds that the clock of whoever signs may differ from ours."""
 _REGISTERED = {"iss", "sub", "aud", "exp", "nbf", "iat", "jti"}
+
+
+class Signed(NamedTuple):
+    """What a token proves. ``until``: in milliseconds."""
+
+    claims: dict[str, Any]
+    until: int
+
 
 FindKey = Callable[[Transaction, Context, str], str | None]
 _others: list[FindKey] = []
@@ -65,17 +73,17 @@ def renew_key(tx: Transaction, call: Call, site: SiteAccess) -> SiteRow:
     return store.get_site(tx, site.site_id)
 
 
-def read_token(tx: Transaction, context: Context, site: SiteRow, token: str) -> dict[str, Any] | None:
-    """The claims of a visitor's token, without those of its own; None for one that proves nothing at this site: signed
+def read_token(tx: Transaction, context: Context, site: SiteRow, token: str) -> Signed | None:
+    """A visitor's token with its claims, without those of its own; None for one that proves nothing at this site: signed
     otherwise or with another key, without an expiry or past it, not yet good, too long."""
-    claims = _read(signing_key(context.signer, site), token)
-    if claims is None and site.settings.visitor_auth.login_url is None:
+    signed = _read(signing_key(context.signer, site), token)
+    if signed is None and site.settings.visitor_auth.login_url is None:
         keys = (find(tx, context, site.id) for find in _others)
-        claims = next((found for key in keys if key and (found := _read(key, token)) is not None), None)
-    return claims
+        signed = next((found for key in keys if key and (found := _read(key, token)) is not None), None)
+    return signed
 
 
-def _read(key: str, token: str) -> dict[str, Any] | None:
+def _read(key: str, token: str) -> Signed | None:
     from joserfc import jwt
     from joserfc.errors import JoseError
     from joserfc.jwk import OctKey
@@ -89,4 +97,5 @@ def _read(key: str, token: str) -> dict[str, Any] | None:
         registry.validate(claims)
     except (JoseError, ValueError, TypeError):
         return None
-    return {name: value for name, value in claims.items() if name not in _REGISTERED}
+    until = int((claims["exp"] + _LEEWAY) * 1000)
+    return Signed({name: value for name, value in claims.items() if name not in _REGISTERED}, until)
