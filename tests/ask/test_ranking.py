@@ -37,6 +37,11 @@ def test_a_misspelt_word_is_understood() -> None:
     assert rank(asked("typign erors"), SECTIONS)[2].covers == 1
 
 
+def test_exchanged_letters_are_likelier_than_other_errors() -> None:
+    said = [Candidate("", "", text, 0) for text in ("A registry of names.", "Register a name.")]
+    assert [score.covers for score in rank(asked("regisetr a name"), said)] == [0.5, 1]
+
+
 @given(
     st.dictionaries(st.text(max_size=20), st.text(max_size=20), min_size=1, max_size=5),
     st.lists(st.text(max_size=60), max_size=4),

@@ -99,6 +99,13 @@ def test_placeholders_stay() -> None:
     assert segment.put("Hallo {name}, {{ count }} und %s: siehe <1/> hier.")
 
 
+def test_what_is_nothing_but_addresses_and_placeholders_is_no_text() -> None:
+    source = (
+        "<https://example.com/a>\n\nhttps://example.com/b?c=d\n\n**{name}** %s\n\n* See https://example.com\n"
+    )
+    assert [segment.text for segment in segments(read(source))] == ["See <1>https://example.com</1>"]
+
+
 def test_anchors_stay() -> None:
     document = read("## Getting started\n\nText.\n")
     for segment in segments(document):
