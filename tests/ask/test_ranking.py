@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from octavo.ask.ranking import Candidate, rank
@@ -42,6 +42,7 @@ def test_exchanged_letters_are_likelier_than_other_errors() -> None:
     assert [score.covers for score in rank(asked("regisetr a name"), said)] == [0.5, 1]
 
 
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.dictionaries(st.text(max_size=20), st.text(max_size=20), min_size=1, max_size=5),
     st.lists(st.text(max_size=60), max_size=4),
