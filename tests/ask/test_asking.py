@@ -82,6 +82,15 @@ def test_only_what_the_asker_sees_answers(world: World) -> None:
     assert world.get("guest", world.home.path(f"{ASK}/questions"))["questions"] == []
 
 
+def test_a_copy_of_a_space_says_nothing_again(world: World) -> None:
+    alone = ask(world)
+    world.post("admin", world.home.path("/spaces/{spaceId}/duplicate"), {})
+    both = ask(world)
+    quoted = [line for line in both["answer"]["markdown"].splitlines() if line.startswith("> ")]
+    assert len(quoted) == len(set(quoted)) == alone["answer"]["markdown"].count("\n> ")
+    assert sorted(pages_of(both)) == sorted(pages_of(alone))
+
+
 def test_a_question_that_nothing_answers_is_kept(world: World) -> None:
     for question in ("Why do zebras yodel at midnight?", "why do zebras  yodel at midnight?", "Who am I?"):
         assert ask(world, question)["sources"] == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from octavo.ask.ranking import Candidate, rank
@@ -37,6 +37,12 @@ def test_a_misspelt_word_is_understood() -> None:
     assert rank(asked("typign erors"), SECTIONS)[2].covers == 1
 
 
+def test_exchanged_letters_are_likelier_than_other_errors() -> None:
+    said = [Candidate("", "", text, 0) for text in ("A registry of names.", "Register a name.")]
+    assert [score.covers for score in rank(asked("regisetr a name"), said)] == [0.5, 1]
+
+
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.dictionaries(st.text(max_size=20), st.text(max_size=20), min_size=1, max_size=5),
     st.lists(st.text(max_size=60), max_size=4),

@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import combinations
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from octavo.conversations.analysing import MAX_ISSUES, MAX_SUMMARY, MAX_TITLE, find_issues
@@ -59,6 +59,7 @@ def test_nothing_said_is_no_issue(parts: list[Part]) -> None:
     assert find_issues(None, parts) == [] or find_issues(None, parts)[0].title
 
 
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.none() | st.text(max_size=600), st.lists(st.text(max_size=500), max_size=6))
 def test_any_conversation_is_analysed(subject: str | None, bodies: list[str]) -> None:
     found = find_issues(subject, said(*bodies))
@@ -147,6 +148,7 @@ def test_comparing_costs_the_same_among_many_clusters() -> None:
     assert compared <= 60
 
 
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.dictionaries(st.integers(0, 65535), st.integers(1, 1000), max_size=60))
 def test_vectors_come_back(vector: dict[int, int]) -> None:
     assert decode_words(encode_words(Counter(vector))) == vector

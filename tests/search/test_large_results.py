@@ -71,6 +71,19 @@ def test_what_fills_more_than_a_window_is_paged_through(world, tmp_path, monkeyp
     assert exact["count"] == len(MANY) and "countIsLowerBound" not in exact
 
 
+def test_what_says_most_of_a_question_comes_first_however_much_says_some_of_it(world, tmp_path, monkeypatch):
+    monkeypatch.setattr("octavo.search.querying._WINDOW", 16)
+    wanted = {"Airships": "Captains of a zeppelin show their licence at the harbour."}
+    space = make(world, tmp_path / "s", {**MANY, **wanted})
+    asked = "zeppelin captains licence harbour elucidated"
+    assert titles(world, space, asked)[0] == "Airships"
+    for n in range(17):
+        make(world, tmp_path / f"s{n}", {f"Flights {n}": "A zeppelin and a harbour."})
+    path = world.home.path("/orgs/{organizationId}/search")
+    first, *_ = world.get("admin", path, params={"query": asked})["items"]
+    assert (first["id"], first["pages"][0]["title"]) == (space, "Airships")
+
+
 def test_an_organization_of_many_spaces_is_paged_through(world, tmp_path, monkeypatch):
     spaces = {make(world, tmp_path / f"s{n}", {f"Airships {n}": "A zeppelin."}) for n in range(20)}
     elsewhere = make(world, tmp_path / "away", {"Airships": "A zeppelin."}, world.away)
@@ -227,4 +240,6 @@ def test_texts_of_sections_are_read_only_where_they_match(world, tmp_path):
             terms, scope = read_query(query).terms, store.open_scope(tx, [space])
             before = scans(tx)
             assert store.match(tx, scope, terms, every=False, limit=1000)
+            most = store.match_most(tx, scope, [(term, 1) for term in terms], limit=100)
+            assert bool(most) == (len(terms) > 1)
             assert scans(tx) == before, query

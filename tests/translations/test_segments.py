@@ -53,7 +53,7 @@ def test_everything_but_the_texts_of_generated_documents_stays(generated: Docume
     assert skeleton(read(write(again))) == skeleton(again)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(PAGES), st.data())
 def test_a_translation_with_other_tags_is_refused(path: Path, data: st.DataObject) -> None:
     found = [segment for segment in segments(read(path.read_text())) if "<" in segment.text]
@@ -71,6 +71,7 @@ def test_a_translation_with_other_tags_is_refused(path: Path, data: st.DataObjec
     assert not segment.put(wrong)
 
 
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.text(max_size=200))
 def test_no_translation_breaks_a_document(text: str) -> None:
     document = read("# A *title* [here](x.md)\n\nSome **bold** text with `code` and {{ expr }}.\n")
@@ -97,6 +98,13 @@ def test_placeholders_stay() -> None:
     assert not segment.put("Hallo {Name}, siehe <1/> für %s und {{ count }}.")
     assert not segment.put("Hallo {name}, siehe <1/> für {{ count }}.")
     assert segment.put("Hallo {name}, {{ count }} und %s: siehe <1/> hier.")
+
+
+def test_what_is_nothing_but_addresses_and_placeholders_is_no_text() -> None:
+    source = (
+        "<https://example.com/a>\n\nhttps://example.com/b?c=d\n\n**{name}** %s\n\n* See https://example.com\n"
+    )
+    assert [segment.text for segment in segments(read(source))] == ["See <1>https://example.com</1>"]
 
 
 def test_anchors_stay() -> None:

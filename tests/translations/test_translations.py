@@ -391,6 +391,32 @@ def test_a_translation_into_another_language_is_refused(
     assert sent(server).count("Second words here.") == 2
 
 
+def test_addresses_and_placeholders_are_of_no_language(sqlite_world: World, server: ModelServer) -> None:
+    world = sqlite_world
+    address = "https://example.com/a/long/address/of/a/page"
+    text = f"Watch: {address} {{of_your_own}}\n\n{address}\n"
+    edit(
+        world,
+        world.home["spaceId"],
+        operation="update_page",
+        page=world.home["pageId"],
+        document={"markdown": text},
+    )
+
+    def answer(request: dict[str, Any]) -> str:
+        texts = json.loads(shout(request))
+        return json.dumps({name: text.replace("WQTCH", "観る") for name, text in texts.items()})
+
+    server.answer = answer
+    with world_with_model(world, server):
+        made = create(world, "ja")
+        work(world)
+    shown = markdown(world, made["result"]["space"], world.home["pageId"])
+    assert f"観る: <{address}> {{of_your_own}}" in shown
+    assert all(address not in problem["message"] for problem in get(world, made)["problems"])
+    assert address not in {re.sub(r"<[^>]*>", "", each) for each in sent(server)}
+
+
 def test_a_text_that_a_model_breaks_stays_and_is_reported(world: World, server: ModelServer) -> None:
     home, page = world.home["spaceId"], world.home["pageId"]
     document = {"markdown": "# Hello\n\nRun `make` with {name} now.\n\nOther words here.\n"}

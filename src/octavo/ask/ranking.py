@@ -77,6 +77,8 @@ def _meant(unknown: Mapping[str, str], texts: Sequence[str]) -> dict[str, str]:
         if len(word) < _LEAST or not word.isalpha():
             continue
         alike = [other for other in known if abs(len(other) - len(word)) <= 2 and other[0] == word[0]]
-        for other in get_close_matches(word, alike, 1, _NEAR):
+        same = [other for other in alike if sorted(other) == sorted(word)]
+        # Two letters exchanged are likelier than one too many.
+        for other in same[:1] or get_close_matches(word, alike, 1, _NEAR):
             found[stem] = known[other]
     return found

@@ -70,9 +70,15 @@ def retrieve(
             passages.append(passage)
     scores = rank(asked, candidates)
     of_page: Counter[str] = Counter()
+    seen: set[tuple[str, str]] = set()
     found: list[Passage] = []
     for at in sorted(range(len(passages)), key=lambda at: (-scores[at].worth, at)):
         passage = passages[at]
+        words = (passage.full_title, passage.text)
+        if words in seen:
+            # A copy of a space, or another version of it, says the same again.
+            continue
+        seen.add(words)
         of_page[passage.page_id] += 1
         if of_page[passage.page_id] <= _EACH and scores[at].covers > 0:
             found.append(

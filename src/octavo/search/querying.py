@@ -6,7 +6,7 @@ heading that is just what was asked for comes first. Snippets are made for what 
 
 The engine gives what matches in windows of so many sections, in the order of their ids: each is ranked by itself, and
 one is read only where those before it hold too few pages. Of what matches more often than one window holds, titles and
-headings come first.
+headings come first, and of what any of the words matches also the sections that say most of them.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ _WINDOW = 1000
 """Sections ranked together."""
 MAX_COUNT = 1000
 """Up to so many results are counted exactly; behind them, only those that were looked at."""
+_MOST = 100
+"""Sections that say most of what was asked for, where more than a window says any of it."""
 _ENOUGH = 10
 _READ = 50
 """Of so many sections, the best, it is read whether they have just what was typed."""
@@ -52,6 +54,8 @@ _SUGGESTED = 12
 _ALL, _REPAIRED, _ANY = 90.0, 60.0, 0.0
 _OTHER_FORM, _BEGUN, _GUESSED = 0.95, 0.9, 0.9
 _ORDER, _TITLE, _HEADING = 20.0, 80.0, 45.0
+_COVERED = 60.0
+"""A section that says nearly all of the words, by how rare they are."""
 _TYPED, _VERBATIM, _CALLED = 10.0, 20.0, 100.0
 """The words as they were typed; all of it, as it was typed; called just so."""
 
@@ -283,6 +287,11 @@ def search_pages(
         # What all words match is in the first window, before what any of them does.
         whole = {id: row for rows in scored for id, row in rows.items()}
         first, *others = [_scored(rows, worth) for rows in windows.first()]
+        if not windows.is_last:
+            for score, row in _saying_most(tx, scope, rarest, pages, sees):
+                first[row.id] = max(
+                    first.get(row.id, (score, row)), (score, row), key=lambda scored: scored[0]
+                )
         scored = [{**first, **whole}, *others]
     gathered = _Gathered(tx, query, terms, by_space)
     for rows in scored:
@@ -296,6 +305,21 @@ def search_pages(
     )
     # Pages found by guessed or rewritten words beside these are few; what was seen is counted in any case.
     return Results(tuple(gathered.hits), max(count, gathered.count), count < MAX_COUNT)
+
+
+def _saying_most(
+    tx: Transaction, scope: Scope, terms: Sequence[Term], pages: dict[str, int], sees: Sees
+) -> list[tuple[float, Found]]:
+    """The sections that match most of the terms, rare ones counting most, with their scores."""
+    every = pages.get("", 0)
+    weighted = []
+    for term in terms:
+        rarest = min(pages.get(word, 0) for word in term.alternatives[0])
+        # In whole numbers, whose sums are alike in any order.
+        weighted.append((term, round(100 * math.log(1 + (1 + every) / (1 + rarest)))))
+    whole = sum(weight for _, weight in weighted)
+    rows = store.match_most(tx, scope, weighted, limit=_MOST)
+    return [(_ANY + _COVERED * row.score / whole, row) for row in rows if sees(row)]
 
 
 def _single(terms: Sequence[Term]) -> list[str]:

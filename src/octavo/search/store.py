@@ -27,6 +27,8 @@ _SPACES_ASKED = 100
 """Of so many spaces of an organization, those with most of it, the pages with a word are counted."""
 _BEGINNINGS = 400
 _LAST_POSITION = 16_383
+_COMPARED = 5000
+"""Sections that match most of the terms, out of which those in the spaces that are searched are taken."""
 _BATCH = 500
 _COUNTS = f"(p.version = {current_version('p.space_id', 'p.page_id')})"
 _SECTION_COUNTS = f"s.version = {current_version('s.space_id', 's.page_id')}"
@@ -570,6 +572,50 @@ def match(
             **parameters,
         )
     return [_found(row) for row in rows if row[1] in scope.space_ids]
+
+
+def match_most(
+    tx: Transaction, scope: Scope, terms: Sequence[tuple[Term, int]], *, limit: int
+) -> list[Found]:
+    """Sections that match at least two of the terms, those first whose terms weigh most together: that is the
+    score."""
+    if not terms or not scope.space_ids:
+        return []
+    parameters: dict[str, Any] = {"ids": _column(scope.space_ids), "limit": limit}
+    matches = []
+    for at, (term, weight) in enumerate(terms):
+        parameters[f"query{at}"] = _asked(tx, scope, [term], False, False)
+        parameters[f"weight{at}"] = weight
+        matches.append(
+            f"SELECT rowid AS id, CAST(:weight{at} AS INTEGER) AS weight FROM search_index"
+            f" WHERE search_index MATCH :query{at}"
+            if tx.engine == "sqlite"
+            else f"SELECT section_id AS id, CAST(:weight{at} AS INTEGER) AS weight FROM search_index"
+            f" WHERE words @@ CAST(:query{at} AS tsquery)"
+        )
+    given = f"""WITH g AS MATERIALIZED (SELECT id FROM {tx.given("ids", "id")} AS i),
+          best AS MATERIALIZED (SELECT id, sum(weight) AS worth FROM ({" UNION ALL ".join(matches)}) AS m
+            GROUP BY id HAVING count(*) > 1 ORDER BY worth DESC, id LIMIT {_COMPARED})"""
+    columns = "s.id, s.space_id, s.page_id, s.anchor, s.heading, p.titles, b.worth, s.conditions"
+    counts = f"s.space_id IN (SELECT id FROM g) AND {_SECTION_COUNTS}"
+    if tx.engine == "sqlite":
+        rows = tx.all(
+            f"""{given}
+                SELECT {columns} FROM best b CROSS JOIN search_sections s ON s.id = b.id
+                  CROSS JOIN search_pages p ON {_PAGE_OF_SECTION}
+                WHERE {counts} ORDER BY b.worth DESC, s.id LIMIT :limit""",
+            **parameters,
+        )
+    else:
+        rows = tx.all(
+            f"""{given}
+                SELECT found.* FROM best b CROSS JOIN LATERAL (
+                  SELECT {columns} FROM search_sections s JOIN search_pages p ON {_PAGE_OF_SECTION}
+                  WHERE s.id = b.id AND {counts} OFFSET 0) AS found
+                ORDER BY b.worth DESC, b.id LIMIT :limit""",
+            **parameters,
+        )
+    return [_found(row) for row in rows]
 
 
 def count_matches(

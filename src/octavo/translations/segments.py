@@ -47,7 +47,7 @@ def _fixed(text: str) -> list[str]:
 
 
 def segments(document: Document) -> list[Segment]:
-    """The texts of a document, in reading order; those without a letter are left out. Anchors of headings are fixed
+    """The texts of a document, in reading order; those without a word to translate are left out. Anchors of headings are fixed
     as they are, so that links to them go on working."""
     anchors = place_ids(document)
     found: list[Segment] = []
@@ -60,7 +60,7 @@ def segments(document: Document) -> list[Segment]:
         if any(isinstance(node, (Text, Inline)) for node in block.nodes):
             is_heading = block.type.startswith("heading-")
             found.append(_of_nodes(block, anchors.get(id(block)) if is_heading else None))
-    return [segment for segment in found if _LETTER.search(_TAG.sub("", segment.text))]
+    return [segment for segment in found if _LETTER.search(unprotected(segment.text))]
 
 
 def _blocks(document: Document) -> Iterator[Block]:
@@ -222,6 +222,15 @@ def _escape(text: str) -> str:
 
 def _unescape(text: str) -> str:
     return _ESCAPED.sub(lambda match: _SIGNS[match[1]], text)
+
+
+def unprotected(text: str) -> str:
+    """What of a text is in a language.
+
+    >>> unprotected("Now <1>open</1> https://example.com/login {name}")
+    'Now open  '
+    """
+    return _unescape(_PLACEHOLDER.sub("", _TAG.sub("", text)))
 
 
 def readable(text: str) -> str:

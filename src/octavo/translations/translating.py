@@ -20,7 +20,7 @@ from ..kit.context import Context
 from ..models import Message, Model, as_data
 from . import store
 from .languages import LANGUAGES, seems_other
-from .segments import readable
+from .segments import unprotected
 from .store import TranslationRow
 
 _CHARACTERS = 6000
@@ -141,7 +141,7 @@ class Translator(Struct):
             if not isinstance(translated, str) or not translated.strip():
                 reasons[each.text] = _REFUSED
             elif _is_left(each.text, translated) or seems_other(
-                readable(translated), self.translation.language
+                unprotected(translated), self.translation.language
             ):
                 reasons[each.text] = _FOREIGN
             elif not each.accepts(translated):
@@ -198,4 +198,4 @@ def _read(said: str) -> dict[str, Any]:
 
 def _is_left(text: str, translated: str) -> bool:
     """Whether a text of some length came back as it was, which is no translation."""
-    return translated.strip() == text.strip() and len(content_words(text)) > 5
+    return translated.strip() == text.strip() and len(content_words(unprotected(text))) > 5
