@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import blake2b
 from urllib.parse import parse_qs, urlsplit
 
 from ..content import FILE_PURPOSE
@@ -123,7 +124,7 @@ class Sites:
         kept = self._answers.find((site, path), generation)
         if kept is not None:
             return kept
-        kept = self._personal.find((site, path, *_who(request)), generation)
+        kept = self._personal.find((site, path, _who(request)), generation)
         return kept if kept is not None and _is_valid(kept) else None
 
     def _make(self, request: Request, name: str, path: str) -> Answer:
@@ -141,7 +142,7 @@ class Sites:
             view = View(self._context, tx, request, self._kept, self._cards, self._turns, self._events)
 
             def make() -> Visited:
-                visited = self._personal.get((site, path, *_who(request)), visit)
+                visited = self._personal.get((site, path, _who(request)), visit)
                 return visited if _is_valid(visited) else visit()
 
             def visit() -> Visited:
@@ -259,9 +260,10 @@ def _read_asset(request: Request) -> Answer:
 ASSET_ROUTE = Route(f"{ASSETS_PATH}/{{name}}", {"GET": Action("readAsset", _read_asset)})
 
 
-def _who(request: Request) -> tuple[str, bytes]:
-    """All that says who comes: the cookies, and the query."""
-    return request.header(b"cookie"), request.query_string
+def _who(request: Request) -> bytes:
+    """A hash of all that says who comes, the cookies and the query, which may be long."""
+    cookies = request.headers.get(b"cookie", b"")
+    return blake2b(b"%d:%b%b" % (len(cookies), cookies, request.query_string), digest_size=32).digest()
 
 
 def _path(request: Request) -> str:
