@@ -2,6 +2,7 @@
 
 import csv
 import io
+from datetime import datetime, timedelta
 
 import msgspec
 import pytest
@@ -20,6 +21,11 @@ def events(world, place=None, **query):
 
 def newest(world, place=None):
     return events(world, place)[0]
+
+
+def _shifted(moment, milliseconds):
+    at = datetime.fromisoformat(moment) + timedelta(milliseconds=milliseconds)
+    return at.strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03}Z"
 
 
 def bearer(token):
@@ -93,7 +99,7 @@ def test_every_change_is_told_where_it_was_made(world, action):
     told = events(world)
     assert len(told) == known + 1
     event = told[0]
-    assert (event["action"], event["actor"]) == (action, world.users["admin"])
+    assert (event["action"], event["actor"]) == (action, {"type": "user", "id": world.users["admin"]})
     assert event["token"] and event["client"] == "127.0.0.1"
     assert len(events(world, world.away)) == elsewhere
 
@@ -104,7 +110,8 @@ def test_an_event_says_how_it_was_before_and_after(world):
     event = newest(world)
     assert (event["before"], event["after"]) == ({"ai": True}, {"ai": False})
     assert event["target"] == {"type": "organization", "id": world.home["organizationId"]}
-    assert world.get("admin", f"{world.home.path(EVENTS)}/{event['id']}") == event
+    assert event["urls"]["location"].endswith(f"/v1{world.home.path(EVENTS)}/{event['id']}")
+    assert world.get("admin", event["urls"]["location"]) == event
     assert world.call("stranger", "GET", f"{world.away.path(EVENTS)}/{event['id']}").status_code == 404
     world.call("admin", "PATCH", path, json={"ai": False})
     assert newest(world)["id"] == event["id"], "nothing changed, nothing told"
@@ -115,9 +122,11 @@ def test_signing_in_is_told_to_ones_organizations(world):
         NOBODY, "POST", "/sign-in", json={"email": "reader@example.org", "password": PASSWORD}
     )
     event = newest(world)
-    assert (event["action"], event["actor"]) == ("session.begun", world.users["reader"])
+    assert (event["action"], event["actor"]["id"]) == ("session.begun", world.users["reader"])
     assert event["after"] == {"method": "password"}
-    assert all(item["action"] != "session.begun" for item in events(world, world.away, actor=event["actor"]))
+    assert all(
+        item["action"] != "session.begun" for item in events(world, world.away, actor=event["actor"]["id"])
+    )
     world.call(NOBODY, "POST", "/sign-out", headers=bearer(answer.json()["token"]))
     assert newest(world)["action"] == "session.ended"
 
@@ -151,10 +160,12 @@ def test_the_log_is_filtered_and_paged(world):
         page = answer["next"]["page"]
     assert seen == everything
     one = everything[3]
-    assert one in events(world, since=one["createdAt"], action=one["action"], target=one["target"]["id"])
-    assert one not in events(world, until=one["createdAt"])
+    at = one["occurredAt"]
+    same = {"action": one["action"], "target": one["target"]["id"]}
+    assert one in events(world, **{"from": at, "to": at}, **same)
+    assert one not in events(world, to=_shifted(at, -1)) + events(world, **{"from": _shifted(at, 1)})
     assert events(world, targetType="nothing") == []
-    assert world.call("admin", "GET", home.path(EVENTS), params={"since": "yesterday"}).status_code == 400
+    assert world.call("admin", "GET", home.path(EVENTS), params={"from": "yesterday"}).status_code == 400
 
 
 def test_the_log_is_exported_whole(world):
@@ -191,3 +202,12 @@ def test_the_log_outlives_who_it_tells_of(world):
     with world.context.db.write() as tx:
         remove_member(tx, world.home["organizationId"], world.users["reader"])
     assert events(world, actor=world.users["reader"], action="session.begun")
+
+
+def test_installations_of_integrations_are_told_from_people(world):
+    world.call(NOBODY, "POST", "/sign-in", json={"email": "reader@example.org", "password": PASSWORD})
+    reader = world.users["reader"]
+    assert newest(world)["actor"] == {"type": "user", "id": reader}
+    with world.context.db.write() as tx:
+        tx.run("UPDATE users SET kind = 'integration' WHERE id = :id", id=reader)
+    assert newest(world)["actor"] == {"type": "installation", "id": reader}

@@ -338,7 +338,7 @@ def test_every_change_is_in_the_log(world: World, template: str) -> None:
         "items"
     ]
     told = [
-        (event["action"], event.get("before"), event.get("after"), event["actor"])
+        (event["action"], event.get("before"), event.get("after"), event["actor"]["id"])
         for event in reversed(events)
         if event["action"].startswith("permission.")
     ]

@@ -59,7 +59,7 @@ def _run(*command: str | Path, folder: Path) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=1800,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr

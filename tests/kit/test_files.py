@@ -115,6 +115,13 @@ def test_an_unreachable_store_says_so(monkeypatch, tmp_path):
             open_store(url, signer)
 
 
+def test_a_missing_bucket_is_named(s3_environment):
+    with pytest.raises(Unavailable) as raised:
+        open_store("s3://no-such-bucket/some/folder", signer).require_reachable()
+    assert "there is no bucket 'no-such-bucket'" in raised.value.message
+    assert raised.value.message.startswith("OCTAVO_FILES_URL: ") and "<" not in raised.value.message
+
+
 GRANT = FileGrant(hash="a" * 64, name='Große/Datei "1".svg', content_type="image/svg+xml")
 
 

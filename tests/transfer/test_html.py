@@ -32,6 +32,7 @@ META = '<meta http-equiv="Content-Type" content="text/html; charset={}">'
         ((META.format("utf-16") + "<h1>Über</h1>").encode(), None, "Über"),
         ((META.format("utf-8") + "<h1>重点</h1>").encode("euc_jp"), "euc-jp", "重点"),
         ((META.format("base64") + "<h1>Über</h1>").encode(), "nonsense", "Über"),
+        ((META.format("undefined") + "<h1>Über</h1>").encode(), "idna", "Über"),
     ],
 )
 def test_letters_are_those_a_browser_shows(data, told, text):
@@ -126,3 +127,14 @@ def test_what_is_not_printed_is_no_content():
         "<main><h1>T</h1><p>Words</p><div class='mt-6 print:hidden'><a href=a>Next</a><p>Was this helpful?</p></div></main>"
     )
     assert text == "# T\n\nWords\n"
+
+
+def test_an_image_for_each_theme_is_one_image():
+    text = converted(
+        '<main><h1>T</h1><figure class="image"><a class="zoom" href="l.png"><img class="only-light" src="l.png" alt="A">'
+        '<img class="only-dark" src="d.png" alt="A"></a></figure></main>'
+    )
+    assert text == (
+        '# T\n\n<figure><picture><source srcset="d.png" media="(prefers-color-scheme: dark)"><img src="l.png" alt="A">'
+        "</picture><figcaption></figcaption></figure>\n"
+    )

@@ -20,9 +20,12 @@ from ..kit.pagination import Slice, decode_token, slice_rows
 
 
 class AuditRow(Struct, frozen=True):
+    """``actor_kind``: the kind of user that the actor is; None where there is no such user, or not any more."""
+
     id: str
     action: str
     actor_id: str | None
+    actor_kind: str | None
     token_id: str | None
     client: str | None
     target_type: str
@@ -33,7 +36,7 @@ class AuditRow(Struct, frozen=True):
 
 
 class AuditFilter(Struct, frozen=True):
-    """``since`` and ``until`` in milliseconds; the rest must be equal where it is given."""
+    """``since`` and ``until`` in milliseconds, both included; the rest must be equal where it is given."""
 
     action: str | None = None
     actor: str | None = None
@@ -43,16 +46,15 @@ class AuditFilter(Struct, frozen=True):
     until: int | None = None
 
 
-_COLUMNS = (
-    "id, action, actor_id, token_id, client, target_type, target_id, before_state, after_state, created_at"
-)
+_COLUMNS = """e.id, e.action, e.actor_id, (SELECT kind FROM users WHERE id = e.actor_id), e.token_id, e.client,
+              e.target_type, e.target_id, e.before_state, e.after_state, e.created_at"""
 _CONDITIONS = {
     "action": "action = :action",
     "actor": "actor_id = :actor",
     "target_type": "target_type = :target_type",
     "target": "target_id = :target",
     "since": "created_at >= :since",
-    "until": "created_at < :until",
+    "until": "created_at <= :until",
 }
 
 
@@ -169,7 +171,7 @@ def _json(state: Any) -> str | None:
 
 def get_audit_event(tx: Transaction, organization_id: str, event_id: str) -> AuditRow:
     row = tx.one(
-        f"SELECT {_COLUMNS} FROM audit_events WHERE organization_id = :org AND id = :id",
+        f"SELECT {_COLUMNS} FROM audit_events e WHERE organization_id = :org AND id = :id",
         org=organization_id,
         id=event_id,
     )
@@ -186,7 +188,7 @@ def list_audit_events(
     given = {name: value for name, value in msgspec.structs.asdict(wanted).items() if value is not None}
     where = " AND ".join(["organization_id = :org", *(_CONDITIONS[name] for name in given)])
     rows = tx.all(
-        f"SELECT {_COLUMNS} FROM audit_events WHERE {where} AND id < :after ORDER BY id DESC LIMIT :limit",
+        f"SELECT {_COLUMNS} FROM audit_events e WHERE {where} AND id < :after ORDER BY id DESC LIMIT :limit",
         org=organization_id,
         after=after[0] if after else "~",
         limit=limit + 1,

@@ -96,14 +96,16 @@ def list_audit_events(call: Call, org: OrgAccess, query: AuditQuery) -> Listing[
     """
     wanted = audit_filter(query)
     if query.format != "json":
-        lines = _csv_lines if query.format == "csv" else _json_lines
-        content_type = "text/csv; charset=utf-8" if query.format == "csv" else "application/x-ndjson"
-        name = f'attachment; filename="audit-events.{query.format}"'
         pages = _pages(call, org.organization_id, wanted, query.page)
-        return Stream(lines(pages), content_type, {"content-disposition": name})
+        if query.format == "csv":
+            lines, content_type = _csv_lines(pages), "text/csv; charset=utf-8"
+        else:
+            lines, content_type = _json_lines(call, org.organization_id, pages), "application/x-ndjson"
+        name = f'attachment; filename="audit-events.{query.format}"'
+        return Stream(lines, content_type, {"content-disposition": name})
     with call.db.read() as tx:
         found = list_events(tx, org.organization_id, wanted, query.limit, query.page)
-    return present_slice(found, present_audit_event)
+    return present_slice(found, lambda row: present_audit_event(call, org.organization_id, row))
 
 
 @operation(
@@ -118,7 +120,9 @@ def list_audit_events(call: Call, org: OrgAccess, query: AuditQuery) -> Listing[
 def get_audit_event(call: Call, org: OrgAccess, audit_event_id: str) -> AuditEvent:
     """One event of the audit log."""
     with call.db.read() as tx:
-        return present_audit_event(find_event(tx, org.organization_id, audit_event_id))
+        return present_audit_event(
+            call, org.organization_id, find_event(tx, org.organization_id, audit_event_id)
+        )
 
 
 def _pages(
@@ -133,9 +137,10 @@ def _pages(
             return
 
 
-def _json_lines(pages: Iterator[Sequence[AuditRow]]) -> Iterator[bytes]:
+def _json_lines(call: Call, organization_id: str, pages: Iterator[Sequence[AuditRow]]) -> Iterator[bytes]:
     for rows in pages:
-        yield b"".join(msgspec.json.encode(present_audit_event(row)) + b"\n" for row in rows)
+        events = (present_audit_event(call, organization_id, row) for row in rows)
+        yield b"".join(msgspec.json.encode(event) + b"\n" for event in events)
 
 
 def _csv_lines(pages: Iterator[Sequence[AuditRow]]) -> Iterator[bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from ..errors import BadRequest
 from ..kit.clock import iso, parse_iso
@@ -90,14 +90,15 @@ def present_team(team: TeamRow, *, admin: bool) -> Team:
 
 
 class AuditQuery(PageQuery, rename="camel"):
-    """``since`` and ``until``: ISO 8601 moments. ``format`` `ndjson` or `csv`: all that matches, an event a line."""
+    """``from`` and ``to``: ISO 8601 moments, both included. ``format`` `ndjson` or `csv`: all that matches, an event a
+    line."""
 
     action: str | None = None
     actor: str | None = None
     target_type: str | None = None
     target: str | None = None
-    since: str | None = None
-    until: str | None = None
+    since: str | None = field(name="from", default=None)
+    until: str | None = field(name="to", default=None)
     format: Literal["json", "ndjson", "csv"] = "json"
 
 
@@ -106,15 +107,26 @@ class AuditTarget(Struct):
     id: str
 
 
+class AuditActor(Struct):
+    type: Literal["user", "installation"]
+    id: str
+
+
+class AuditUrls(Struct):
+    location: str
+
+
 class AuditEvent(Struct, rename="camel"):
-    """``actor``: a user; left out when the installation itself did it. ``token``: of the token or session used."""
+    """``actor``: left out when the server itself did it, or nobody knows who. ``token``: of the token or session
+    used."""
 
     id: str
     action: str
     target: AuditTarget
-    created_at: str
+    occurred_at: str
+    urls: AuditUrls
     object: Literal["audit-event"] = "audit-event"
-    actor: str | UnsetType = UNSET
+    actor: AuditActor | UnsetType = UNSET
     token: str | UnsetType = UNSET
     client: str | UnsetType = UNSET
     before: Any = UNSET
@@ -128,8 +140,8 @@ def audit_filter(query: AuditQuery) -> AuditFilter:
         actor=query.actor,
         target_type=query.target_type,
         target=query.target,
-        since=_moment("since", query.since),
-        until=_moment("until", query.until),
+        since=_moment("from", query.since),
+        until=_moment("to", query.until),
     )
 
 
@@ -140,13 +152,15 @@ def _moment(name: str, text: str | None) -> int | None:
         raise BadRequest(f"{name}: expected an ISO 8601 moment such as 2026-01-31T12:00:00Z") from None
 
 
-def present_audit_event(row: AuditRow) -> AuditEvent:
+def present_audit_event(call: Call, organization_id: str, row: AuditRow) -> AuditEvent:
+    kind: Literal["user", "installation"] = "installation" if row.actor_kind == "integration" else "user"
     return AuditEvent(
         id=row.id,
         action=row.action,
         target=AuditTarget(row.target_type, row.target_id),
-        created_at=iso(row.created_at),
-        actor=row.actor_id or UNSET,
+        occurred_at=iso(row.created_at),
+        urls=AuditUrls(call.url(f"/orgs/{organization_id}/audit-events/{row.id}")),
+        actor=AuditActor(kind, row.actor_id) if row.actor_id else UNSET,
         token=row.token_id or UNSET,
         client=row.client or UNSET,
         before=UNSET if row.before is None else Raw(row.before.encode()),

@@ -75,6 +75,10 @@ class FileGrant(Struct, frozen=True, omit_defaults=True):
     good_until: int | None = None
 
 
+_S3_CODE = re.compile(r"<Code>(\w+)</Code>")
+"""Why an object store refuses a request."""
+
+
 class FileStore:
     """Made by ``open_store``; safe to share between threads."""
 
@@ -91,8 +95,17 @@ class FileStore:
         try:
             obstore.list_with_delimiter(self._store, "octavo")
         except (BaseError, OSError) as error:
-            # The library's message goes on with a dump of the whole request.
-            raise Unavailable(f"OCTAVO_FILES_URL: {str(error).splitlines()[0][:300]}") from None
+            raise Unavailable(f"OCTAVO_FILES_URL: {self._what_is_wrong(str(error))}") from None
+
+    def _what_is_wrong(self, message: str) -> str:
+        """In one line: the library's message holds the answer of the store, and a dump of the whole request."""
+        bucket = "" if isinstance(self._store, LocalStore) else self._store.config.get("bucket", "")
+        said = _S3_CODE.search(message)
+        if said is not None and said[1] == "NoSuchBucket":
+            return f"there is no bucket {bucket!r} in the object store; make it first"
+        if said is not None:
+            return f"the object store refuses access to the bucket {bucket!r}: {said[1]}"
+        return message.splitlines()[0][:300]
 
     def put(self, source: bytes | BinaryIO | Iterable[bytes], limit: int | None = None) -> Blob:
         """Stores the bytes; the same bytes again cost nothing.

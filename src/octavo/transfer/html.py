@@ -123,7 +123,11 @@ def decode_html(data: bytes, told: str | None = None) -> str:
         # Python has codecs that make no text.
         if not getattr(codecs.lookup(codec), "_is_text_encoding", True):
             continue
-        return data.decode(_MEANT.get(codec, codec), "replace")
+        try:
+            return data.decode(_MEANT.get(codec, codec), "replace")
+        except UnicodeError:
+            # And codecs that put nothing in the place of what they cannot read, or read nothing at all.
+            continue
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -552,7 +556,14 @@ class _Maker:
         images = (
             [] if any(True for _ in element.iter("pre", "table", "iframe")) else list(element.iter("img"))
         )
-        made = [image for each in images for image in self._image_block(each)]
+        made: list[Node] = []
+        for each in images:
+            shown = self._image_block(each)
+            if made and shown and "only-dark" in (each.get("class") or "").split():
+                # Beside its light variant, where Octavo published it.
+                made[-1]["data"]["refDark"] = shown[0]["data"]["ref"]
+            else:
+                made += shown
         if not made:
             return self.flow(element)
         if words:

@@ -42,7 +42,7 @@ def _second_factor(world: World, place: Place) -> None:
 
 SAMPLES = {
     "updateUserById": Sample(body={"displayName": "Renamed"}, like=(ORGANIZATION, Can.ADMIN)),
-    "listAuditEvents": Sample(query={"action": "space.created", "since": "2026-01-01T00:00:00Z"}),
+    "listAuditEvents": Sample(query={"action": "space.created", "from": "2026-01-01T00:00:00Z"}),
     "getAuditEvent": Sample(),
     "getAuthenticatedUser": Sample(),
     "getUserById": Sample(like=MEMBERS_ONLY),
