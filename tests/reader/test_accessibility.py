@@ -52,13 +52,23 @@ class Manual:
         self.reference = f"{served.url}/docs"
         sections = []
         for title in ("Guides", "Cookbook"):
-            space = self.call("POST", f"/orgs/{org}/spaces", {"title": title})["id"]
-            section = self.call("POST", f"{self.path}/sections", {"spaceId": space, "title": title})
+            section = self.call(
+                "POST", f"{self.path}/sections", {"spaceId": self.space(org, title), "title": title}
+            )
             sections.append(section["id"])
         self.call("POST", f"{self.path}/section-groups", {"title": "More", "sections": sections})
         shown = self.call("GET", f"{self.path}/sections")["items"][0]["id"]
-        space = self.call("POST", f"/orgs/{org}/spaces", {"title": "Deutsch", "language": "de"})["id"]
+        space = self.space(org, "Deutsch", language="de")
         self.call("POST", f"{self.path}/site-spaces", {"spaceId": space, "sectionId": shown})
+
+    def space(self, org, title, **more):
+        """A space with a page: nothing is shown of one without."""
+        space = self.call("POST", f"/orgs/{org}/spaces", {"title": title, **more})["id"]
+        page = {"operation": "insert_page", "document": {"markdown": f"# {title}\n\nWords.\n"}}
+        change = self.call("POST", f"/spaces/{space}/change-requests", {"subject": "Fill"})["id"]
+        self.call("POST", f"/spaces/{space}/change-requests/{change}/content", {"changes": [page]})
+        self.call("POST", f"/spaces/{space}/change-requests/{change}/merge")
+        return space
 
     def call(self, method, path, body=None):
         answer = self.api.request(method, path, json=body)
@@ -99,6 +109,10 @@ def look_at(browser, manual):
 def open_menu(page):
     page.locator("details.menu > summary").click()
     page.wait_for_timeout(300)
+
+
+def open_picker(name):
+    return lambda page: page.locator(f".{name} summary").first.click()
 
 
 def search(page):
@@ -155,3 +169,6 @@ def test_every_kind_of_page(look_at, manual, scheme, width):
     assert look_at(manual.reference, scheme, width, find_operation) == []
     if width < 768:
         assert look_at(manual.base, scheme, width, open_menu) == []
+    else:
+        for name in ("sections", "variants", "actions"):
+            assert look_at(manual.base, scheme, width, open_picker(name)) == [], name
