@@ -170,5 +170,5 @@ def test_every_kind_of_page(look_at, manual, scheme, width):
     if width < 768:
         assert look_at(manual.base, scheme, width, open_menu) == []
     else:
-        for name in ("sections", "variants", "actions"):
+        for name in ("sections", "actions"):
             assert look_at(manual.base, scheme, width, open_picker(name)) == [], name

@@ -45,6 +45,13 @@ def test_a_group_shows_its_icon(world: Any, tmp_path: Path) -> None:
     assert re.search(r"<summary>\s*<svg.*?</svg>Products", tabs)
 
 
+def test_no_title_becomes_markup(world: Any, tmp_path: Path) -> None:
+    _, tabs = header(
+        world, tmp_path, ["'<img src=x onerror=alert(1)>'", '"\\"></a><script>alert(1)</script>"']
+    )
+    assert "<img" not in tabs and "<script" not in tabs and "&lt;script&gt;" in tabs
+
+
 @pytest.mark.parametrize(
     ("titles", "below"),
     [
