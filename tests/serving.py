@@ -140,8 +140,8 @@ class Administrator:
         assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
         return answer.json() if answer.content else None
 
-    def create_space(self, title: str) -> str:
-        return str(self.call("POST", f"/orgs/{self.organization}/spaces", {"title": title})["id"])
+    def create_space(self, title: str, **more: Any) -> str:
+        return str(self.call("POST", f"/orgs/{self.organization}/spaces", {"title": title, **more})["id"])
 
     def merge_page(self, space_id: str, markdown: str) -> None:
         """Puts a page into the space, at ``page``, by a change request."""

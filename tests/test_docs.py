@@ -15,6 +15,7 @@ import msgspec
 from octavo.admin.import_export import bring
 from octavo.cli import _parser
 from octavo.installation import load_packages
+from octavo.kit.icons import icon
 from octavo.kit.operation import TABLE, Operation
 from octavo.portal import FILES as PORTAL_FILES
 from octavo.settings import PREFIX, Settings
@@ -37,6 +38,13 @@ def _where(page: Path, text: str, at: int) -> str:
 def _texts() -> Iterator[tuple[Path, str]]:
     for page in PAGES:
         yield page, page.read_text()
+
+
+def test_every_icon_of_the_manual_is_drawn() -> None:
+    named = {
+        (page.name, name) for page, text in _texts() for name in re.findall(r"^icon: (\S+)$", text, re.M)
+    }
+    assert named and not {(page, name) for page, name in named if icon(name) is None}
 
 
 # --- settings -----------------------------------------------------------------------------------------

@@ -49,13 +49,19 @@ class Manual(Administrator):
         self.reference = f"{served.url}/docs"
         sections = []
         for title in ("Guides", "Cookbook"):
-            space = self.create_space(title)
+            space = self.space(title)
             section = self.call("POST", f"{self.path}/sections", {"spaceId": space, "title": title})
             sections.append(section["id"])
         self.call("POST", f"{self.path}/section-groups", {"title": "More", "sections": sections})
         shown = self.call("GET", f"{self.path}/sections")["items"][0]["id"]
-        space = self.call("POST", f"/orgs/{org}/spaces", {"title": "Deutsch", "language": "de"})["id"]
+        space = self.space("Deutsch", language="de")
         self.call("POST", f"{self.path}/site-spaces", {"spaceId": space, "sectionId": shown})
+
+    def space(self, title, **more):
+        """A space with a page: nothing is shown of one without."""
+        space = self.create_space(title, **more)
+        self.merge_page(space, "Words.\n")
+        return space
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +97,10 @@ def look_at(browser, manual):
 def open_menu(page):
     page.locator("details.menu > summary").click()
     page.wait_for_timeout(300)
+
+
+def open_picker(name):
+    return lambda page: page.locator(f".{name} summary").first.click()
 
 
 def search(page):
@@ -147,3 +157,6 @@ def test_every_kind_of_page(look_at, manual, scheme, width):
     assert look_at(manual.reference, scheme, width, find_operation) == []
     if width < 768:
         assert look_at(manual.base, scheme, width, open_menu) == []
+    else:
+        for name in ("sections", "actions"):
+            assert look_at(manual.base, scheme, width, open_picker(name)) == [], name

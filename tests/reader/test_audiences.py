@@ -1,6 +1,9 @@
 """Who sees what of a site: sections and variants, share links, signed visitors, conditions, previews, redirects."""
 
+import hmac
+import json
 import re
+from base64 import urlsafe_b64encode
 from http.cookies import SimpleCookie
 from urllib.parse import parse_qs, urlsplit
 
@@ -249,6 +252,14 @@ def signed(key, **claims):
     return jwt.encode({"alg": "HS256"}, {"exp": now() // 1000 + 600, **claims}, OctKey.import_key(key))
 
 
+def forged(key, **header):
+    """A token whose header says something else than how it is signed: with the site's own key."""
+    parts = [json.dumps(part).encode() for part in (header, {"exp": now() // 1000 + 600})]
+    said = b".".join(urlsafe_b64encode(part).rstrip(b"=") for part in parts)
+    signature = urlsafe_b64encode(hmac.digest(key.encode(), said, "sha256")).rstrip(b"=")
+    return f"{said.decode()}.{signature.decode()}"
+
+
 @pytest.fixture
 def key(site):
     site.change("", {"visibility": "visitor-auth"})
@@ -295,12 +306,20 @@ def test_tokens_that_prove_nothing(site, key):
         f"{head}.{signed(key).split('.')[1]}.",
         jwt.encode({"alg": "RS256"}, {"exp": soon}, rsa),
         jwt.encode({"alg": "HS512"}, {"exp": soon}, OctKey.import_key(key), algorithms=["HS512"]),
+        *(forged(key, alg=alg) for alg in ("RS256", "none", "None", "hs256", "HS512", None)),
+        forged(key),
         signed(other["privateKey"]),
         jwt.encode({"alg": "HS256"}, {}, OctKey.import_key(key)),
         signed(key, exp=soon - 7200),
         signed(key, nbf=soon),
         signed(key, exp="soon"),
         signed(key, exp=float("1e300")) + "x",
+        signed(key, nbf=float("1e300")),
+        signed(key, nbf=10**400),
+        signed(key, exp=float("nan")),
+        signed(key, exp=-(10**400)),
+        signed(key, exp=True),
+        signed(key, exp=None),
         signed(key, big="x" * 20_000),
         "",
         "a.b.c",
@@ -315,6 +334,14 @@ def test_tokens_that_prove_nothing(site, key):
     assert site.get("plans/more", cookie=f"octavo-visitor={signed(key)}").status_code == 307
 
 
+@pytest.mark.parametrize("exp", [10**12, 10**400, 1e300])
+def test_a_token_for_long_ends_with_its_key(site, key, exp):
+    cookie = f"octavo-visitor={signed(key, exp=exp)}"
+    assert "Plans secrets" in site.get("plans/more", cookie=cookie).text
+    site.world.post("admin", f"{site.path}/publishing/auth/regenerate")
+    assert site.get("plans/more", cookie=cookie).status_code == 307
+
+
 def test_the_login_is_sent_paths_of_the_site_alone(site, key):
     for wanted in ("https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)"):
         location = to(site.visitor.get(f"{site.base}~gitbook/auth/login", params={"location": wanted}))
@@ -323,10 +350,21 @@ def test_the_login_is_sent_paths_of_the_site_alone(site, key):
 
 @pytest.mark.parametrize(
     "path",
-    ["", "plans", "plans/", "Plans/more", "robots.txt", "llms.txt", "~search.json?q=secrets", "a/b/c", "~x"],
+    ["", "plans", "plans/", "Plans/more", "robots.txt", "llms.txt", "~search.json?q=secrets", "a/b/c", "~x"]
+    + [
+        "plans%2fmore",
+        "%70lans/more",
+        "plans/%2e%2e/plans/more",
+        "x/..%2fplans/more",
+        "plans/more%00",
+        "%ff%fe",
+    ]
+    + ["plans//more", "plans\\more", "plans/more;x", "plans/more%23", "%252e%252e/plans"],
 )
 def test_no_spelling_passes_the_door(site, key, path):
-    assert "login.example.org" in to(site.get(path))
+    answer = site.get(path)
+    assert "secrets" not in answer.text
+    assert answer.status_code == 404 or "login.example.org" in to(answer)
     site.change("publishing/auth", {"backend": "custom", "fallbackURL": None})
     assert site.get(path).status_code == 404
 

@@ -15,8 +15,10 @@ from markupsafe import Markup
 
 from octavo.admin.import_export import bring
 from octavo.kit.pictures import redraw
+from octavo.reader import scripts_of_cards
 from octavo.reader.cards import Card, Cards, card_of
 from octavo.reader.looks import read_look
+from octavo.reader.scripts_of_cards import SCRIPTS, scripts_of
 from octavo.reader.views import Crumb, PageView, Picture, SiteView
 from octavo.sites import Customization, find_site_of_space
 from visiting import Visitor
@@ -110,12 +112,46 @@ def a_font(folder: Path, text: str) -> None:
     builder.save(folder / "boxes.ttf")
 
 
+SPOKEN = {
+    "zh": "如何發布網站",
+    "zh-Hans": "如何发布网站",
+    "ja": "サイトを公開する方法",
+    "ko": "사이트를 게시하는 방법",
+    "ar": "كيفية نشر الموقع",
+    "he": "כיצד לפרסם אתר",
+    "th": "วิธีเผยแพร่เว็บไซต์",
+    "hi": "साइट कैसे प्रकाशित करें",
+}
+
+
+@pytest.mark.parametrize(("language", "title"), SPOKEN.items())
+def test_titles_in_scripts_of_the_world_are_shown(cards: Cards, language: str, title: str) -> None:
+    fonts = cards._load("Inter", scripts_of(title, language))
+    assert [character for character in title if not fonts.have(character)] == []
+    assert cards.draw(a_card(title, language=language)) != cards.draw(a_card("", language=language))
+
+
+def test_a_language_has_its_own_shapes_of_letters() -> None:
+    assert scripts_of("設定", "ja") == ("japanese", "chinese")
+    assert scripts_of("設定", "zh") == scripts_of("設定", "en") == ("chinese", "japanese")
+    assert scripts_of("設定する", "en") == ("japanese", "chinese")
+    assert scripts_of("Settings, Настройки", "ja") == ()
+
+
+def test_every_font_of_a_script_has_its_licence() -> None:
+    folder = Path(scripts_of_cards.__file__).parent / "card_fonts"
+    used = {name for script in SCRIPTS.values() for name in script.files}
+    assert used == {path.name for path in folder.glob("*.woff*")}
+    licences = {path.stem for path in folder.glob("*.LICENSE")}
+    assert all(any(name.startswith(one) for one in licences) for name in used)
+
+
 def test_letters_of_no_font_are_left_out_whole(cards: Cards, tmp_path: Path) -> None:
-    untitled, titled = a_card(""), a_card("如何发布网站")
+    untitled, titled = a_card(""), a_card("ප්‍රකාශනය")
     assert cards.draw(titled) == cards.draw(untitled)
     # Signs alone are nothing that a title could be misread for.
     assert cards.draw(a_card("Ship 🚀 it")) == cards.draw(a_card("Ship it"))
-    a_font(tmp_path, "如何发布网站")
+    a_font(tmp_path, "ප්‍රකාශනය")
     further = Cards(10_000_000, str(tmp_path), "")
     assert further.draw(titled) != further.draw(untitled) == cards.draw(untitled)
 

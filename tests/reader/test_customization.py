@@ -291,10 +291,29 @@ def test_a_space_overrides_and_a_site_without_settings_follows_the_system(site, 
     assert "data-theme=" not in site.page()
     own = f"{site.path}/site-spaces/{site.site_space}/customization"
     world.call("admin", "PATCH", own, json={"styling": {"theme": "gradient"}})
-    assert "theme-gradient" in site.page()
+    assert "theme-gradient" in site.page() and "data-theme=" not in site.page()
+    world.call("admin", "PATCH", own, json={"themes": {"default": "light"}})
+    assert 'data-theme="light"' in site.page()
     world.call("admin", "DELETE", own)
     assert "theme-gradient" not in site.page() and "data-theme=" not in site.page()
     assert 'data-theme="dark"' in site.shown({"themes": {"default": "dark"}})
+
+
+def test_an_answer_that_is_put_back_changes_nothing(site, world):
+    def put_back(**changes: Any) -> str:
+        answered = world.get("admin", f"{site.path}/customization") | changes
+        assert site.customize(answered) == answered
+        return site.page()
+
+    untouched = site.page()
+    assert put_back() == untouched
+    assert "data-theme=" not in put_back(title="Renamed")
+    for mode in ("light", "dark", "light"):
+        assert f'data-theme="{mode}"' in site.shown({"themes": {"default": mode}})
+        assert f'data-theme="{mode}"' in put_back(title="Renamed")
+    assert site.shown({}) == untouched
+    assert 'data-theme="light"' in put_back(themes={"default": "light", "toggeable": False})
+    assert "data-theme=" not in site.shown({"themes": {"toggeable": False}})
 
 
 # --- fonts ----------------------------------------------------------------------------------------------

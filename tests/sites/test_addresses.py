@@ -73,6 +73,35 @@ def test_a_site_has_a_host_name_of_its_own(world, path):
         assert world.call("admin", "PATCH", path, json={"hostname": bad}).status_code == 400, bad
 
 
+def test_what_is_kept_for_one_host_is_answered_to_no_other(world):
+    path = world.home.path("/orgs/{organizationId}")
+    visitor = Visitor(world.context)
+    for name in ("one", "two"):
+        space = world.post("admin", f"{path}/spaces", {"title": name})["id"]
+        change = world.post("admin", f"/spaces/{space}/change-requests", {"subject": "Fill"})["id"]
+        page = {"operation": "insert_page", "document": {"markdown": f"# Start of {name}\n"}}
+        world.post("admin", f"/spaces/{space}/change-requests/{change}/content", {"changes": [page]})
+        world.post("admin", f"/spaces/{space}/change-requests/{change}/merge")
+        site = world.post("admin", f"{path}/sites", {"title": name, "spaces": [space]})["id"]
+        world.call("admin", "PATCH", f"{path}/sites/{site}", json={"hostname": f"{name}.home.test"})
+        world.post("admin", f"{path}/sites/{site}/publish")
+    for _ in range(2):
+        for name in ("one", "two"):
+            answer = visitor.get("/", host=f"{name}.home.test")
+            assert f"Start of {name}" in answer.text
+            # Whoever may say by which way a request came does not change what is kept.
+            said = {
+                "x-forwarded-host": "evil.test",
+                "x-forwarded-proto": "https",
+                "forwarded": "host=evil.test",
+            }
+            assert visitor.get("/", host=f"{name}.home.test", **said).text == answer.text
+        for foreign in ("three.home.test", "one.home.test.evil.test", "one.home.test@evil.test"):
+            assert visitor.get("/", host=foreign).status_code == 404, foreign
+        for broken in ("a b", "[::1", "one.home.test one.home.test"):
+            assert "Start of" not in visitor.get("/", host=broken).text, broken
+
+
 def test_a_check_compares_addresses(world):
     settings = world.context.settings
     names = {

@@ -14,7 +14,8 @@ _STYLES = ("solid", "regular", "brands")
 _NEAREST = {
     "arrow-right-long-to-line": "arrow-right-to-bracket", "book-open-cover": "book-open", "books": "book",
     "box-open-full": "box-open", "bullseye-arrow": "bullseye", "chart-mixed": "chart-column",
-    "circles-overlap": "circle-half-stroke", "cog": "gear", "cogs": "gears", "file-magnifying-glass": "file-lines",
+    "circles-overlap": "circle-half-stroke", "cog": "gear", "cogs": "gears", "display-code": "laptop-code",
+    "file-magnifying-glass": "file-lines", "globe-pointer": "earth-europe",
     "grid-2": "table-cells-large", "grid": "table-cells", "hand-wave": "hand", "home": "house",
     "info": "circle-info", "list-timeline": "list-ul", "message-question": "circle-question",
     "messages": "comments", "message-bot": "robot", "objects-column": "table-columns", "rocket-launch": "rocket",

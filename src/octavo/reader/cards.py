@@ -29,8 +29,9 @@ from ..kit.clock import now
 from ..kit.fetch import Fetcher, FetchError, Limits
 from ..kit.pictures import redraw
 from ..printing import coverage
-from .fonts import FONTS, Font, read_font, upright_files
+from .fonts import FONTS, read_font, upright_files
 from .looks import Look
+from .scripts_of_cards import SCRIPTS, read_script_font, scripts_of
 from .views import PageView, SiteView
 
 log = structlog.get_logger()
@@ -46,6 +47,8 @@ _LOGO_LIMITS = Limits(size=2 * 1024 * 1024, seconds=5)
 _LOGO_KEPT, _LOGO_FAILED = 3_600_000, 600_000
 """Milliseconds for which a logo is kept, and for which one that there is not is not asked for again."""
 _AT_ONCE = 2
+_FONTS_KEPT = 32
+"""Sets of fonts that are kept in memory: one for each font of a look, with those of the scripts that a card needs."""
 _PATIENCE = 5.0
 
 
@@ -109,12 +112,14 @@ class _Fonts(NamedTuple):
 
     loaded: Any
     families: list[str]
-    known: frozenset[int]
+    known: list[frozenset[int]]
     further: list[tuple[int, int]]
 
     def have(self, character: str) -> bool:
         point = ord(character)
-        return point in self.known or any(first <= point <= last for first, last in self.further)
+        return any(point in known for known in self.known) or any(
+            first <= point <= last for first, last in self.further
+        )
 
 
 class Cards:
@@ -127,7 +132,8 @@ class Cards:
         self._further_fonts = further_fonts
         self._fetcher = Fetcher(allowed)
         self._turns = threading.BoundedSemaphore(_AT_ONCE)
-        self._fonts: dict[str, _Fonts] = {}
+        self._fonts: dict[tuple[str, ...], _Fonts] = {}
+        self._unpacked: dict[str, frozenset[int]] = {}
         # Typst reads a font when it is first shown.
         self._folder = tempfile.TemporaryDirectory(prefix="octavo-fonts-")
         self._lock = threading.Lock()
@@ -148,7 +154,8 @@ class Cards:
     def _draw(self, card: Card) -> bytes:
         import typst
 
-        fonts = self._load(card.font)
+        text = f"{card.title}{card.about}{card.above}{card.site}"
+        fonts = self._load(card.font, scripts_of(text, card.language))
         logo = self._logo(card.logo) if card.logo else None
         with tempfile.TemporaryDirectory(prefix="octavo-card-") as name:
             folder = Path(name)
@@ -170,27 +177,37 @@ class Cards:
 
     # --- fonts ------------------------------------------------------------------------------------------
 
-    def _load(self, name: str) -> _Fonts:
+    def _load(self, name: str, scripts: tuple[str, ...]) -> _Fonts:
+        wanted = (name, *scripts)
         with self._lock:
-            if name not in self._fonts:
-                self._fonts[name] = self._read(name)
-            return self._fonts[name]
+            if wanted not in self._fonts:
+                if len(self._fonts) >= _FONTS_KEPT:
+                    self._fonts.clear()
+                self._fonts[wanted] = self._read(name, scripts)
+            return self._fonts[wanted]
 
-    def _read(self, name: str) -> _Fonts:
+    def _read(self, name: str, scripts: tuple[str, ...]) -> _Fonts:
         import typst
 
         folders: list[str] = []
         families: dict[str, None] = {}
-        known: set[int] = set()
-        for font in dict.fromkeys((FONTS[name], FONTS[_DEFAULT])):
-            folder = Path(self._folder.name) / font.name
-            known |= _unpack(font, folder)
+        known: list[frozenset[int]] = []
+        parts = {
+            font.name: [(file, read_font) for file in upright_files(font)]
+            for font in (FONTS[name], FONTS[_DEFAULT])
+        }
+        parts |= {script: [(file, read_script_font) for file in SCRIPTS[script].files] for script in scripts}
+        for part, packed in parts.items():
+            folder = Path(self._folder.name) / part
+            if part not in self._unpacked:
+                self._unpacked[part] = _unpack({file: read(file) for file, read in packed}, folder)
+            known.append(self._unpacked[part])
             folders.append(str(folder))
             families |= dict.fromkeys(one.family for one in typst.Fonts(False, False, [str(folder)]).fonts())
         if self._further_fonts:
             folders.append(self._further_fonts)
         loaded = typst.Fonts(False, False, folders)
-        return _Fonts(loaded, list(families), frozenset(known), list(coverage(self._further_fonts)))
+        return _Fonts(loaded, list(families), known, list(coverage(self._further_fonts)))
 
     # --- logos ------------------------------------------------------------------------------------------
 
@@ -262,15 +279,15 @@ def _template() -> bytes:
     return (files(__package__) / "card.typ").read_bytes()
 
 
-def _unpack(font: Font, folder: Path) -> set[int]:
-    """Writes the upright files of a font as typst reads them; the characters that they have."""
+def _unpack(packed: dict[str, bytes], folder: Path) -> frozenset[int]:
+    """Writes font files as typst reads them; the characters that they have."""
     from fontTools.ttLib import TTFont
 
     folder.mkdir(exist_ok=True)
     known: set[int] = set()
-    for name in upright_files(font):
-        with TTFont(io.BytesIO(read_font(name))) as packed:
-            packed.flavor = None
-            packed.save(folder / f"{name}.ttf")
-            known |= packed.getBestCmap().keys()
-    return known
+    for name, data in packed.items():
+        with TTFont(io.BytesIO(data), recalcTimestamp=False) as font:
+            font.flavor = None
+            font.save(folder / f"{name}.ttf", reorderTables=False)
+            known |= font.getBestCmap().keys()
+    return frozenset(known)

@@ -25,7 +25,7 @@ _Color = tuple[str, str]
 
 class Look(Struct, frozen=True):
     """How the pages of one space of a site look. ``locale`` is the language of
-    the interface, ``language`` that of the text. ``theme`` is system where nobody customized the site."""
+    the interface, ``language`` that of the text. ``theme`` is system where nobody chose one."""
 
     customization: Customization
     locale: str
@@ -51,11 +51,14 @@ class Look(Struct, frozen=True):
 
 
 def read_look(
-    customization: Customization | None, language: str | None, fonts: tuple[CustomFont, ...], assets: str
+    chosen: Customization,
+    language: str | None,
+    fonts: tuple[CustomFont, ...],
+    assets: str,
+    theme_chosen: Literal["light", "dark"] | None = None,
 ) -> Look:
     """``language`` is the space's; ``fonts`` are those of the organization that are named, with addresses; ``assets``
-    the path of our static files."""
-    chosen = customization or Customization()
+    the path of our static files; ``theme_chosen`` None where visitors see what their system wants."""
     styling = chosen.styling
     colours = _colours(
         _pair(styling.primary_color),
@@ -84,7 +87,7 @@ def read_look(
         theme_css=Markup(css),  # noqa: S704 - numbers and names of ours
         font_file=text_file,
         classes=_classes(chosen),
-        theme=chosen.themes.default if customization is not None else "system",
+        theme=theme_chosen or "system",
     )
 
 

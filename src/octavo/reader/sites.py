@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from unicodedata import east_asian_width
 from urllib.parse import quote
 from xml.sax.saxutils import escape
 
@@ -18,7 +19,15 @@ from ..fonts import find_fonts
 from ..kit.clock import iso
 from ..kit.db import Transaction
 from ..kit.icons import icon
-from ..sites import ContentLink, ContentRef, GroupRow, HeaderItem, SectionRow, find_customization
+from ..sites import (
+    ContentLink,
+    ContentRef,
+    Customization,
+    GroupRow,
+    HeaderItem,
+    SectionRow,
+    find_customization,
+)
 from ..spaces import get_titles
 from .asking import ASK_PATH
 from .locales import direction
@@ -30,6 +39,8 @@ from .views import Announcement, Link, SiteView, Tab, Variant
 ASSETS_PATH = "/~assets"
 FONTS_PATH = "~fonts"
 """Where the organization's own fonts are, below the base of a site."""
+_HEADER, _SEARCH, _GAP = 1216, 360, 44
+"""Pixels of the header in a window of 1280, of search and theme, and around a tab or a link with its icon."""
 _FEW_VARIANTS = 12
 """With more variants than this their links lead to where they begin: to look for a page in all would be slow."""
 
@@ -37,21 +48,19 @@ _FEW_VARIANTS = 12
 def look_of(tx: Transaction, space: SpaceVisit) -> Look:
     """How the pages of a space of the site look."""
     visit = space.visit
-    customization = find_customization(tx, space.site_space.id)
-    named: list[str] = []
-    if customization is not None:
-        styling = customization.styling
-        named = [font.id for font in (styling.font, styling.monospace_font) if not isinstance(font, str)]
+    customization, theme = find_customization(tx, space.site_space.id)
+    styling = customization.styling
+    named = [font.id for font in (styling.font, styling.monospace_font) if not isinstance(font, str)]
     fonts = find_fonts(tx, visit.organization_id, named, f"{visit.base}{FONTS_PATH}/")
     language = get_titles(tx, [space.site_space.space_id])[space.site_space.space_id].language
-    return read_look(customization, language, fonts, ASSETS_PATH)
+    return read_look(customization, language, fonts, ASSETS_PATH, theme)
 
 
 def own_frame(
     title: str, home: str, base: str, *, links: tuple[Link, ...] = (), searched: bool = False
 ) -> SiteView:
     """The frame of a page that is of no site, in the default look. ``searched``: ``~search`` is below the base."""
-    look = read_look(None, None, (), ASSETS_PATH)
+    look = read_look(Customization(), None, (), ASSETS_PATH)
     return SiteView(
         title=title,
         home=home,
@@ -77,9 +86,19 @@ def site_view(
     favicon = chosen.favicon
     links = _Links(space, builder, look)
     variants = _variants(tx, space, builder, page)
+    shown = outline.children(None) if len(outline.sections) > 1 else ()
+    sections = tuple(_tab(space, node) for node in shown)
+    header = links.header(chosen.header.links) if chosen.header.preset != "none" else ()
+    title = chosen.title if isinstance(chosen.title, str) else site.title
+    beside = [
+        title,
+        *(variant.title for variant in variants if variant.current),
+        *(one.title for one in header),
+    ]
+    below = _crowded([*beside, *(tab.title for tab in sections)])
     languages = {variant.language for variant in variants}
     return SiteView(
-        title=chosen.title if isinstance(chosen.title, str) else site.title,
+        title=title,
         home=base,
         base=base,
         assets=ASSETS_PATH,
@@ -87,19 +106,17 @@ def site_view(
         direction=direction(look.language),
         labels=look.labels,
         theme_css=look.theme_css,
-        look=look.classes,
+        look=(*look.classes, *(("sections-below",) if sections and below else ())),
         font_file=look.font_file,
         theme=look.theme,
         theme_toggle=chosen.themes.toggeable,
         logo=picture(chosen.header.logo),
         icon=picture(favicon.icon),
         emoji=emoji(favicon.emoji) if isinstance(favicon.emoji, str) else None,
-        sections=tuple(_tab(space, node) for node in outline.children(None))
-        if len(outline.sections) > 1
-        else (),
+        sections=sections,
         variants=variants,
         variants_by_language=None not in languages and len(languages) == len(variants),
-        links=links.header(chosen.header.links) if chosen.header.preset != "none" else (),
+        links=header,
         search=f"{base}~search",
         search_json=f"{base}~search.json",
         ask=f"{space.base}{ASK_PATH}" if look.asks else None,
@@ -221,7 +238,12 @@ def _tab(space: SpaceVisit, node: SectionRow | GroupRow) -> Tab:
     if isinstance(node, GroupRow):
         inside = [_tab(space, child) for child in visit.outline.children(node.id)]
         flat = tuple(leaf for tab in inside for leaf in (tab.children or (tab,)))
-        return Tab(title=node.title, current=any(tab.current for tab in flat), children=flat)
+        return Tab(
+            title=node.title,
+            icon=icon(node.icon) if node.icon else None,
+            current=any(tab.current for tab in flat),
+            children=flat,
+        )
     start = visit.outline.start(node)
     assert start is not None, "a section that is seen has something to show"
     return Tab(
@@ -231,6 +253,13 @@ def _tab(space: SpaceVisit, node: SectionRow | GroupRow) -> Tab:
         current=node.id == space.site_space.section_id,
         description=node.description,
     )
+
+
+def _crowded(titles: Sequence[str]) -> bool:
+    """Whether the header has too little room for all of these beside the search: then the tabs have a row of their own.
+    By the widths that letters have on average, as nothing is measured before there is a browser."""
+    wide = sum(sum(15 if east_asian_width(one) in "WF" else 8 for one in title) + _GAP for title in titles)
+    return wide > _HEADER - _SEARCH
 
 
 def robots_text(site_url: str, indexed: bool) -> str:

@@ -55,6 +55,13 @@
     addEventListener("pagehide", () => store(session, "side", side.scrollTop));
   }
 
+  // Of tabs that do not fit, the current one shows
+  const tabs = one(".sections"), here = tabs && one(".current, [aria-current]", tabs);
+  if (here && tabs.scrollWidth > tabs.clientWidth) {
+    const box = here.getBoundingClientRect(), frame = tabs.getBoundingClientRect();
+    tabs.scrollLeft += (box.left + box.right - frame.left - frame.right) / 2;
+  }
+
   // The sheet on small screens: what lies behind it is out of reach
   const menu = one(".menu");
   if (menu && side) {
@@ -76,9 +83,9 @@
     });
   }
 
-  // Menus close by Escape, by a click elsewhere, and when another opens
+  // Menus close by Escape, by a click elsewhere, when the focus leaves them, and when another opens
   const close = (except) => all("details.picker[open]").forEach((p) => { if (p !== except) p.open = false; });
-  doc.addEventListener("click", (event) => close(event.target.closest("details.picker")));
+  for (const kind of ["click", "focusin"]) doc.addEventListener(kind, (event) => close(event.target.closest("details.picker")));
   on("click", ".outline-fold a", (link) => { link.closest("details").open = false; });
   on("keydown", "details.picker[open]", (picker, event) => {
     if (event.key !== "Escape") return;

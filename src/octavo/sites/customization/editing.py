@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import UNSET
 
 from ...access import SiteAccess, audit
 from ...errors import NotFound
@@ -13,7 +14,16 @@ from ...kit.db import Transaction
 from ...kit.operation import Call
 from ..structure.changing import get_site_space, lock
 from ..structure.store import load_structure
-from .wire import ContentRef, Customization, FontDefinition, Override
+from .wire import (
+    ContentRef,
+    Customization,
+    FontDefinition,
+    Mode,
+    Override,
+    PutCustomization,
+    Settings,
+    Themes,
+)
 
 _customizations = msgspec.json.Decoder(Customization)
 _plain = msgspec.json.Decoder(dict[str, Any])
@@ -21,38 +31,74 @@ _WHOLE = {"favicon", "announcement", "logo", "tint", "font", "monospaceFont"}
 """Objects that are set as one; those besides are overridden field by field."""
 
 
+class Kept(NamedTuple):
+    """``theme`` is the one that somebody chose. None: visitors see what their system wants, and answers say the default,
+    as they have no word for that."""
+
+    customization: Customization
+    theme: Mode | None
+
+
 def get_customization(tx: Transaction, site_id: str) -> Customization:
     """How a site looks; the defaults where nobody changed anything."""
     kept = tx.value("SELECT customization FROM sites WHERE id = :site", site=site_id)
-    return _customizations.decode(kept) if kept else Customization()
+    return _read(kept).customization
 
 
-def put_customization(tx: Transaction, call: Call, site: SiteAccess, body: Customization) -> Customization:
+def put_customization(tx: Transaction, call: Call, site: SiteAccess, body: PutCustomization) -> Customization:
     """Raises NotFound for a link into a space that the site does not show, or a font that its organization has not."""
     lock(tx, site.site_id)
     _require_links(tx, site, body)
     _require_fonts(tx, site, body)
-    before = get_customization(tx, site.site_id)
+    before = _read(tx.value("SELECT customization FROM sites WHERE id = :site", site=site.site_id))
+    after = _put_over(before, body)
+    stored = msgspec.to_builtins(after.customization)
+    if after.theme is None:
+        del stored["themes"]["default"]
     tx.run(
         "UPDATE sites SET customization = :customization WHERE id = :site",
-        customization=msgspec.json.encode(body).decode(),
+        customization=msgspec.json.encode(stored).decode(),
         site=site.site_id,
     )
-    _note(tx, call, site, ("site", site.site_id), before, body)
-    return body
+    _note(tx, call, site, ("site", site.site_id), before.customization, after.customization)
+    return after.customization
 
 
-def find_customization(tx: Transaction, site_space_id: str) -> Customization | None:
-    """How a site space looks; None where nobody set anything, of it or of its site."""
+def _read(kept: str | None) -> Kept:
+    """What is stored has no default theme where nobody chose one."""
+    if not kept:
+        return Kept(Customization(), None)
+    return Kept(_customizations.decode(kept), _plain.decode(kept).get("themes", {}).get("default"))
+
+
+def _put_over(before: Kept, body: PutCustomization) -> Kept:
+    """What a site has after the body. Themes as they were answered are no choice."""
+    themes, answered = body.themes, before.customization.themes
+    if (themes.default, themes.toggeable) == (answered.default, answered.toggeable):
+        theme = before.theme
+    else:
+        theme = themes.default or None
+    made = Themes()
+    whole = Customization(**{name: getattr(body, name) for name in Settings.__struct_fields__})
+    whole.themes = Themes(
+        theme or made.default, made.toggeable if themes.toggeable is UNSET else themes.toggeable
+    )
+    return Kept(whole, theme)
+
+
+def find_customization(tx: Transaction, site_space_id: str) -> Kept:
+    """How a site space looks."""
     row = tx.one(
         """SELECT sites.customization, site_spaces.customization FROM site_spaces
            JOIN sites ON sites.id = site_spaces.site_id WHERE site_spaces.id = :id""",
         id=site_space_id,
     )
     whole, override = row or (None, None)
-    if override:
-        return _merged(_customizations.decode(whole) if whole else Customization(), _plain.decode(override))
-    return _customizations.decode(whole) if whole else None
+    kept = _read(whole)
+    if not override:
+        return kept
+    plain = _plain.decode(override)
+    return Kept(_merged(kept.customization, plain), plain.get("themes", {}).get("default") or kept.theme)
 
 
 def list_customizations(tx: Transaction, site_id: str) -> dict[str, Customization]:
@@ -139,7 +185,7 @@ def _without_nulls(values: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _require_links(tx: Transaction, site: SiteAccess, body: Customization | Override) -> None:
+def _require_links(tx: Transaction, site: SiteAccess, body: PutCustomization | Override) -> None:
     """Header and footer are for visitors: what they link to is shown by the site, or is on the web."""
     shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
     for ref in _list_refs(body):
@@ -148,14 +194,14 @@ def _require_links(tx: Transaction, site: SiteAccess, body: Customization | Over
             raise NotFound(f"space: there is no space {space!r} in this site.")
 
 
-def _require_fonts(tx: Transaction, site: SiteAccess, body: Customization) -> None:
+def _require_fonts(tx: Transaction, site: SiteAccess, body: PutCustomization) -> None:
     for name in ("font", "monospace_font"):
         font = getattr(body.styling, name)
         if isinstance(font, FontDefinition) and not find_fonts(tx, site.organization_id, [font.id], ""):
             raise NotFound(f"styling.{name}: there is no font {font.id!r} in this organization.")
 
 
-def _list_refs(body: Customization | Override) -> list[ContentRef]:
+def _list_refs(body: PutCustomization | Override) -> list[ContentRef]:
     found: list[ContentRef] = []
 
     def walk(value: Any) -> None:

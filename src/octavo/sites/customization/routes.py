@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...access import Can, SiteAccess
 from ...kit.operation import Area, Call, Deletion
 from . import editing
-from .wire import Customization, CustomizationQuery, Override
+from .wire import Customization, CustomizationQuery, Override, PutCustomization
 
 operation = Area("sites").operation
 
@@ -36,8 +36,8 @@ def get_customization(call: Call, site: SiteAccess, query: CustomizationQuery) -
     errors=(400,),
     body_limit=512 * 1024,
 )
-def put_customization(call: Call, site: SiteAccess, body: Customization) -> Customization:
-    """Sets how a site looks; what the body leaves out is as it was made."""
+def put_customization(call: Call, site: SiteAccess, body: PutCustomization) -> Customization:
+    """Sets how a site looks; what the body leaves out is as it was made. An answer that is put back changes nothing."""
     with call.db.write() as tx:
         return editing.put_customization(tx, call, site, body)
 

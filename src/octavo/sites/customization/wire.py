@@ -260,15 +260,21 @@ class Insights(Struct, rename="camel"):
     tracking_cookie: bool = False
 
 
-class Customization(Struct, rename="camel"):
-    """The whole of a site's customization. What a body leaves out has the default, so that every answer is whole."""
+class PutThemes(Struct, rename="camel"):
+    """Put back whole and as they were answered, they stay as they are: chosen by somebody, or by nobody."""
+
+    default: Mode | UnsetType = UNSET
+    toggeable: bool | UnsetType = UNSET
+
+
+class Settings(Struct, rename="camel"):
+    """The settings that a body says as an answer does. What a body leaves out has the default."""
 
     styling: Styling = field(default_factory=Styling)
     internationalization: Internationalization = field(default_factory=Internationalization)
     favicon: Favicon = field(default_factory=Favicon)
     header: Header = field(default_factory=Header)
     footer: Footer = field(default_factory=Footer)
-    themes: Themes = field(default_factory=Themes)
     pdf: Switch = field(default_factory=Switch)
     feedback: Off = field(default_factory=Off)
     ai: Ai = field(default_factory=Ai)
@@ -284,6 +290,16 @@ class Customization(Struct, rename="camel"):
     insights: Insights = field(default_factory=Insights)
     announcement: Announcement | UnsetType = UNSET
     title: SiteTitle | UnsetType = UNSET
+
+
+class Customization(Settings, rename="camel"):
+    """The whole of a site's customization: every setting, with its default where nobody changed it."""
+
+    themes: Themes = field(default_factory=Themes)
+
+
+class PutCustomization(Settings, rename="camel"):
+    themes: PutThemes = field(default_factory=PutThemes)
 
 
 # --- what a site space overrides ------------------------------------------------------------------------

@@ -1,0 +1,69 @@
+"""The header of a site: its tabs beside what else is there, or in a row of their own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from octavo.admin.docs_sites import bring_source
+from visiting import Visitor
+
+GROUP = """    - type: section-group
+      key: group
+      title: Products
+      icon: box
+      children: [{type: section, key: in, title: Payments, path: in, children: [
+        {type: space, key: in-space, title: Payments, content: {directory: pages}}]}]
+"""
+
+
+def header(world: Any, folder: Path, titles: list[str]) -> tuple[list[str], str]:
+    """The classes of a page, and its tabs as HTML."""
+    (folder / "pages").mkdir()
+    (folder / "pages" / "README.md").write_text("# Words\n")
+    sections = "".join(
+        f"    - {{type: section, key: s{at}, title: {title}, path: s{at}, children: "
+        f"[{{type: space, key: x{at}, title: {title}, content: {{directory: pages}}}}]}}\n"
+        for at, title in enumerate(titles)
+    )
+    (folder / "docs.yaml").write_text(f"site:\n  title: Handbook\n  structure:\n{sections}{GROUP}")
+    organization = world.home["organizationId"]
+    made = bring_source(world.context, str(folder), organization_id=organization, publish=True)
+    text = Visitor(world.context).get(urlsplit(made.site_url).path).text
+    found = re.search(r'<html [^>]*class="([^"]*)"', text)
+    nav = re.search(r'<nav class="sections".*?</nav>', text, re.DOTALL)
+    assert nav is not None
+    return found[1].split() if found else [], nav[0]
+
+
+def test_a_group_shows_its_icon(world: Any, tmp_path: Path) -> None:
+    _, tabs = header(world, tmp_path, ["Guides"])
+    assert re.search(r"<summary>\s*<svg.*?</svg>Products", tabs)
+
+
+def test_no_title_becomes_markup(world: Any, tmp_path: Path) -> None:
+    _, tabs = header(
+        world, tmp_path, ["'<img src=x onerror=alert(1)>'", '"\\"></a><script>alert(1)</script>"']
+    )
+    assert "<img" not in tabs and "<script" not in tabs and "&lt;script&gt;" in tabs
+
+
+@pytest.mark.parametrize(
+    ("titles", "below"),
+    [
+        (["Guides", "Reference"], False),
+        (["Guides", "Integrations", "Developers", "Changelog", "Partners", "Questions", "Status"], True),
+        # Letters of some scripts are twice as wide.
+        (["a" * 16, "b" * 16, "c" * 16], False),
+        (["\u5165" * 16, "\u4f01" * 16, "\u5e38" * 16], True),
+    ],
+)
+def test_tabs_that_do_not_fit_have_a_row_of_their_own(
+    world: Any, tmp_path: Path, titles: list[str], below: bool
+) -> None:
+    classes, _ = header(world, tmp_path, titles)
+    assert ("sections-below" in classes) is below
