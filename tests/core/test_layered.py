@@ -1,6 +1,6 @@
 """Layered mappings are as dictionaries that were changed in the same way."""
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from octavo.core import layered
@@ -9,7 +9,7 @@ from octavo.core.layered import Layered
 changes = st.dictionaries(st.integers(0, 8), st.none() | st.integers(0, 3), max_size=4)
 
 
-@settings(deadline=None)
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.dictionaries(st.integers(0, 8), st.integers(0, 3)), st.lists(changes, max_size=6), st.integers(0, 5)
 )
