@@ -1,7 +1,7 @@
 """What was parsed is kept: each text is parsed once, and whoever asks has a document of their own."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 
 from changes.working import Space
 from document_strategies import documents
@@ -20,7 +20,7 @@ def require_same_again(text):
     assert parse_source(body_hash(text), pytest.fail) == wanted
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))
 @given(documents)
 def test_what_is_kept_is_what_was_read(document):
     require_same_again(write(document))

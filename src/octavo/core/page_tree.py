@@ -6,6 +6,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
+from .layered import Layered
 from .pages import Page
 
 _DEEPEST = 1000
@@ -25,24 +26,24 @@ class PageTree:
     """
 
     def __init__(self, pages: Iterable[Page]) -> None:
-        self.children: dict[str | None, list[Page]] = {}
-        self.conditional: frozenset[str] = frozenset()
+        by_id: dict[str, Page] = {}
+        children: dict[str | None, list[Page]] = {}
+        for page in pages:
+            by_id[page.id] = page
+            children.setdefault(page.parent, []).append(page)
+        self.children = Layered(children)
+        self.conditional = frozenset(page.id for page in by_id.values() if page.condition is not None)
         """The pages that have a condition."""
-        self.links: frozenset[str] = frozenset()
+        self.links = frozenset(page.id for page in by_id.values() if page.kind == "link")
         """The pages that are links of the contents; those that are withheld, too."""
         self.withheld: frozenset[str] = frozenset()
         self.shape = object()
-        self._by_id: dict[str, Page] = {}
+        self._by_id = Layered(by_id)
         self._slugs: dict[str | None, dict[str, list[str]]] = {}
-        for page in pages:
-            self._by_id[page.id] = page
-            self.children.setdefault(page.parent, []).append(page)
-        self.conditional = frozenset(page.id for page in self._by_id.values() if page.condition is not None)
-        self.links = frozenset(page.id for page in self._by_id.values() if page.kind == "link")
 
     def _copy(self) -> PageTree:
         copy = PageTree(())
-        copy.children, copy._by_id, copy._slugs = self.children.copy(), self._by_id.copy(), self._slugs.copy()
+        copy.children, copy._by_id, copy._slugs = self.children, self._by_id, self._slugs.copy()
         copy.conditional, copy.links = self.conditional, self.links
         copy.withheld, copy.shape = self.withheld, self.shape
         return copy
@@ -52,6 +53,7 @@ class PageTree:
         in which nothing is withheld."""
         assert not self.withheld
         copy = self._copy()
+        copy._by_id = self._by_id.changed(changes)
         moved: dict[str | None, set[str]] = {}
         for id, page in changes.items():
             old = self._by_id.get(id)
@@ -59,15 +61,13 @@ class PageTree:
                 moved.setdefault(old.parent, set()).add(id)
             if page is not None:
                 moved.setdefault(page.parent, set()).add(id)
-                copy._by_id[id] = page
-            else:
-                copy._by_id.pop(id, None)
             if _place_of(old) != _place_of(page):
                 for place in (old, page):
                     if place is not None:
                         copy._slugs.pop(place.parent, None)
             if _shape_of(old) != _shape_of(page):
                 copy.shape = object()
+        below: dict[str | None, list[Page] | None] = {}
         for parent, ids in moved.items():
             siblings = list(self.children.get(parent, []))
             for id in ids:
@@ -76,10 +76,8 @@ class PageTree:
                     del siblings[bisect_left(siblings, _order_of(old), key=_order_of)]
                 if page is not None and page.parent == parent:
                     insort(siblings, page, key=_order_of)
-            if siblings:
-                copy.children[parent] = siblings
-            else:
-                copy.children.pop(parent, None)
+            below[parent] = siblings or None
+        copy.children = self.children.changed(below)
         with_condition = {
             id for id, page in changes.items() if page is not None and page.condition is not None
         }
@@ -93,17 +91,14 @@ class PageTree:
         if not withheld:
             return self
         copy = PageTree(())
-        copy._by_id, copy.children = self._by_id, self.children.copy()
+        copy._by_id = self._by_id
         copy.conditional, copy.links, copy.shape = self.conditional, self.links, self.shape
         copy.withheld = self.withheld | withheld
-        for id in withheld:
-            page = self._by_id[id]
-            left = [other for other in copy.children.get(page.parent, []) if other.id != id]
-            copy.children.pop(id, None)
-            if left:
-                copy.children[page.parent] = left
-            else:
-                copy.children.pop(page.parent, None)
+        below: dict[str | None, list[Page] | None] = dict.fromkeys(withheld)
+        for parent in {self._by_id[id].parent for id in withheld} - withheld:
+            left = [other for other in self.children.get(parent, []) if other.id not in withheld]
+            below[parent] = left or None
+        copy.children = self.children.changed(below)
         return copy
 
     def __len__(self) -> int:

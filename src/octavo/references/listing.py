@@ -46,7 +46,8 @@ def _different(name: str, column: str, where: str) -> str:
                  SELECT ({least} AND {column} > {name}.id) FROM {name} WHERE {name}.id IS NOT NULL)"""
 
 
-_NEIGHBOURS = f"""WITH RECURSIVE {_different("named", "target_space", "space_id = :space")},
+_NAMED = _different("named", "target_space", "space_id = :space")
+_NEIGHBOURS = f"""WITH RECURSIVE {_NAMED},
     {_different("collected", "target", "space_id = :space AND kind = 'collection'")},
     {_different("naming", "space_id", "target_space = :space")}
   SELECT id FROM named UNION SELECT id FROM collected UNION SELECT id FROM naming
@@ -127,7 +128,7 @@ class LinkIndex:
         self._sees = f"{tx.given('seen', 'id')} AS v"
         hidden = _IS_HIDDEN.format(seen=self._sees)
         self._shown = _SHOWN.format(hidden=hidden, seen=self._sees)
-        self._shown_key = _KEY.format(hidden=hidden)
+        self._hidden_key = _KEY.format(hidden=hidden)
         self._rows = f"SELECT {', '.join(COLUMNS)}, '' AS since FROM content_references r WHERE {IS_CURRENT}"
         if over is not None:
             self._lay(over)
@@ -149,6 +150,19 @@ class LinkIndex:
             rows = self._tx.all(f"{seen.prefix} SELECT v.id FROM {seen.visible} v", **seen.parameters)
             found += [[row[0]] for row in rows]
         return found
+
+    def _hides(self) -> bool:
+        """Whether the space refers to one that the caller does not see."""
+        new = {row.target_space for row in self._over.delta.new if row.target_space} if self._over else set()
+        row = self._tx.one(
+            f"""WITH RECURSIVE {_NAMED} SELECT 1
+                FROM (SELECT id FROM named UNION SELECT id FROM {self._tx.given("added", "id")} AS a) AS n
+                WHERE n.id <> :space AND n.id NOT IN (SELECT id FROM {self._sees}) LIMIT 1""",
+            added=msgspec.json.encode([[id] for id in sorted(new)]).decode(),
+            space=self._parameters["space"],
+            seen=self._parameters["seen"],
+        )
+        return row is not None
 
     def _lay(self, over: Overlay) -> None:
         gone = [[" ".join(map(str, at))] for at in over.delta.old]
@@ -173,7 +187,9 @@ class LinkIndex:
         `MOST_LOCATIONS` places is several items one after the other. ``context``: only what is broken,
         ``change-request`` by the change request or ``space`` before it."""
         where = "" if owner is None else "AND r.owner_id = :owner"
-        seen = f"""WITH seen AS (SELECT r.*, {self._shown} AS shown, {self._shown_key} AS shown_key
+        # Where nothing is hidden, an index has the keys of a whole space in order.
+        key = "r.target_key" if owner is None and not self._hides() else self._hidden_key
+        seen = f"""WITH seen AS (SELECT r.*, {self._shown} AS shown, {key} AS shown_key
                    FROM ({self._rows}) r WHERE r.space_id = :space {where})"""
         wanted = {None: "1 = 1", "change-request": "shown = 'broken' AND since = '1'"}.get(
             context, "shown = 'broken' AND since = ''"

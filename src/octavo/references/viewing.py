@@ -8,7 +8,7 @@ the tree, and of a document only what its reader sees is handed out.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -37,6 +37,7 @@ from ..core.document import (
     list_places,
 )
 from ..core.expressions import NOBODY, Shown
+from ..core.layered import Layered
 from ..core.page_tree import PageTree
 from ..core.pages import Page
 from ..errors import BadRequest
@@ -60,17 +61,21 @@ _MANY = 0.25
 """From this part of a space on, a revision that changes so much is read as a whole."""
 
 
-class _ByName(dict[K, str]):
+class _ByName(Generic[K]):
     """Ids by what names them, the lowest where several have one name. ``shared`` are the names of several."""
 
     def __init__(self, named: Iterable[tuple[K, str]]) -> None:
-        super().__init__()
+        ids: dict[K, str] = {}
         self.shared: set[K] = set()
         for name, id in named:
-            known = self.setdefault(name, id)
+            known = ids.setdefault(name, id)
             if known != id:
                 self.shared.add(name)
-                self[name] = min(known, id)
+                ids[name] = min(known, id)
+        self._ids = Layered(ids)
+
+    def get(self, name: K) -> str | None:
+        return self._ids.get(name)
 
     def changed(
         self, gone: Iterable[K], new: Iterable[tuple[K, str]], every: Iterable[tuple[K, str]]
@@ -79,14 +84,11 @@ class _ByName(dict[K, str]):
         gone, new = set(gone), list(new)
         if self.shared & (gone | {name for name, _ in new}):
             return _ByName(every)
-        copy = _ByName[K](())
-        copy.update(self)
-        copy.shared = self.shared
-        for name in gone:
-            copy.pop(name, None)
-        if any(name in copy for name, _ in new) or len({name for name, _ in new}) < len(new):
+        if any(name in self._ids and name not in gone for name, _ in new) or len(dict(new)) < len(new):
             return _ByName(every)
-        copy.update(new)
+        copy = _ByName[K](())
+        copy.shared = self.shared
+        copy._ids = self._ids.changed({**dict.fromkeys(gone), **dict(new)})
         return copy
 
 
@@ -101,7 +103,7 @@ class SpaceView:
         self,
         state: State,
         every: PageTree,
-        items: dict[str, Item],
+        items: Mapping[str, Item],
         variables: dict[str, Any],
         computed: bytes = b"",
         visitor: Mapping[str, Any] = NOBODY,
@@ -112,7 +114,7 @@ class SpaceView:
         self.computed = computed
         self.variables = variables
         self.every = every
-        self.items = items
+        self.items = items if isinstance(items, Layered) else Layered(dict(items))
         self._names = names or (_ByName(_files_of(every.all_pages())), _ByName(_paths_of(items.values())))
         self._by_file, self._by_path = self._names
         held_back = (
@@ -148,13 +150,9 @@ class SpaceView:
             _files_of(page for page in pages.values() if page is not None),
             _files_of(every.all_pages()),
         )
-        there = self.items.copy()
-        gone = [name for name, _ in _paths_of(there[id] for id in items if id in there)]
-        for id, item in items.items():
-            if item is None:
-                there.pop(id, None)
-            elif item.kind in _SHOWN_ITEMS:
-                there[id] = item
+        gone = [name for name, _ in _paths_of(self.items[id] for id in items if id in self.items)]
+        shown = {id: item for id, item in items.items() if item is None or item.kind in _SHOWN_ITEMS}
+        there = self.items.changed(shown)
         new = _paths_of(there[id] for id in items if id in there)
         by_path = self._by_path.changed(gone, new, _paths_of(there.values()))
         return SpaceView(state, every, there, variables, self.computed, names=(by_file, by_path))

@@ -13,6 +13,7 @@ from tempfile import SpooledTemporaryFile
 import msgspec
 
 from ..content import (
+    BATCH,
     Changes,
     State,
     holds_drawings,
@@ -31,8 +32,6 @@ _IN_MEMORY = 4 * 1024 * 1024
 INDEXED = ("document", "group")
 _MAX_BODY = 50_000
 """Characters of one section that are indexed; a longer one is a table of data, not text."""
-_WORDS = 2_000
-"""Words whose numbers of pages are written in one transaction."""
 
 
 class Prepared:
@@ -160,10 +159,10 @@ def recount(db: Database, space_id: str) -> None:
     """Makes true on how many pages each word is."""
     with db.read() as tx:
         wrong = sorted(store.find_wrong_counts(tx, space_id).items())
-    for start in range(0, len(wrong), _WORDS):
+    for start in range(0, len(wrong), BATCH):
         with db.write() as tx:
             # A difference stays what it is, whatever others index meanwhile.
-            store.count_words(tx, space_id, Counter(dict(wrong[start : start + _WORDS])), Counter())
+            store.count_words(tx, space_id, Counter(dict(wrong[start : start + BATCH])), Counter())
 
 
 def follow_transfer(tx: Transaction, space_id: str, organization_id: str) -> None:
