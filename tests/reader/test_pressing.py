@@ -7,11 +7,11 @@ import json
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from octavo.integrations.contentkit import read_output
-from octavo.reader.blocks import draw_output
+from octavo.integrations.contentkit import BadOutput, read_output
+from octavo.reader.blocks import CannotBeDrawn, draw_output
 from octavo.reader.pressing import Field, can_be_offered
 from octavo.reader.views import Labels
 
@@ -214,15 +214,13 @@ NAMES = [
 ]  # fmt: skip
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.sampled_from(KINDS),
     st.dictionaries(st.sampled_from(NAMES), JSON, max_size=5),
     st.dictionaries(st.text("ab$", max_size=3), JSON, max_size=3),
 )
 def test_whatever_a_script_says_of_a_control_is_drawn_or_refused(kind, given, state):
-    from octavo.integrations.contentkit import BadOutput
-    from octavo.reader.blocks import CannotBeDrawn
-
     output = {
         "type": "element",
         "element": {"type": "block", "children": [{**given, "type": kind}]},
