@@ -121,8 +121,8 @@ def test_an_integration_asks_visitors_in_a_way_of_its_own(site, page):
     assert bar.is_hidden(), "it asks in place of ours"
     page.evaluate("window.onReject()")
     assert open_page(page, site.own) is None and page.evaluate("window.before") == "true"
-    page.evaluate("window.onApprove()")
-    page.wait_for_function("window.counted === 1")
+    with page.expect_response(lambda answer: "/counter/" in answer.url):
+        page.evaluate("window.onApprove()")
     assert open_page(page, site.own) == 1 and page.evaluate("window.before") == "false"
     with page.expect_navigation():
         page.evaluate("window.onReject()")
