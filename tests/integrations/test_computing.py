@@ -25,7 +25,7 @@ MENU = (
   console.log(JSON.stringify(event));
   if (props.fails) return new Response("no", { status: 500 });
   if (type === "content_compute_revision") {
-    const page = (id, title, props, pages) => ({ type: "document", id, title, pages,
+    const page = (id, title, props, pages) => ({ type: "document", id, title, pages, emoji: "1f372",
       computed: { type: "integration:chat:menu", props: { ...props, dish: id } } });
     return Response.json({ pages: [
       { type: "group", id: "dishes", title: "Dishes", pages: [
@@ -94,6 +94,7 @@ def test_a_space_has_the_pages_that_an_integration_gives(world, menu):
     path = f"/spaces/{space}/content/page/{salad['id']}?format=markdown"
     assert "Zanzibar salad [the soup](" in world.get("reader", path)["markdown"]
     (about,) = soup["pages"]
+    assert soup["emoji"] == "1f372"
     assert (about["target"]["kind"], about["target"]["page"]) == ("page", salad["id"])
     found = world.get("reader", f"/spaces/{space}/search?query=zanzibar")["items"]
     assert {page["id"] for page in found} == {soup["id"], salad["id"]}
@@ -171,6 +172,8 @@ ANSWERS = [
     ("revision", "JSON.stringify({ pages: [{ type: 'document', title: 'x', id: '../x' }] })", "$.pages[0].id"),
     ("revision", "JSON.stringify({ pages: [{ type: 'document', title: 'x', emoji: 'x' }] })", "pages[0].emoji"),
     ("revision", "JSON.stringify({ pages: [{ type: 'group', title: 'x', pages: [] }] })", "$.pages[0].pages"),
+    ("revision", "JSON.stringify({ pages: [{ type: 'link', title: 'x', target: { kind: 'page', page: {} } }] })", "pages[0].target"),
+    ("revision", """'{"pages":' + '[{"type":"document","title":"x","pages":'.repeat(40) + '[]' + '}]'.repeat(40) + '}'""", "32 deep"),
     ("revision", "JSON.stringify({ files: [{ name: 'x' }] })", "$.files"),
     ("revision", "JSON.stringify({ pages: [1, 1].map(() => ({ type: 'document', title: 'x', id: 'x' })) })", "no place"),
     ("revision", "JSON.stringify({ pages: Array(5001).fill({ type: 'document', title: 'x' }) })", "more than 5000"),

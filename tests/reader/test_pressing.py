@@ -7,11 +7,11 @@ import json
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from octavo.integrations.contentkit import read_output
-from octavo.reader.blocks import draw_output
+from octavo.integrations.contentkit import BadOutput, read_output
+from octavo.reader.blocks import CannotBeDrawn, draw_output
 from octavo.reader.pressing import Field, can_be_offered
 from octavo.reader.views import Labels
 
@@ -42,6 +42,7 @@ FORM = """
     { type: "input", label: "Loud", element: { type: "switch", state: "loud", onValueChange: { action: "told" } } },
     { type: "checkbox", state: "many", value: "a" }, { type: "checkbox", state: "many", value: 7 },
     { type: "radio", state: "one", value: "x" }, { type: "radio", state: "one", value: "y" },
+    { type: "input", label: "Code", element: { type: "codeblock", state: "code", content: "a <= 1\\nb", onContentChange: { action: "told" } } },
     { type: "webframe", source: { url: "ENDPOINT/page" }, data: { n: { $state: "n" } } },
   ] };
   return Response.json({ type: "element", element, state, props });"""
@@ -96,6 +97,19 @@ def test_fields_are_part_of_the_state_and_of_actions(world):
     assert action == {"action": "told", "size": "l"}
     assert state == {"n": 0, "note": "", "size": "l", "loud": True, "many": ["a", 7], "one": "y"}
     assert re.search(r'<option value="l" selected>Large', told) and told.count(" checked") == 4
+
+
+def test_a_listing_with_a_state_is_a_field(world):
+    form = Form(world)
+    assert re.search(r"<textarea class=\"listing\"[^>]*>\na &lt;= 1\nb</textarea>", form.html)
+    told = form.press("Code", code="c = 2").json()["html"]
+    action, state = json.loads(html.unescape(re.search(r"Count 0 (.*?)</", told)[1]))
+    assert action == {"action": "told"} and state == {"n": 0, "note": "", "code": "c = 2"}
+    assert ">\nc = 2</textarea>" in told
+    long = {"type": "codeblock", "state": "code", "content": "x" * 10_001}
+    output = {"type": "element", "element": {"type": "block", "children": [long]}, "state": {}, "props": {}}
+    drawn = draw_output(read_output(json.dumps(output).encode()), Labels(), sign=lambda actions, fields: "o")
+    assert "<textarea" not in drawn and "<pre" in drawn
 
 
 def test_a_modal_opens_answers_and_closes(world):
@@ -196,19 +210,17 @@ KINDS = [
 ]
 NAMES = [
     "state", "value", "options", "onPress", "onValueChange", "confirm", "disabled", "initialValue", "multiple",
-    "inputType", "multiline", "data", "aspectRatio", "label", "element",
+    "inputType", "multiline", "data", "onContentChange", "content", "aspectRatio", "label", "element",
 ]  # fmt: skip
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.sampled_from(KINDS),
     st.dictionaries(st.sampled_from(NAMES), JSON, max_size=5),
     st.dictionaries(st.text("ab$", max_size=3), JSON, max_size=3),
 )
 def test_whatever_a_script_says_of_a_control_is_drawn_or_refused(kind, given, state):
-    from octavo.integrations.contentkit import BadOutput
-    from octavo.reader.blocks import CannotBeDrawn
-
     output = {
         "type": "element",
         "element": {"type": "block", "children": [{**given, "type": kind}]},

@@ -25,10 +25,10 @@ class Site(Administrator):
         self.call("PATCH", self.path, {"hostname": OWN})
         self.own = f"http://{OWN}:{urlsplit(served.reader_url).port}/"
 
-    def install_counter(self, *scopes):
-        manifest = {"title": "Counter", "description": "Counts", "script": SCRIPT,
+    def install_counter(self, *scopes, name="counter", script=SCRIPT):
+        manifest = {"title": "Counter", "description": "Counts", "script": script,
                     "scopes": ["site:script:inject", *scopes]}  # fmt: skip
-        installation = self.install("counter", manifest)
+        installation = self.install(name, manifest)
         self.call("POST", f"{installation}/sites", {"siteId": self.id})
 
 
@@ -101,6 +101,34 @@ def test_one_without_cookies_runs_at_once_and_nowhere_else(site, page):
     )
     page.wait_for_timeout(300)
     assert any("403" in said for said in page.refused), "what an endpoint answers is no code of the site"
+
+
+BANNER = """
+export default { async fetch(request) {
+  const event = JSON.parse((await request.formData()).get("event"));
+  const script = `window.before = String(window.GitBook.isCookiesTrackingDisabled());
+    window.GitBook.registerCookieBanner((given) => Object.assign(window, given));`;
+  return new Response(event.type === "fetch_published_script" ? script : "OK");
+} };"""
+
+
+def test_an_integration_asks_visitors_in_a_way_of_its_own(site, page):
+    site.install_counter("site:script:cookies")
+    site.install_counter(name="banner", script=BANNER)
+    assert open_page(page, site.own) is None
+    assert page.evaluate("window.before") == "undefined"
+    bar = page.locator(".consent")
+    assert bar.is_hidden(), "it asks in place of ours"
+    page.evaluate("window.onReject()")
+    assert open_page(page, site.own) is None and page.evaluate("window.before") == "true"
+    with page.expect_response(lambda answer: "/counter/" in answer.url):
+        page.evaluate("window.onApprove()")
+    assert open_page(page, site.own) == 1 and page.evaluate("window.before") == "false"
+    with page.expect_navigation():
+        page.evaluate("window.onReject()")
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("window.counted") is None and page.refused == []
+    site.call("DELETE", "/integrations/banner")
 
 
 def test_a_browser_that_says_no_for_its_visitor_is_believed(site, page):

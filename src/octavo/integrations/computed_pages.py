@@ -17,6 +17,10 @@ from ..errors import BadRequest
 _Title = Annotated[str, Meta(min_length=1, max_length=512)]
 _Key = Annotated[str, Meta(pattern="^[a-zA-Z0-9]{1,40}$")]
 _Slug = Annotated[str, Meta(max_length=200)]
+_DEEPEST = 32
+"""Pages below one another."""
+_TARGETS = {"url": "url", "page": "page", "anchor": "page", "file": "file", "space": "space"}
+"""What links lead to, and the member that names it."""
 
 
 class _InputPage(Struct, tag_field="type", kw_only=True):
@@ -61,31 +65,40 @@ class _Pages:
         self._slugs: dict[str | None, set[str]] = {}
         self.found: list[Page] = []
 
-    def add(self, given: list[Any], parent: str | None, place: str) -> None:
+    def add(self, given: list[Any], parent: str | None, place: str, depth: int = 1) -> None:
+        if depth > _DEEPEST:
+            raise BadRequest(f"source.type: the integration answered pages more than {_DEEPEST} deep")
         for n, page in enumerate(given):
             where = f"{place}[{n}]"
             own = self._asked.id(f"page {page.id}" if page.id is not UNSET else f"page at {where}")
             self.found.append(self._page(page, own, parent, where))
             if isinstance(page, InputDocument | InputGroup):
-                self.add(page.pages, own, f"{where}.pages")
+                self.add(page.pages, own, f"{where}.pages", depth + 1)
 
     def _page(self, page: Any, own: str, parent: str | None, where: str) -> Page:
-        emoji = page.emoji or None
-        if emoji is not None and (emoji := find_emoji(emoji)) is None:
+        emoji = find_emoji(page.emoji) if page.emoji else None
+        if page.emoji and emoji is None:
             raise BadRequest(f"source.type: the integration answered {where}.emoji: expected an emoji")
-        page_kind = page.__struct_config__.tag
         return Page(
             id=own,
             parent=parent,
-            kind=page_kind,
+            kind=page.__struct_config__.tag,
             title=page.title,
             slug=self._slug(getattr(page, "slug", "") or page.title, parent),
-            emoji=emoji,
+            emoji="-".join(f"{ord(sign):x}" for sign in emoji) if emoji else None,
             icon=page.icon or None,
             description=getattr(page, "description", "") or None,
-            target=_own(page.target, self._asked.seed) if isinstance(page, InputLink) else None,
+            target=self._target(page.target, where) if isinstance(page, InputLink) else None,
             computed=self._computed(getattr(page, "computed", UNSET)),
         )
+
+    def _target(self, target: dict[str, Any], where: str) -> dict[str, Any]:
+        named = _TARGETS.get(str(target.get("kind")))
+        if named is None or not isinstance(target.get(named), str):
+            raise BadRequest(
+                f"source.type: the integration answered {where}.target: expected a url, page, anchor, file or space"
+            )
+        return _own(target, self._asked.seed)
 
     def _slug(self, wanted: str, parent: str | None) -> str:
         taken = self._slugs.setdefault(parent, set())

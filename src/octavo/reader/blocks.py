@@ -235,7 +235,7 @@ class _Reader:
     def element(self, given: dict[str, Any]) -> ElementView:
         kind = given["type"]
         if kind in ("markdown", "codeblock"):
-            document = ElementView(kind="html", html=self._document(given))
+            document = self._edited(given) or ElementView(kind="html", html=self._document(given))
             above, below = self._parts(given, "header"), self._parts(given, "footer", "buttons")
             return (
                 ElementView(kind="column", children=(*above, document, *below))
@@ -388,6 +388,25 @@ class _Reader:
             shape=kind,
             text=text,
             confirm=_confirm(given),
+        )
+
+    def _edited(self, given: dict[str, Any]) -> ElementView | None:
+        """A listing that readers may change, as a field; None for any other, and where it could not be sent back."""
+        named = given.get("state")
+        if given["type"] != "codeblock" or not (self._live and isinstance(named, str) and len(named) <= 100):
+            return None
+        value = self._state.get(named)
+        text = self._text(given.get("content") if value is None else value)
+        if not Field("text").allows(text):
+            return None
+        self._takes(named, Field("text"))
+        return ElementView(
+            kind="input",
+            text=text,
+            name=named,
+            title=self._text(given.get("title")) or named,
+            shape="code",
+            act=self._act(given.get("onContentChange")),
         )
 
     def _select(self, given: dict[str, Any], value: Any, name: str, label: str) -> ElementView:
