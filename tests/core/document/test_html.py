@@ -345,6 +345,9 @@ def test_emoji():
         "",
         "",
     ]
+    families = ("📘", "👩‍👩‍👧", "❤️", "1️⃣", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "👍🏽", "ℹ️")
+    assert [emoji(c) for c in families] == list(families)
+    assert [emoji(c) for c in ("重点", "é", "#1", "📘" * 17, "📘<b>")] == [""] * 5
     assert block(paragraph(Inline("emoji", {"code": "3c"}))) == '<p><span class="emoji">&lt;</span></p>'
 
 

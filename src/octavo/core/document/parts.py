@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import date
 from typing import Any
+from unicodedata import category
 
 from .markup import WRAPPERS
 from .nodes import Block, Data, Inline, Text, plain_text
@@ -14,18 +15,30 @@ COLORS = {name: name.strip("$") for name in
            "green blue red orange yellow purple $primary $info $success $warning $danger".split()}  # fmt: skip
 
 
-def emoji(code: object) -> str:
-    """The characters of an emoji's code points (``1f1e9-1f1ea``); empty for anything else.
+_SIGNS_OF_EMOJI = {"So", "Sk", "Sm", "Mn", "Me", "Cf"}
+"""General categories of Unicode that emoji are made of, but for ``_OTHER_SIGNS``."""
+_OTHER_SIGNS = "#*0123456789ℹ〰‼⁉"
 
-    >>> emoji("2705")
-    '✅'
+
+def emoji(code: object) -> str:
+    """The characters of an emoji, given as such or as code points (``1f1e9-1f1ea``); empty for anything else.
+
+    >>> emoji("2705"), emoji("✅")
+    ('✅', '✅')
     """
-    if not isinstance(code, str) or not re.fullmatch(r"[0-9a-fA-F]{2,6}(-[0-9a-fA-F]{2,6}){0,15}", code):
+    if not isinstance(code, str):
         return ""
-    points = [int(part, 16) for part in code.split("-")]
-    if any(p > 0x10FFFF or 0xD800 <= p <= 0xDFFF or p < 0x20 for p in points):
-        return ""
-    return "".join(map(chr, points))
+    if re.fullmatch(r"[0-9a-fA-F]{2,6}(-[0-9a-fA-F]{2,6}){0,15}", code):
+        points = [int(part, 16) for part in code.split("-")]
+        if any(p > 0x10FFFF or 0xD800 <= p <= 0xDFFF or p < 0x20 for p in points):
+            return ""
+        return "".join(map(chr, points))
+    is_emoji = (
+        len(code) <= 16
+        and not code.isascii()
+        and all(category(sign) in _SIGNS_OF_EMOJI or sign in _OTHER_SIGNS for sign in code)
+    )
+    return code if is_emoji else ""
 
 
 def text_of(data: Data, field: str) -> str | None:
