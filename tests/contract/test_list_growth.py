@@ -49,9 +49,7 @@ GROWS: dict[str, tuple[int, str]] = {
     "listSpacesForOrganizationMember": (150, "what a member sees is found for each space"),
     "listChangeRequestsForOrganization": (75, "what is seen is found for each space"),
     "listSpaceLinks": (250, _EACH_REFERENCE),
-    "listSpaceFileBacklinks": (85, "all references that were added name this file"),
     "listChangeRequestLinks": (450, f"{_EACH_REFERENCE}, and {_COMPARED}"),
-    "listChangeRequestFileBacklinks": (220, _COMPARED),
 }
 """Lists that cost more for a row: how many steps, and why."""
 

@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from select import select
@@ -43,7 +44,8 @@ class _Wanted(Struct, array_like=True):
 
 
 class _Found(Struct, array_like=True):
-    """``tokens`` are None where the language is unknown or the time was over; ``seconds`` is what it took."""
+    """``tokens`` are None where the language is unknown or the time was over; ``seconds`` is what it took, and no less
+    than it was given where that was over."""
 
     tokens: list[Token] | None
     seconds: float
@@ -53,21 +55,24 @@ class _TimeIsOver(BaseException):
     """Derived so that no lexer that catches errors catches it."""
 
 
-def highlight_in_time(code: str, syntax: str, seconds: float = LISTING_SECONDS) -> list[Token] | None:
-    """As ``highlight``, None also when it takes longer. For the main thread of a process that nobody else uses."""
+def highlight_in_time(code: str, syntax: str, seconds: float = LISTING_SECONDS) -> _Found:
+    """As ``highlight``, without tokens also when it takes longer. For the main thread of a process that nobody else
+    uses."""
 
     def end(number: int, frame: Any) -> None:
         raise _TimeIsOver
 
+    begin = time.process_time()
     before = signal.signal(signal.SIGVTALRM, end)
     # Again and again, in case the first signal comes where Python drops exceptions.
     signal.setitimer(signal.ITIMER_VIRTUAL, max(seconds, 0.001), 0.05)
     try:
-        found = highlight(code, syntax)
+        tokens = highlight(code, syntax)
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        return found
+        return _Found(tokens, time.process_time() - begin)
     except (_TimeIsOver, RecursionError):
-        return None
+        # The timer counts in ticks of the system, which come a little early, too.
+        return _Found(None, max(seconds, time.process_time() - begin))
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
@@ -151,14 +156,7 @@ def main() -> None:
             wanted = _receive(sys.stdin.buffer, _Wanted)
         except EOFError:
             return
-        begin = _used()
-        tokens = highlight_in_time(wanted.code, wanted.syntax, wanted.seconds)
-        _send(out, _Found(tokens, _used() - begin))
-
-
-def _used() -> float:
-    times = os.times()
-    return times.user + times.system
+        _send(out, highlight_in_time(wanted.code, wanted.syntax, wanted.seconds))
 
 
 if __name__ == "__main__":

@@ -108,7 +108,7 @@ class Setting:
             link=self._link,
             file=self._file,
             icon=self._icon,
-            highlight=highlight_in_time,
+            highlight=lambda code, syntax: highlight_in_time(code, syntax).tokens,
             shown=self._glyphs.shown,
         )
 
