@@ -183,11 +183,29 @@ def _empty(url: str) -> None:
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
-        tables = admin.execute(
-            "SELECT string_agg(quote_ident(tablename), ', ') FROM pg_tables"
-            " WHERE schemaname = 'public' AND tablename <> 'migrations'"
-        ).fetchone()
-        admin.execute(f"TRUNCATE {tables[0]} RESTART IDENTITY CASCADE")
+        admin.execute(_EMPTY)
+
+
+_EMPTY = """
+DO $$
+DECLARE
+  name TEXT;
+  holds BOOLEAN;
+  filled TEXT[] := '{}';
+BEGIN
+  FOR name IN SELECT quote_ident(tablename) FROM pg_tables
+      WHERE schemaname = 'public' AND tablename <> 'migrations' LOOP
+    EXECUTE 'SELECT EXISTS (SELECT 1 FROM ' || name || ')' INTO holds;
+    IF holds THEN filled := filled || name; END IF;
+  END LOOP;
+  IF filled <> '{}' THEN EXECUTE 'TRUNCATE ' || array_to_string(filled, ', ') || ' CASCADE'; END IF;
+  FOR name IN SELECT quote_ident(sequencename) FROM pg_sequences
+      WHERE schemaname = 'public' AND last_value IS NOT NULL LOOP
+    EXECUTE 'ALTER SEQUENCE ' || name || ' RESTART';
+  END LOOP;
+END $$
+"""
+"""To truncate a table takes a file, so that only those are that hold something."""
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
