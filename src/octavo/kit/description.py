@@ -40,8 +40,10 @@ _ALWAYS = (429, 500)
 
 class Meanings(Struct, frozen=True):
     """What properties and parameters mean, by name; ``Type.name`` and ``operationId.name`` go before it. And what
-    schemas are, by name; the docstring of a type is for whoever reads the code."""
+    schemas are, by name; the docstring of a type is for whoever reads the code. ``introduction``: Markdown, with
+    ``{server}`` for the address that paths begin with."""
 
+    introduction: str = ""
     properties: Mapping[str, str] = {}
     parameters: Mapping[str, str] = {}
     schemas: Mapping[str, str] = {}
@@ -314,9 +316,12 @@ def describe(
         if operation.needs is not PUBLIC:
             entry["x-octavo-needs"] = operation.needs.value
         paths.setdefault(operation.path, {})[operation.method.lower()] = entry
+    info = {"title": title, "version": version}
+    if meanings.introduction:
+        info["description"] = meanings.introduction.replace("{server}", server).strip()
     return {
         "openapi": "3.1.0",
-        "info": {"title": title, "version": version},
+        "info": info,
         "servers": [{"url": server}],
         "paths": paths,
         "components": {
