@@ -354,7 +354,12 @@ def test_an_integration_speaks_for_itself(world: World) -> None:
 
 BAD = {
     "id": [conversation(""), conversation("x" * 256), {"parts": []}, conversation(1)],  # type: ignore[arg-type]
-    "parts": [{"id": "1"}, {"id": "1", "parts": {}}, {"id": "1", "parts": [None]}],
+    "parts": [
+        {"id": "1"},
+        {"id": "1", "parts": {}},
+        {"id": "1", "parts": [None]},
+        conversation("1", *["x"] * 1001),
+    ],
     "role": [{"id": "1", "parts": [{"type": "message", "role": "bot", "body": "x"}]}],
     "type": [{"id": "1", "parts": [{"type": "note", "role": "user", "body": "x"}]}],
     "body": [

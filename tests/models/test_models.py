@@ -197,6 +197,33 @@ def test_garbage_is_a_failure(sqlite_world: World, server: ModelServer, garbage:
     assert calls(sqlite_world)[0]["status"] == "failed"
 
 
+ERROR = {"message": f"Overloaded, says {KEY}", "type": "server_error"}
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        (ERROR, "Overloaded, says [secret]"),
+        ("broken", "broken"),
+        ({"message": "", "code": 7}, '{"error": {"message": "", "code": 7}}'),
+        ({"message": [7]}, '{"error": {"message": [7]}}'),
+        ([7], '{"error": [7]}'),
+    ],
+)
+def test_the_error_of_a_provider_is_shown_in_its_words(
+    sqlite_world: World, server: ModelServer, said: Any, shown: str
+) -> None:
+    body = json.dumps({"error": said})
+    server.answer = lambda request: body.encode()
+    with world_with_model(sqlite_world, server), pytest.raises(ModelFailed) as failed:
+        ask(sqlite_world)
+    assert str(failed.value) == f"The language model: it answered with an error: {shown}"
+    server.failures = [(401, body)]
+    with world_with_model(sqlite_world, server), pytest.raises(ModelFailed) as failed:
+        ask(sqlite_world)
+    assert str(failed.value) == f"The language model: status 401: {shown}"
+
+
 def test_a_provider_that_hangs_is_left_in_time(sqlite_world: World, server: ModelServer) -> None:
     server.hang = 30
     with world_with_model(sqlite_world, server, llm_seconds=1), pytest.raises(ModelFailed, match="within"):

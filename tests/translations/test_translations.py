@@ -450,6 +450,7 @@ def test_garbage_translates_nothing(sqlite_world: World, server: ModelServer, ga
     page = world.home["pageId"]
     done = get(world, made)
     assert done["status"] == "completed" and done["untranslated"] > 0 and done["problems"]
+    assert all("without a translation of it" in each["message"] for each in done["problems"])
     assert markdown(world, done["result"]["space"], page) == markdown(world, world.home["spaceId"], page)
 
 
@@ -559,6 +560,8 @@ def test_a_deleted_source_is_not_run(world: World) -> None:
     made = create(world)
     assert world.call("admin", "DELETE", world.home.path("/spaces/{spaceId}")).status_code == 205
     assert world.call("admin", "POST", f"{made['urls']['location']}/run").status_code == 404
+    body = {"source": {"space": world.home["spaceId"], "language": "en"}, "language": "it"}
+    assert world.call("admin", "POST", world.home.path(TRANSLATIONS), json=body).status_code == 404
     work(world)
     assert "failed" in get(world, made)["notice"]
 
@@ -598,8 +601,11 @@ def test_deleting_leaves_the_space(world: World) -> None:
         ({"language": None}, "language", 400),
         ({"source": None}, "source", 400),
         ({"source": {"space": "nothing", "language": "en"}}, "nothing", 404),
+        ({"source": {"space": "nothing", "language": "xx"}}, "source.language", 400),
+        ({"formality": "rude"}, "formality", 400),
         ({"instructions": {"nodes": 7}}, "instructions", 400),
         ({"instructions": "x"}, "instructions", 400),
+        ({"instructions": []}, "instructions", 400),
     ],
 )
 def test_bad_translations_name_the_field(

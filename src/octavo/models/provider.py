@@ -138,9 +138,9 @@ class Provider(Struct, frozen=True):
         try:
             with Fetcher(self.allowed).stream(url, "POST", headers, body, limits) as answer:
                 if answer.status != 200:
-                    said = b"".join(answer.chunks)[:2000].decode("utf-8", "replace")
                     may_pass = answer.status in (408, 409, 429) or answer.status >= 500
-                    raise ModelFailed(f"status {answer.status}: {self._clean(said)}", may_pass=may_pass)
+                    said = self._clean(_explain(b"".join(answer.chunks)))
+                    raise ModelFailed(f"status {answer.status}: {said}", may_pass=may_pass)
                 yield answer
         except FetchError as error:
             raise ModelFailed(self._clean(error.message), may_pass=True) from None
@@ -205,7 +205,7 @@ class Provider(Struct, frozen=True):
         if not isinstance(found, dict):
             raise ModelFailed("the answer is no JSON object", may_pass=True)
         if found.get("error"):
-            raise ModelFailed(self._clean(str(found["error"])), may_pass=True)
+            raise ModelFailed(f"it answered with an error: {self._clean(_explain(data))}", may_pass=True)
         counted = found.get("usage")
         if isinstance(counted, dict):
             usage.input_tokens = _count(counted.get("prompt_tokens"))
@@ -217,6 +217,16 @@ class Provider(Struct, frozen=True):
         if self.key:
             text = text.replace(self.key, "[secret]")
         return " ".join(mask_secrets(text)[:300].split())
+
+
+def _explain(body: bytes) -> str:
+    """What an error says: the message in it as OpenAI's are, else all of it."""
+    try:
+        error = msgspec.json.decode(body)["error"]
+        found = error if isinstance(error, str) else error["message"]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, LookupError, TypeError):
+        found = None
+    return found[:2000] if found and isinstance(found, str) else body[:2000].decode("utf-8", "replace")
 
 
 def _wait_after(error: ModelFailed, attempt: int, until: float) -> None:

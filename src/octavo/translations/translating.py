@@ -27,6 +27,7 @@ _CHARACTERS = 6000
 _TEXTS = 40
 """Of one request: what a model gets right more surely than a whole page."""
 _TERMS = 60
+_MISSING = "the model answered without a translation of it"
 _REFUSED = "the translation has other tags or placeholders than the text"
 _FOREIGN = "the translation is in another language"
 _ADDRESS = {
@@ -139,7 +140,7 @@ class Translator(Struct):
         for name, each in names.items():
             translated = answer.get(name)
             if not isinstance(translated, str) or not translated.strip():
-                reasons[each.text] = _REFUSED
+                reasons[each.text] = _MISSING
             elif _is_left(each.text, translated) or seems_other(
                 unprotected(translated), self.translation.language
             ):
