@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import time
+from pathlib import Path
 
 import pytest
 
@@ -223,6 +225,17 @@ def test_no_way_out(host, name):
     except ScriptFailed:
         return
     assert answer.body in (b"refused", b"ESCAPED undefined"), answer.body[:200]
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/fd").exists(), reason="Linux alone lists the open files of a process"
+)
+def test_modules_that_a_script_makes_up_are_on_no_disk(host):
+    imports = "for (const n of [1, 2, 3]) await import(`data:text/javascript,/*${n}*/`);"
+    assert run(host, module(f"{imports} return new Response('OK');"))[0].body == b"OK"
+    pid = host._warm["one"].process._process.pid
+    opened = [os.readlink(file) for file in Path(f"/proc/{pid}/fd").iterdir()]
+    assert [name for name in opened if name.startswith("/") and not name.startswith("/dev/")] == []
 
 
 def test_a_forged_message_is_the_scripts_own_answer_and_no_more(host):

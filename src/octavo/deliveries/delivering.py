@@ -134,8 +134,8 @@ def deliver(context: Context, queue: str) -> None:
         if first is None:
             return
         if not store.claim(tx, queue, first.recipient, now() + _CLAIM):
-            # Whoever delivers it now may have died: look again when that is certain.
-            _wake(tx, queue, first.organization_id, now() + _CLAIM)
+            # Whoever delivers it now may have died: look again as soon as that is certain.
+            _wake(tx, queue, first.organization_id, store.find_claimed_until(tx, queue))
             return
     try:
         while time.monotonic() < until:

@@ -290,6 +290,11 @@ def claim(tx: Transaction, queue: str, recipient: Recipient, until: int) -> bool
     )
 
 
+def find_claimed_until(tx: Transaction, queue: str) -> int:
+    """When the claim of whoever delivers a queue ends, in milliseconds; 0 for one that nobody delivers."""
+    return tx.value("SELECT claimed_until FROM delivery_queues WHERE queue = :queue", queue=queue) or 0
+
+
 def release(tx: Transaction, queue: str) -> None:
     tx.run("UPDATE delivery_queues SET claimed_until = 0 WHERE queue = :queue", queue=queue)
 

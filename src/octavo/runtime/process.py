@@ -11,9 +11,7 @@ import base64
 import binascii
 import os
 import select
-import shutil
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -46,6 +44,10 @@ CPU = 120
 does not see it."""
 START = 30.0
 """Seconds in which a process has to run. It takes a fraction of one, unless all processors are taken."""
+NO_FOLDER = f"{os.devnull}/none"
+"""Where Deno is told to keep its caches: a folder that cannot be made, so it keeps them in memory, within the limits
+above. In a folder they would take time at each start and hold every module that a script makes up, which is a way to
+fill the disk."""
 _READ = 256 * 1024
 
 Level = Literal["debug", "info", "warn", "error"]
@@ -143,8 +145,8 @@ def command() -> list[str]:
     """How a process is started. Raises Unavailable where Deno is not installed."""
     return [
         find_deno(), "run", "--quiet", "--no-prompt", "--no-remote", "--no-npm", "--no-config", "--no-lock",
-        "--cached-only", "--deny-read", "--deny-write", "--deny-net", "--deny-env", "--deny-run", "--deny-ffi",
-        "--deny-sys", "--deny-import", f"--v8-flags=--max-old-space-size={HEAP}", str(RUNNER),
+        "--cached-only", "--no-code-cache", "--deny-read", "--deny-write", "--deny-net", "--deny-env", "--deny-run",
+        "--deny-ffi", "--deny-sys", "--deny-import", f"--v8-flags=--max-old-space-size={HEAP}", str(RUNNER),
     ]  # fmt: skip
 
 
@@ -162,25 +164,20 @@ class ScriptProcess:
     def __init__(self) -> None:
         """Returns when the process runs. Raises Unavailable when it does not get that far: on a machine that is busy a
         start takes a while, which is not the script's doing."""
-        self._folder = tempfile.mkdtemp(prefix="octavo-script-")
         try:
             self._process = subprocess.Popen(  # noqa: S603
                 command(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                cwd=self._folder,
-                env={"DENO_DIR": self._folder, "NO_COLOR": "1"},
+                cwd="/",
+                env={"DENO_DIR": NO_FOLDER, "NO_COLOR": "1"},
                 bufsize=0,
                 start_new_session=True,
             )
         except OSError as error:
-            shutil.rmtree(self._folder, ignore_errors=True)
             log.error("the process for a script was not started", error=str(error))
             raise Unavailable("No process could be started for the script of an integration.") from None
-        except BaseException:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            raise
         _limit(self._process.pid)
         assert self._process.stdin is not None and self._process.stdout is not None
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
@@ -211,7 +208,6 @@ class ScriptProcess:
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     def begin(self, event: Event, deadline: float) -> Run:
         """Hands the script an event; ``deadline`` of the monotonic clock. Raises ScriptFailed."""
