@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,8 +21,10 @@ from octavo.core.document import (
     slug,
     to_json,
 )
+from octavo.core.document import places as module
 from octavo.core.document.html import render
-from octavo.core.document.places import name_places
+from octavo.core.document.nodes import children
+from octavo.core.document.places import flow, name_places
 
 PAGE = """## 1. Set up
 
@@ -161,3 +165,16 @@ def test_a_heading_is_found_by_what_others_make_of_it(title: str) -> None:
         upper = name.upper() if name.upper().casefold() == name.casefold() else name
         for spelling in (upper, name.replace("-", "_"), name.replace("-", "."), f"-{name}-"):
             assert anchors(places).find(spelling) == name
+
+
+def test_lines_of_listings_are_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = 0
+
+    def count(node: Any) -> list[Any]:
+        nonlocal looked
+        looked += 1
+        return children(node)
+
+    monkeypatch.setattr(module, "children", count)
+    document = read("# Title\n\n```json\n" + "1\n" * 500 + "```\n")
+    assert len(list(flow(document))) > 500 and looked < 5

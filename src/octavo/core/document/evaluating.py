@@ -9,7 +9,7 @@ from itertools import zip_longest
 from typing import Any
 
 from ..expressions import ExpressionError, Shown, is_deterministic
-from .nodes import Block, Document, Fragment, Inline, Leaf, Text, walk
+from .nodes import Block, Document, Fragment, Inline, Leaf, Text, is_plain, walk
 from .parts import without_comments
 from .reader import read
 
@@ -163,7 +163,7 @@ def _replaced(
             waiting.extend(reversed(new))
         here.nodes = kept
         for node in kept:
-            if isinstance(node, (Block, Inline)):
+            if isinstance(node, (Block, Inline)) and not is_plain(node):
                 stack.append(node)
                 stack.extend(node.fragments)
     return holder.nodes, changed

@@ -82,6 +82,12 @@ class Document(Struct):
 Node = Document | Block | Inline | Text | Fragment
 
 
+def is_plain(node: Block | Inline) -> bool:
+    """Whether one text is all that is below a node, as in most paragraphs and lines of listings: there are no other
+    nodes to look for."""
+    return len(node.nodes) == 1 and type(node.nodes[0]) is Text and not node.fragments
+
+
 def children(node: Node) -> list[Any]:
     """The node's children in reading order, its fragments after its nodes."""
     if isinstance(node, Text):

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from ..free_names import free_name
 from .inline import attributes
-from .nodes import Block, Document, Fragment, Inline, Text, children
+from .nodes import Block, Document, Fragment, Inline, Text, children, is_plain
 from .parts import object_of
 
 _DROP = re.compile(r"[^\w\- ]+")
@@ -23,6 +23,7 @@ _SIMPLE = re.compile(r"[\w.+%~:-]{1,200}")
 _ANCHOR = re.compile(r"<a\s", re.IGNORECASE)
 _SIGNS = re.compile(r"[\W_]+")
 _LATIN_ACCENTS = re.compile("[\u0300-\u036f]")
+_NAMED = ("heading-1", "heading-2", "heading-3", "expandable", "update")
 _NUMBERED = re.compile(r"id(?=\d)")
 
 Conditions = tuple[str, ...]
@@ -65,6 +66,8 @@ def flow(document: Document) -> Iterator[tuple[Block | Inline, Standing]]:
         node, standing = stack.pop()
         if not isinstance(node, Fragment):
             yield node, standing
+            if is_plain(node):
+                continue
         below = children(node)
         if isinstance(node, Block):
             if node.type == "if":
@@ -110,6 +113,8 @@ def _place(node: Block | Inline, standing: Standing) -> Place | None:
     if node.type == "reusable-content":
         url = node.data["ref"].get("url") if isinstance(node.data.get("ref"), dict) else None
         return Place(conditions=standing.conditions, include=url) if isinstance(url, str) else None
+    if node.type not in _NAMED:
+        return None
     fixed = node.data.get("id")
     if not isinstance(fixed, str) or not fixed:
         fixed = ""
@@ -120,10 +125,8 @@ def _place(node: Block | Inline, standing: Standing) -> Place | None:
     elif node.type == "expandable":
         titles = (f for f in node.fragments if f.fragment == "expandable-title")
         name = fixed or slug(" ".join(said(block) for title in titles for block in title.nodes)) or "section"
-    elif node.type == "update":
-        name = fixed or slug(str(node.data.get("date") or "")) or "update"
     else:
-        return None
+        name = fixed or slug(str(node.data.get("date") or "")) or "update"
     return Place(name, bool(fixed), standing.conditions, None, standing.included)
 
 
