@@ -296,6 +296,10 @@ class PageBuilder:
                 target = self._target(page) if page.kind == "link" else None
                 if page.kind == "link" and (target is None or target.href is None):
                     continue
+                inside = items(page.id) if below else ()
+                if page.kind in ("group", "computed") and not inside:
+                    # A specification is gone: the pages made of it are not there, nor is what held them alone.
+                    continue
                 count += 1
                 found.append(
                     NavItem(
@@ -306,7 +310,7 @@ class PageBuilder:
                         current=current is not None and page.id == current.id,
                         open=page.id in opened,
                         external=bool(target and target.external),
-                        children=items(page.id) if below else (),
+                        children=inside,
                     )
                 )
             return (*found, *self._rest(listed[end:]))
