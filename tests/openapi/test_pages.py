@@ -133,6 +133,15 @@ def test_a_page_for_each_tag(site) -> None:
     assert 'id="pet"' in models and 'href="#status"' in models
 
 
+def test_a_group_of_a_specification_that_is_missing_has_no_heading(world: World, tmp_path: Path) -> None:
+    group = "## {}\n\n* ```yaml\n  type: builtin:openapi\n  props: {{}}\n  dependencies: {{spec: {{ref: {{kind: openapi, spec: {}}}}}}}\n  ```\n"
+    summary = (
+        f"* [Home](README.md)\n\n{group.format('Reference', 'pets')}\n{group.format('Nowhere', 'nothing')}"
+    )
+    home = Site(world, tmp_path / "source", summary, {"README.md": "# Home\n"}).get("").text
+    assert "Reference" in home and ">Shops<" in home and "Nowhere" not in home
+
+
 def test_a_tag_with_very_many_operations(world: World, site) -> None:
     shop = site()
     answer = {"responses": {"200": {"description": "It"}}, "tags": ["all"]}
@@ -178,7 +187,7 @@ def test_what_has_no_summary_is_called_by_its_first_sentence(world: World, site)
     scheme = {"type": "apiKey", "in": "header", "name": "X-Key", "description": "Ask us for one."}
     text = yaml.safe_dump(
         {"openapi": "3.0.3", "paths": {"/things": item}, "components": {"securitySchemes": {"key": scheme}},
-         "info": {"title": "T", "version": "1", "description": "# Errors\n\nSee [there](#operation/x) or [here](#errors)."}}
+         "info": {"title": "T", "version": "1", "description": "# Errors\n\nSee [there](#operation/x) or [them](#api-group-Users) or [here](#errors)."}}
     )  # fmt: skip
     processed(world, "pets", {"text": text})
     shop = site("by-operation")
@@ -188,7 +197,8 @@ def test_what_has_no_summary_is_called_by_its_first_sentence(world: World, site)
     # Headings keep their anchors; those that only other programs make are no links.
     overview = shop.get("overview").text
     assert 'id="errors"' in overview and 'href="#errors"' in overview
-    assert "See there or" in re.sub(r"<[^>]*>", "", overview) and "#operation" not in overview
+    assert "See there or them or" in re.sub(r"<[^>]*>", "", overview)
+    assert "#operation" not in overview and "#api-group" not in overview
 
 
 def test_words_of_ours_are_in_the_language_of_the_site() -> None:
@@ -225,6 +235,68 @@ def test_words_of_ours_are_in_the_language_of_the_site() -> None:
             )
             assert said.partition("{name}")[0] in unescape(shown), (language, word)
     assert "{name}" not in shown
+
+
+def test_what_is_left_out_of_a_schema_is_said() -> None:
+    def deep(levels: int) -> dict[str, Any]:
+        inside = {"type": "string"} if levels == 0 else deep(levels - 1)
+        return {"type": "object", "properties": {f"level{levels}": inside}}
+
+    def text(schema: Any, *, folded: bool = True, many: bool = True) -> str:
+        description = Description({"components": {"schemas": {"It": schema}}})
+        blocks = Drawer(description, folded=folded, many=many).schemas(["It"])
+        return re.sub(r"<[^>]*>", "", unescape(render(Document(nodes=blocks)).body))
+
+    line = BlockLabels().api_left_out
+    assert line in text(deep(8)) and line in text(deep(8), folded=False)
+    assert line not in text(deep(2)) and line not in text(deep(8), many=False)
+    names = [f"p{n}" for n in range(59)]
+    wide = {name: {"type": "string"} for name in names}
+    inner = {"type": "object", "properties": {"more": {"type": "string"}}}
+    for last in ({"type": "array", "items": inner}, {"type": "object", "additionalProperties": inner}):
+        said = text({"type": "object", "properties": {**wide, "last": last}})
+        assert line in said and "more" not in said.replace(line, "")
+    assert line not in text({"properties": {**wide, "last": {"type": "array", "items": {"type": "string"}}}})
+    assert "and 3 more" in text({"properties": {**wide, **dict.fromkeys("abcd", {"type": "string"})}})
+
+
+def test_a_schema_that_says_nothing_allows_any_value() -> None:
+    drawer = Drawer(Description({"components": {"schemas": {"It": {}}}}), folded=True)
+    assert render(Document(nodes=drawer.schemas(["It"], "It"))).body == "<p>any</p>"
+
+
+def test_a_line_is_not_folded_up() -> None:
+    again = {"$ref": "#/components/schemas/It"}
+    schema = {"type": "object", "properties": {"parent": again, "all": {"type": "array", "items": again}}}
+    drawer = Drawer(Description({"components": {"schemas": {"It": schema}}}), folded=True)
+    body = render(Document(nodes=drawer.schema(again))).body
+    assert body.count("The same as It above.") == 2 and "<details" not in body
+
+
+def test_how_the_first_lines_of_responses_and_bodies_are_shown() -> None:
+    operation = {
+        "requestBody": {
+            "content": {"application/x-www-form-urlencoded": {"schema": {"type": "object", "properties": {}}}}
+        },
+        "responses": {
+            "200": {
+                "description": "What it is,\non two lines.",
+                "content": {"application/json": {"example": '{"a":[1,2],"b":"\u00e9"}'}},
+            },
+            "404": {"description": "# Not there\n\nAt all."},
+        },
+    }
+    description = Description({"servers": [{"url": "https://a.test"}], "paths": {"/a": {"get": operation}}})
+    body = unescape(
+        render(
+            Document(nodes=Drawer(description, folded=True).operation(description.operations["get /a"]))
+        ).body
+    )
+    text = re.sub(r"<[^>]*>", "", body)
+    assert text.count("What it is, on two lines.") == 1
+    assert "At all." in text
+    assert '"a": [\n    1,\n    2\n  ],\n  "b": "\u00e9"' in text
+    assert "-d" not in text and "Content-Type" not in text
 
 
 def is_word(node: Any) -> bool:

@@ -52,8 +52,8 @@ def example_request(description: Description, operation: Operation) -> Request:
     if content:
         kind = next((kind for kind in content if "json" in kind), next(iter(content)))
         value = media_example(description, object_of(content[kind]), "request")
-        if value is not None:
-            body = body_text(kind, value)
+        body = body_text(kind, value) if value is not None else None
+        if body:
             headers["Content-Type"] = kind
     url = description.server_url(operation) + path + (f"?{urlencode(query)}" if query else "")
     clean = {
@@ -61,16 +61,24 @@ def example_request(description: Description, operation: Operation) -> Request:
         for name, value in headers.items()
         if re.fullmatch(r"[!#$%&'*+.^_`|~\w-]+", name)
     }
-    return Request(operation.method.upper(), url, clean, body)
+    return Request(operation.method.upper(), url, clean, body or None)
 
 
 def body_text(kind: str, value: Any) -> str:
     """A value as a body of a media type."""
     if isinstance(value, str):
-        return value
+        return _laid_out(value) if "json" in kind and value[:1] in ("{", "[") else value
     if kind == "application/x-www-form-urlencoded" and isinstance(value, dict):
         return urlencode([(name, _simple(inner)) for name, inner in value.items()])
     return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+
+
+def _laid_out(text: str) -> str:
+    """JSON that somebody wrote on one line, with a line for each value; other text as it is."""
+    try:
+        return msgspec.json.format(text, indent=2) if "\n" not in text.strip() else text
+    except (msgspec.DecodeError, RecursionError):
+        return text
 
 
 def _simple(value: Any) -> str:

@@ -9,8 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
+from urllib.parse import unquote
 
-from ..core.document import Block, Fragment, Inline, Leaf, Mark, Text, read, replace_nodes, slug
+from ..core.document import (
+    Anchors,
+    Block,
+    Fragment,
+    Inline,
+    Leaf,
+    Mark,
+    Text,
+    place_ids,
+    read,
+    replace_nodes,
+    slug,
+)
 from ..core.document.html import BlockLabels
 from .code_samples import body_text, example_request, own_samples, samples
 from .description import Data, Description, Operation, list_of, object_of, text_of
@@ -36,6 +49,8 @@ _LIMITS = (
     ("minItems", "min_items"), ("maxItems", "max_items"), ("pattern", "pattern"),
 )  # fmt: skip
 """What a schema says of its values, and the word for it."""
+_HOLDING = ("properties", "additionalProperties", "allOf", "oneOf", "anyOf")
+"""What in a schema holds others."""
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 _SENTENCE = re.compile(r"[A-Za-z](?: ?[A-Za-z0-9,.;'()?!/])*")
 """What means itself in Markdown, as most descriptions of parameters do."""
@@ -61,7 +76,7 @@ def _markdown(value: Any) -> list[Block]:
         return []
     if _SENTENCE.fullmatch(text) and "www." not in text:
         return [_paragraph(_text(text))]
-    blocks = prose(text)
+    blocks = prose(text, anchored=False)
     for block in blocks:
         if block.type.startswith("heading-"):
             block.type, block.data = "paragraph", {}
@@ -71,16 +86,18 @@ def _markdown(value: Any) -> list[Block]:
     return blocks
 
 
-def prose(text: str) -> list[Block]:
+def prose(text: str, *, anchored: bool = True) -> list[Block]:
     """Markdown by the reader that reads all other pages. Links to anchors that other programs make (``#operation/getPet``,
-    ``#section/Errors``) are their text: here nothing has such an anchor."""
+    ``#api-group-Users``) are their text: only its own headings have anchors here. ``anchored``: whether these have."""
+    document = read(text)
+    own = Anchors(place_ids(document).values() if anchored and "#" in text else ())
 
     def unlinked(node: Block | Inline) -> list[Any] | None:
         ref = node.data.get("ref") if node.type == "link" else None
         url = text_of(object_of(ref).get("url"))
-        return list(node.nodes) if url.startswith("#") and "/" in url else None
+        return list(node.nodes) if url.startswith("#") and own.find(unquote(url[1:])) is None else None
 
-    document = replace_nodes(read(text), unlinked)
+    document = replace_nodes(document, unlinked)
     for block in document.nodes:
         block.source = None
     return list(document.nodes)
@@ -293,7 +310,7 @@ class Drawer:
         if name and name in above:
             return [_paragraph(self._word("same", name=name))]
         if len(above) >= self._depth:
-            return []
+            return self._not_shown(self._description.merge(value))
         if name and not self._folded:
             # In a text that is read from the top, once is enough.
             if name in self._told:
@@ -311,22 +328,37 @@ class Drawer:
         items: list[list[Block]] = []
         for key, inner in properties.items():
             if not self._take(1):
-                items.append([_paragraph(_text(f"and {len(properties) - len(items)} more"))])
+                items.append([_paragraph(self._word("and_more", name=str(len(properties) - len(items))))])
                 break
             items.append(self.value(key, inner, within, required=key in required))
         blocks += self._fields(items)
         extra = schema.get("additionalProperties")
-        if isinstance(extra, dict) and extra and self._take(1):
-            blocks += self._fields([self.value("", extra, within)])
+        if isinstance(extra, dict) and extra:
+            blocks += self._fields(
+                [self.value("", extra, within) if self._take(1) else [_paragraph(self._word("left_out"))]]
+            )
         for key, word in (("oneOf", "one_of"), ("anyOf", "any_of")):
             variants = [
                 v for v in list_of(schema.get(key)) if self._description.follow(v).get("type") != "null"
             ]
             if variants:
                 blocks += [_paragraph(self._word(word)), *self._variants(variants, within)]
-        if "items" in schema and not properties and self._take(1):
-            blocks += self.schema(schema["items"], within)
+        if "items" in schema and not properties:
+            inner = schema["items"]
+            blocks += (
+                self.schema(inner, within)
+                if self._take(1)
+                else self._not_shown(self._description.follow(inner))
+            )
         return blocks
+
+    def _not_shown(self, schema: Data) -> list[Block]:
+        """A line for what is in a schema and is not drawn; nothing where there is nothing in it."""
+        items = self._description.follow(schema.get("items"))
+        inside = any(
+            object_of(each.get(key)) or list_of(each.get(key)) for each in (schema, items) for key in _HOLDING
+        )
+        return [_paragraph(self._word("left_out"))] if inside else []
 
     def _variants(self, variants: list[Any], above: tuple[str, ...]) -> list[Block]:
         made = []
@@ -338,7 +370,7 @@ class Drawer:
             inside += self.schema(variant, above)
             made.append((title, inside))
         left = len(variants) - len(made)
-        more = [_paragraph(_text(f"and {left} more"))] if left else []
+        more = [_paragraph(self._word("and_more", name=str(left)))] if left else []
         if self._folded and any(inside for _, inside in made):
             return [
                 *(
@@ -374,10 +406,15 @@ class Drawer:
         if above and self._links(value) is not None:
             return blocks
         inside = self.schema(value, above)
-        if inside and self._folded:
+        if len(inside) == 1 and inside[0].type == "paragraph":
+            # One line, such as that it is the same as above, is shorter than what would fold it up.
+            blocks += inside
+        elif inside and self._folded:
             blocks.append(_expandable([self._word("inside", name=name or "…")], inside))
         elif len(above) < 4:
             blocks += inside
+        elif inside:
+            blocks.append(_paragraph(self._word("left_out")))
         return blocks
 
     # --- operations -----------------------------------------------------------------------------------------
@@ -521,9 +558,12 @@ class Drawer:
                 continue
             response = self._description.follow(value)
             about = text_of(response.get("description"))
-            first = about.strip().split("\n")[0][:200]
+            whole = " ".join(about.split())
+            # A plain sentence may be broken into lines.
+            is_short = len(whole) <= 200 and _SENTENCE.fullmatch(whole) is not None
+            first = whole if is_short else about.strip().split("\n")[0][:200]
             title: Nodes = [_text(code, "code"), _text(f" {first}" if first else "")]
-            inside = _markdown(about) if about.strip() != first else []
+            inside = _markdown(about) if whole != first else []
             headers = object_of(response.get("headers"))
             if headers:
                 inside += [self._lead("header"), *self._fields(
@@ -599,10 +639,11 @@ class Drawer:
             anchor = {"id": slug(name)} if slug(name) else {}
             if name != title:
                 blocks.append(Block("heading-1", anchor, [_text(name)]))
-            blocks += _markdown(found.get("description"))
+            said = _markdown(found.get("description"))
             words = self._words(found)
-            blocks += [_paragraph(_text(words))] if words else []
-            blocks += [*self._limits(found), *self.schema(schema)]
+            said += [_paragraph(_text(words))] if words else []
+            said += [*self._limits(found), *self.schema(schema)]
+            blocks += said or [_paragraph(_text("any"))]
         return blocks
 
     def information(self) -> list[Block]:

@@ -224,7 +224,9 @@ def _shown(value: Any) -> str:
     """A value as it is written into a field; those of a list are on lines of their own."""
     if isinstance(value, list):
         return "\n".join(_shown(each) for each in value)
-    return "" if value is None else body_text("application/json", value)
+    if value is None or isinstance(value, str):
+        return value or ""
+    return body_text("application/json", value)
 
 
 def _fields(description: Description, operation: Operation) -> Iterator[Field]:

@@ -119,6 +119,8 @@ class BlockLabels(Struct, frozen=True, kw_only=True):
     api_no_authentication: str = "none"
     api_stability: str = "Stability: {name}. It may change."
     api_same: str = "The same as {name} above."
+    api_and_more: str = "and {name} more"
+    api_left_out: str = "What is in it is not shown here."
 
 
 def _link(ref: Data) -> Target | None:
