@@ -31,7 +31,8 @@ from .wire import (
 )
 
 __all__ = [
-    "Aggregate", "ApiClientRequest", "ApiOperation", "AskQuestion", "Column", "Event", "EventQueue", "EventRow", "Filter", "Link",
-    "LinkClick", "LinkPosition", "LinkTarget", "Order", "PagePostFeedback", "PageRating", "PageView", "Preset",
-    "Rating", "SearchOpenResult", "SearchResult", "SearchTypeQuery", "VisitorLocation", "VisitorSession", "aggregate", "collect", "on_events", "tables",
+    "Aggregate", "ApiClientRequest", "ApiOperation", "AskQuestion", "Column", "Event", "EventQueue",
+    "EventRow", "Filter", "Link", "LinkClick", "LinkPosition", "LinkTarget", "Order", "PagePostFeedback",
+    "PageRating", "PageView", "Preset", "Rating", "SearchOpenResult", "SearchResult", "SearchTypeQuery",
+    "VisitorLocation", "VisitorSession", "aggregate", "collect", "on_events", "tables",
 ]  # fmt: skip

@@ -47,8 +47,8 @@ def _fixed(text: str) -> list[str]:
 
 
 def segments(document: Document) -> list[Segment]:
-    """The texts of a document, in reading order; those without a word to translate are left out. Anchors of headings are fixed
-    as they are, so that links to them go on working."""
+    """The texts of a document, in reading order; those without a word to translate are left out. Anchors of headings
+    are fixed as they are, so that links to them go on working."""
     anchors = place_ids(document)
     found: list[Segment] = []
     for block in _blocks(document):
