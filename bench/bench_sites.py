@@ -2,7 +2,7 @@
 merge is seen; how much a browser loads at first.
 
 API and readers are processes of their own, so that merges cost the reader only what they make it look up anew.
-`BENCH_NGINX` names an nginx to compare with, if it is not in the path; `BENCH_PORT` is the first of five ports.
+`BENCH_NGINX` names an nginx to compare with, if it is not in the path; `BENCH_PORT` is the first of six ports.
 """
 
 from __future__ import annotations
@@ -33,8 +33,27 @@ REQUESTS = int(os.environ.get("BENCH_REQUESTS", "1000"))
 PAGES = 200
 MERGES = 10
 FIRST_PORT = int(os.environ.get("BENCH_PORT", "18420"))
-API, READER, SECOND, BARE, NGINX = range(FIRST_PORT, FIRST_PORT + 5)
+API, READER, SECOND, BARE, EDGE, NGINX = range(FIRST_PORT, FIRST_PORT + 6)
 TOKEN = "a-token-of-the-bench-that-is-long-enough"  # noqa: S105
+# Our own edge with nothing behind it, beside the bare server of `bench_serving`.
+EMPTY_EDGE = """
+import asyncio, pathlib, sys
+from concurrent.futures import ThreadPoolExecutor
+from octavo.kit.asgi import Edge, fixed, text_error
+from octavo.kit.compression import Compressor
+from octavo.kit.metrics import Metrics
+from octavo.kit.serving import Bounds, Connections, Listener, bind
+files = [one for one in pathlib.Path(sys.argv[1]).iterdir() if one.is_file()]
+async def main():
+    routes = [fixed(f"/{one.name}", one.name, one.read_bytes, "text/html; charset=utf-8") for one in files]
+    edge = Edge(routes, pool=ThreadPoolExecutor(4), metrics=Metrics(), compressor=Compressor(10**6),
+                refuse=text_error, headers={}, query_limit=1000)
+    bounds = Bounds(connections=100, backlog=100, keep_alive_seconds=3600, header_seconds=10, header_limit=65536,
+                    least_rate=100)
+    await Listener(edge, bind("127.0.0.1", int(sys.argv[2])), Connections(bounds)).open()
+    await asyncio.sleep(3600)
+asyncio.run(main())
+"""
 CLAIM = {"type": "boolean", "description": "x"}
 PAGE = """# Page {number}
 
@@ -274,8 +293,20 @@ def main() -> None:
             compare(f"warm page{when}", open_page, pid, lambda: beside.get("/page"), bare.pid)
             compare(f"signed visitor{when}", closed_page, pid, lambda: beside.get("/personal"), bare.pid)
 
+        edge = start(stack, [sys.executable, "-c", EMPTY_EDGE, str(bodies), str(EDGE)], environ, EDGE)
+        own = Client(EDGE)
         compare_pages("")
+        compare(
+            "warm page, beside an empty route of ours", open_page, pid, lambda: own.get("/page"), edge.pid
+        )
         compare("POST /urls/published", resolve, api.pid, lambda: beside.get("/resolved"), bare.pid)
+        compare(
+            "the same, beside an empty route of ours",
+            resolve,
+            api.pid,
+            lambda: own.get("/resolved"),
+            edge.pid,
+        )
         worker = start_nginx(stack, folder)
         if worker is not None:
             static = Client(NGINX)
@@ -284,7 +315,9 @@ def main() -> None:
             compare_pages(" while somebody merges")
         print(f"{'JavaScript and CSS of a first load':44} {first_load(open_page().decode(), reader):6} bytes")
         pages = installation.call("GET", f"/spaces/{installation.open['space']}/content/pages")["pages"]
-        took = see_merges(installation, pages[0]["id"], [reader, Client(SECOND)], plain)
+        second = Client(SECOND)
+        second.get(plain)  # what a process loads at its first page has nothing to do with merges
+        took = see_merges(installation, pages[0]["id"], [reader, second], plain)
         print(
             f"{'a merge is seen by two processes after':44} {statistics.median(took):6.1f} ms, at most {max(took):.1f}"
         )

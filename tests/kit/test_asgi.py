@@ -400,21 +400,23 @@ def test_the_access_log_names_routes_and_no_secrets(tried, caplog):
     assert lines[0]["client"] == "127.0.0.1" and "secret" not in repr(lines[0])
 
 
-def test_limits_count_addresses_and_their_number_is_bounded():
+def test_limits_count_addresses_and_their_number_is_bounded(clock):
+    clock.advance(0)
     tried = Tried(limiter=RateLimiter(2))
     assert [tried.get("/text").status_code for _ in range(3)] == [200, 200, 429]
     assert int(tried.get("/text").headers["retry-after"]) <= 60
     limiter = RateLimiter(2, keys=3)
     for key in "abc":
         limiter.count(key)
-    assert limiter.count("d")["x-ratelimit-remaining"] == "1"
+    assert limiter.count("d").left == 1
     limiter.count("e")
     with pytest.raises(TooManyRequests):
         limiter.count("f")
-    assert limiter.count("a")["x-ratelimit-remaining"] == "0"
+    assert limiter.count("a").left == 0
 
 
-def test_trusted_proxies_say_who_asks():
+def test_trusted_proxies_say_who_asks(clock):
+    clock.advance(0)
     tried = Tried(limiter=RateLimiter(1), proxies=parse_networks("127.0.0.0/8"))
     assert tried.get("/text", x_forwarded_for="203.0.113.7").status_code == 200
     assert tried.get("/text", x_forwarded_for="203.0.113.8").status_code == 200

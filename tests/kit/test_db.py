@@ -37,6 +37,24 @@ def test_generation_changes_with_own_and_foreign_commits(database, database_url)
     assert database.generation() > second
 
 
+def test_what_was_said_lately_has_own_commits_at_once_and_foreign_ones_soon(database, database_url):
+    _settled_generation(database)
+    before = database.generation_lately()
+    for name in "abc":
+        _put(database, name)
+        found = database.generation_lately()
+        assert found > before
+        before = found
+    other = open_database(database_url)
+    _put(other, "foreign")
+    other.close()
+    for _ in range(200):
+        if database.generation_lately() > before:
+            break
+        threading.Event().wait(0.01)
+    assert database.generation_lately() > before
+
+
 def test_generation_is_the_same_number_in_every_thread(database):
     _settled_generation(database)
     seen = []

@@ -8,9 +8,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 
+import brotli
 import pytest
 
-from octavo.kit.asgi import Action, Answer, Edge, Route, text_error
+from octavo.kit.asgi import Action, Answer, Edge, Route, etag_of, text_error
 from octavo.kit.compression import Compressor
 from octavo.kit.metrics import Metrics
 from octavo.kit.serving import Bounds, Connections, Listener, bind
@@ -24,6 +25,7 @@ BOUNDS = Bounds(
     least_rate=1000,
 )
 BIG = b"x" * 20_000_000
+AGAIN = Answer(200, b"words " * 1000, "text/plain", {"vary": "Cookie"}, etag_of(b"words"), again=True)
 GET = b"GET /a HTTP/1.1\r\nhost: a\r\n\r\n"
 
 
@@ -79,10 +81,12 @@ async def serving(**bounds):
             Route("/big", {"GET": Action("big", lambda request: Answer(200, BIG, "image/png"))}),
             Route("/slow", {"GET": Action("slow", slow)}),
             Route("/take", {"POST": Action("take", take)}),
+            Route("/again", {"GET": Action("again", lambda request: AGAIN)}),
+            Route("/split", {"GET": Action("split", lambda request: Answer(headers={"x-a": "b\r\nx-c: d"}))}),
         ],
         pool=ThreadPoolExecutor(2),
         metrics=Metrics(),
-        compressor=Compressor(0),
+        compressor=Compressor(1_000_000),
         refuse=text_error,
         headers={},
         query_limit=1000,
@@ -90,6 +94,7 @@ async def serving(**bounds):
     listener = Listener(edge, bound, connections)
     await listener.open()
     try:
+        served.edge = edge
         yield served
     finally:
         await listener.close(0.2)
@@ -308,3 +313,74 @@ def test_a_port_that_is_taken_is_an_error():
         bound.listen()
         with pytest.raises(OSError, match="in use"):
             bind("127.0.0.1", bound.getsockname()[1])
+
+
+# --- whole answers ------------------------------------------------------------------------------------------
+
+
+def asking(path: str, *headers: str, method: str = "GET", version: str = "1.1") -> bytes:
+    return "\r\n".join([f"{method} {path} HTTP/{version}", "host: a", *headers, "", ""]).encode()
+
+
+@pytest.mark.parametrize(
+    ("asked", "body", "coding"),
+    [
+        (asking("/again"), AGAIN.body, None),
+        (asking("/again", "accept-encoding: br"), brotli.compress(AGAIN.body, quality=5), "br"),
+        (asking("/again", "accept-encoding: gzip"), None, "gzip"),
+        (asking("/again", method="HEAD"), b"", None),
+    ],
+)
+def test_an_answer_that_is_sent_again_is_the_same(asked, body, coding):
+    async def test():
+        async with serving() as served:
+            AGAIN.heads.clear()
+            reader, writer = await served.connect()
+            found = []
+            for _ in range(3):
+                writer.write(asked)
+                head = await reader.readuntil(b"\r\n\r\n")
+                fields = dict(line.split(": ", 1) for line in head.decode().split("\r\n")[1:-2])
+                length = 0 if asked.startswith(b"HEAD") else int(fields["content-length"])
+                found.append((fields, await reader.readexactly(length)))
+            assert len({fields.pop("x-request-id") for fields, _ in found}) == 3
+            assert all(one == found[0] for one in found) and list(AGAIN.heads) == [(served.edge, coding)]
+            fields, sent = found[0]
+            assert body is None or sent == body
+            assert fields.get("content-encoding") == coding and fields["vary"] == "Cookie, Accept-Encoding"
+            assert fields["etag"] == (f'W/"{AGAIN.etag}"' if coding else f'"{AGAIN.etag}"')
+            writer.write(asking("/again", f'if-none-match: "{AGAIN.etag}"'))
+            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 304")
+
+    run(test)
+
+
+def test_requests_that_come_together_are_answered_in_their_order():
+    async def test():
+        async with serving() as served:
+            served.finish.set()
+            reader, _ = await served.connect(asking("/slow") + asking("/again") + asking("/a"))
+            bodies = [b"slow", AGAIN.body, b"here"]
+            assert [await answer(reader) for _ in bodies] == [b"HTTP/1.1 200 OK " + body for body in bodies]
+
+    run(test)
+
+
+@pytest.mark.parametrize("last", [asking("/a", "connection: close"), asking("/a", version="1.0")])
+def test_the_connection_of_a_last_answer_ends(last):
+    async def test():
+        async with serving() as served:
+            reader, _ = await served.connect(last)
+            assert b"connection: close" in (await reader.read()).lower()
+
+    run(test)
+
+
+def test_no_header_becomes_two():
+    async def test():
+        async with serving() as served:
+            reader, _ = await served.connect(asking("/split", "connection: close"))
+            sent = await reader.read()
+            assert b"x-c" not in sent and sent.startswith(b"HTTP/1.1 500")
+
+    run(test)

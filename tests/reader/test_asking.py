@@ -14,6 +14,7 @@ from octavo.kit.worker import Worker
 from octavo.models import provider
 from octavo.reader import locales
 from octavo.sites.customization.wire import Internationalization
+from set_clock import SetClock
 from visiting import Visitor
 from world import World
 
@@ -256,7 +257,8 @@ def test_so_many_questions_at_a_time(asked: Asked, server: ModelServer) -> None:
     assert inside[1].text == "event: failed\ndata: {}\n\n"
 
 
-def test_so_many_questions_a_minute(asked: Asked) -> None:
+def test_so_many_questions_a_minute(asked: Asked, clock: SetClock) -> None:
+    clock.advance(0)
     limit = asked.world.context.settings.ask_rate_limit
     answers = [asked.ask(QUESTION).status_code for _ in range(limit + 1)]
     assert answers == [200] * limit + [429]

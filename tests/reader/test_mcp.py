@@ -24,6 +24,7 @@ from octavo.reader import mcp, reader_edge
 from octavo.sites import get_site, store
 from octavo.sites.audiences.visitor_auth import signing_key
 from octavo.sites.previewing import make_preview
+from set_clock import SetClock
 from world import World
 
 pytestmark = pytest.mark.sqlite_first
@@ -280,7 +281,10 @@ def test_pages_of_others_and_huge_bodies_are_refused(site: Site) -> None:
     assert site.ask(content=huge, headers={"content-type": JSON}).status_code == 413
 
 
-def test_requests_of_one_address_are_counted(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_of_one_address_are_counted(
+    site: Site, monkeypatch: pytest.MonkeyPatch, clock: SetClock
+) -> None:
+    clock.advance(0)
     few = msgspec.structs.replace(site.world.context.settings, reader_rate_limit=2)
     monkeypatch.setattr(site.world.context, "settings", few)
     site.app = reader_edge(site.world.context)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -103,6 +105,34 @@ def test_an_address_names_what_it_shows(site: Site) -> None:
     assert site.found("some/page")["complete"]
     asked = {"url": site.url}
     assert site.world.call("nobody", "GET", "/urls/published", params=asked).json() == start
+
+
+def test_what_is_kept_is_answered_without_a_thread_and_each_question_counts_once(
+    site: Site, clock: SetClock
+) -> None:
+    clock.advance(0)
+
+    def left(**body: Any) -> int:
+        return int(site.ask("plans", **body).headers["x-ratelimit-remaining"])
+
+    # In turn: looked up, kept, and with a visitor, whose answers are nobody else's.
+    counts = [left(), left(), left(visitor={"unsignedClaims": {"a": 1}}), left()]
+    assert [first - second for first, second in pairwise(counts)] == [1, 1, 1]
+    in_threads: list[str] = []
+    dispatch = ThreadPoolExecutor.submit
+
+    def submit(pool: ThreadPoolExecutor, run: Any, *arguments: Any) -> Any:
+        in_threads.append(run.__name__)
+        return dispatch(pool, run, *arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ThreadPoolExecutor, "submit", submit)
+        left()
+        kept = list(in_threads)
+        site.edit(site.spaces["Plans"], {"operation": "insert_page", "document": {"markdown": "# A\n"}})
+        in_threads.clear()
+        left()
+    assert in_threads and (not kept or site.world.context.db.engine == "postgresql")
 
 
 def test_what_is_shorter_than_a_choice_is_not_complete(site: Site) -> None:

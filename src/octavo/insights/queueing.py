@@ -52,7 +52,6 @@ class EventQueue:
         """Has an event of a published site written soon; drops it when the queue is full. ``visitor``: who did it,
         as conditions ask for them. ``typist``: the same for searches of the same reader, never written."""
         found = _Waiting(organization_id, site_id, event, visitor, typist, now())
-        event.timestamp = iso(found.at)
         with self._lock:
             if len(self._waiting) < self._capacity:
                 self._waiting.append(found)
@@ -67,6 +66,8 @@ class EventQueue:
                 waiting, self._waiting = self._waiting, []
             settled, typing = (waiting, []) if everything else _split(waiting, now() - _TYPING)
             lost = 0
+            for one in settled:
+                one.event.timestamp = iso(one.at)
             try:
                 if settled:
                     collect_of_sites(

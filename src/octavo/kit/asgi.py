@@ -14,7 +14,7 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
@@ -31,6 +31,7 @@ from ..errors import (
     UriTooLong,
 )
 from ..settings import Network
+from .clock import now
 from .compression import LARGE, SMALLEST, Compressor, choose_coding, is_text
 from .metrics import Metrics, RequestMeter
 from .proxies import address_key, client_address
@@ -44,11 +45,18 @@ MAX_PARAMETERS = 100
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
+SendWhole = Callable[[int, bytes, bytes, bool], Awaitable[None]]
 T = TypeVar("T")
 
 _REQUEST_ID = re.compile(rb"[\w.-]{1,64}")
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})$")
 _NOT_IN_304 = frozenset({"content-type", "content-length", "content-disposition", "content-range"})
+_CONDITIONS = (b"if-none-match", b"if-match")
+_NO_HEADER = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+WHOLE = "octavo.response.whole"
+"""The ASGI extension of our server that takes a whole answer at once, ``await send(status, lines, body, close)``:
+``lines`` are the headers as they are sent. Head and body then leave in one piece, and the lines of an answer that is
+sent again are made once."""
 
 
 class Content(Struct, frozen=True):
@@ -63,7 +71,8 @@ class Answer(Struct, frozen=True):
 
     The body is ``body``, or ``stream``: pieces of what has no known size, or ``content``: a file, of which
     clients may ask for a part. ``etag`` is without quotes. ``again``: the same body is sent to many, so its
-    compressed forms are kept. ``cookies``: values of Set-Cookie.
+    compressed forms are kept, and ``heads``: the lines of its headers, by who sends them and how the body is coded.
+    ``cookies``: values of Set-Cookie.
     """
 
     status: int = 200
@@ -72,6 +81,7 @@ class Answer(Struct, frozen=True):
     headers: Mapping[str, str] = {}
     etag: str = ""
     again: bool = False
+    heads: dict[Hashable, bytes] = msgspec.field(default_factory=dict)
     stream: Callable[[], Iterator[bytes]] | None = None
     content: Content | None = None
     cookies: tuple[str, ...] = ()
@@ -226,17 +236,32 @@ def fixed(
     content_type: str,
     headers: Mapping[str, str] | None = None,
 ) -> Route:
-    """A route to bytes that are made once."""
+    """A route to bytes that are made once, in a thread."""
     made: list[Answer] = []
 
-    def answer(request: Request) -> Answer:
+    async def answer(request: Request) -> Answer:
         if not made:
-            body = make()
+            body = await asyncio.get_running_loop().run_in_executor(None, make)
             found = {"cache-control": "no-cache", **(headers or {})}
             made.append(Answer(200, body, content_type, found, etag_of(body), again=True))
         return made[0]
 
     return Route(path, {"GET": Action(name, answer)})
+
+
+class Allowance(NamedTuple):
+    """What is left of a limit; ``reset`` in seconds since 1970."""
+
+    limit: int
+    left: int
+    reset: int
+
+    def headers(self) -> dict[str, str]:
+        return {
+            "x-ratelimit-limit": str(self.limit),
+            "x-ratelimit-remaining": str(self.left),
+            "x-ratelimit-reset": str(self.reset),
+        }
 
 
 class RateLimiter:
@@ -248,27 +273,22 @@ class RateLimiter:
         self._window = 0
         self._counts: dict[str, int] = {}
 
-    def count(self, key: str) -> dict[str, str]:
-        """Counts one request; the headers that say how many are left. Raises TooManyRequests with them."""
-        moment = time.time()
-        window = int(moment) // 60
+    def count(self, key: str) -> Allowance:
+        """Counts one request; what is left after it. Raises TooManyRequests, with the headers that say so."""
+        moment = now() // 1000
+        window = moment // 60
         if window != self._window:
             self._window, self._counts = window, {}
         if key not in self._counts and len(self._counts) >= self._keys:
             key = ""  # more callers in a minute than are told apart share one count
         used = self._counts.get(key, 0) + 1
         self._counts[key] = used
-        reset = (window + 1) * 60
-        headers = {
-            "x-ratelimit-limit": str(self.limit),
-            "x-ratelimit-remaining": str(max(self.limit - used, 0)),
-            "x-ratelimit-reset": str(reset),
-        }
+        allowance = Allowance(self.limit, max(self.limit - used, 0), (window + 1) * 60)
         if used > self.limit:
-            headers["retry-after"] = str(max(1, reset - int(moment)))
+            wait = {"retry-after": str(max(1, allowance.reset - moment))}
             message = "Too many requests. Try again after the time in X-RateLimit-Reset."
-            raise TooManyRequests(message, **headers)
-        return headers
+            raise TooManyRequests(message, **allowance.headers(), **wait)
+        return allowance
 
 
 class _Found(NamedTuple):
@@ -338,7 +358,9 @@ class Edge:
         except Exception:
             log.exception("request failed", extra={"request_id": request.id, "operation": request.name})
             answer = self._refuse(internal_error(request.id))
-        status = await self._send(request, answer, method == "HEAD", send)
+        extensions = scope.get("extensions")
+        whole = extensions.get(WHOLE) if extensions else None
+        status = await self._send(request, answer, method == "HEAD", send, whole)
         seconds = time.perf_counter() - started
         meter = self._meters.get(request.name)
         if meter is None:
@@ -405,17 +427,28 @@ class Edge:
 
     # --- sending --------------------------------------------------------------------------------------
 
-    async def _send(self, request: Request, answer: Answer, head: bool, send: Send) -> int:
+    async def _send(
+        self, request: Request, answer: Answer, head: bool, send: Send, whole: SendWhole | None
+    ) -> int:
         """Sends the answer in the form that the request asks for; the status that was sent."""
+        if whole is not None and answer.again and answer.status == 200:
+            lines, body = self._find_sent(request, answer)
+            if lines is not None:
+                await whole(
+                    200,
+                    b"%bx-request-id: %b\r\n" % (lines, request.id.encode()),
+                    b"" if head else body,
+                    False,
+                )
+                return 200
         status, body = answer.status, answer.body
-        headers = {**self._headers, **answer.headers, "x-request-id": request.id}
+        headers = {**self._headers, **answer.headers}
         if answer.content_type:
             headers["content-type"] = answer.content_type
         if answer.etag:
             headers["etag"] = f'"{answer.etag}"'
-        if request.has_more and status >= 400:
-            # Whatever else of the body arrives would have to be read to the end to use the connection again.
-            headers["connection"] = "close"
+        # Whatever else of the body arrives would have to be read to the end to use the connection again.
+        close = request.has_more and status >= 400
         content = answer.content
         start, end = 0, content.size if content is not None else 0
         if request.method == "GET" and status == 200 and answer.etag:
@@ -429,6 +462,7 @@ class Edge:
             elif status == 416:
                 headers["content-range"] = f"bytes */{content.size}"
         compressible = answer.stream is None and content is None and is_text(answer.content_type)
+        coding = None
         if compressible:
             headers["vary"] = (
                 f"{headers['vary']}, Accept-Encoding" if "vary" in headers else "Accept-Encoding"
@@ -450,23 +484,43 @@ class Edge:
                     headers["etag"] = f'W/"{answer.etag}"'
         if answer.stream is None and status not in (204, 304):
             headers["content-length"] = str(end - start if content is not None else len(body))
-        await send(
-            {
-                "type": "http.response.start",
-                "status": status,
-                "headers": [
-                    (k.encode("latin-1"), v.encode("latin-1", "replace"))
-                    for k, v in [*headers.items(), *(("set-cookie", cookie) for cookie in answer.cookies)]
-                ],
-            }
-        )
-        if head or (answer.stream is None and content is None):
+        pairs = [(k.encode("latin-1"), v.encode("latin-1", "replace")) for k, v in headers.items()]
+        pairs.extend((b"set-cookie", cookie.encode("latin-1", "replace")) for cookie in answer.cookies)
+        streamed = not head and (content is not None or answer.stream is not None)
+        if whole is not None and not streamed:
+            lines = _join_lines(pairs)
+            if answer.again and status == answer.status == 200:
+                answer.heads[self, coding] = lines
+            await whole(
+                status, b"%bx-request-id: %b\r\n" % (lines, request.id.encode()), b"" if head else body, close
+            )
+            return status
+        pairs.append((b"x-request-id", request.id.encode()))
+        if close:
+            pairs.append((b"connection", b"close"))
+        await send({"type": "http.response.start", "status": status, "headers": pairs})
+        if not streamed:
             await send({"type": "http.response.body", "body": b"" if head else body})
         elif content is not None:
             await self._stream(request, lambda: content.open(start, end), send)
         elif answer.stream is not None:
             await self._stream(request, answer.stream, send)
         return status
+
+    def _find_sent(self, request: Request, answer: Answer) -> tuple[bytes | None, bytes]:
+        """Lines and body of an answer that was sent before in the form that is asked for; None without."""
+        headers = request.headers
+        if any(name in headers for name in _CONDITIONS):
+            return None, b""
+        accepted = headers.get(b"accept-encoding")
+        coding = None
+        if accepted and len(answer.body) >= SMALLEST and is_text(answer.content_type):
+            coding = choose_coding(accepted.decode("latin-1"), kept=True)
+        lines = answer.heads.get((self, coding))
+        if lines is None or coding is None:
+            return lines, answer.body
+        body = self._compressor.find(answer.etag, coding)
+        return (lines, body) if body is not None else (None, b"")
 
     async def _compress(self, answer: Answer, coding: str) -> bytes:
         etag = answer.etag if answer.again else ""
@@ -493,6 +547,14 @@ class Edge:
             close = getattr(chunks, "close", None)
             if close is not None:
                 await self._in_thread(close)
+
+
+def _join_lines(pairs: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """Headers as they are sent. Raises ValueError for one that would be read as something else."""
+    lines = [b"%b: %b" % pair for pair in pairs]
+    if any(_NO_HEADER.search(line) for line in lines):
+        raise ValueError("a header has a line break or another control character")
+    return b"\r\n".join(lines) + b"\r\n"
 
 
 def internal_error(request_id: str) -> OctavoError:

@@ -11,6 +11,7 @@ import os
 import re
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -34,6 +35,8 @@ TURN_SECONDS = 10.0
 """How long a write waits for its turn, before who asked is told to try again."""
 
 
+_LATELY = 0.001
+"""Seconds for which what was counted of other processes' commits may be taken as it was."""
 REQUEST_SECONDS = 60.0
 """How long one statement of a request may take, where the engine can stop it."""
 _patience: ContextVar[float | None] = ContextVar("octavo_patience", default=None)
@@ -189,6 +192,11 @@ class Database:
         """
         raise NotImplementedError
 
+    def generation_lately(self) -> int | None:
+        """What ``generation`` said at most a millisecond ago, and since this process last committed: for what is
+        answered so fast that asking costs more than answering."""
+        return self.generation()
+
     def migration(self) -> AbstractContextManager[Transaction]:
         """A write transaction that may change the schema. Other processes' migrations wait until it ends.
 
@@ -262,6 +270,8 @@ class SqliteDatabase(Database):
         # data_version counts differ between connections: one of them counts for all threads.
         self._watcher = self._connect()
         self._watcher_lock = threading.Lock()
+        self._counted = (0.0, 0)
+        """Until when the generation counts as known, and what it is."""
 
     def _connect(self) -> _Connection:
         connection = sqlite3.connect(
@@ -315,6 +325,8 @@ class SqliteDatabase(Database):
             raise no_turn()
         try:
             transaction = yield from self._written()
+            with self._watcher_lock:
+                self._counted = (0.0, 0)
         finally:
             self._write_lock.release()
         for effect in transaction._after_commit:
@@ -343,10 +355,16 @@ class SqliteDatabase(Database):
         local = self._reader()
         return local.generation if local.depth else self._count_commits()
 
+    def generation_lately(self) -> int | None:
+        until, generation = self._counted
+        return generation if time.monotonic() < until else self.generation()
+
     def _count_commits(self) -> int:
         # data_version counts the commits of all other connections, the writer's included.
         with self._watcher_lock:
-            return int(self._watcher.execute("PRAGMA data_version").fetchone()[0])
+            generation = int(self._watcher.execute("PRAGMA data_version").fetchone()[0])
+            self._counted = (time.monotonic() + _LATELY, generation)
+            return generation
 
     @contextmanager
     def migration(self) -> Iterator[Transaction]:

@@ -30,7 +30,7 @@ from .compression import Compressor
 from .context import Context
 from .db import REQUEST_SECONDS, RetryTransaction, statements_within
 from .metrics import Metrics
-from .operation import PUBLIC, Call, Deletion, Operation, RawBody, Reply, Stream
+from .operation import PUBLIC, Call, Deletion, LeavesLoop, Operation, RawBody, Reply, Stream
 from .proxies import address_key
 from .unread import MOST_NAMED, NOTHING, Shape, shape_of, unread_keys
 
@@ -142,7 +142,11 @@ class Dispatcher:
                     await loop.run_in_executor(self._pool, self._check_sender, call)
                 call.body = await request.read(operation.body_limit)
             if quick:
-                return self.run(call, reader)
+                call.on_loop = True
+                try:
+                    return self.run(call, reader)
+                except LeavesLoop:
+                    call.on_loop = False
             return await loop.run_in_executor(pool, self.run, call, reader)
 
         return answer
@@ -159,7 +163,7 @@ class Dispatcher:
             for attempt in range(_RETRIES):
                 try:
                     with statements_within(REQUEST_SECONDS):
-                        if call.operation.method == "GET":
+                        if call.operation.method == "GET" or call.on_loop:
                             with self.context.db.read():
                                 return self._answer(call, reader)
                         return self._answer(call, reader)
@@ -177,7 +181,9 @@ class Dispatcher:
     def _answer(self, call: Call, reader: BodyReader) -> Answer:
         operation = call.operation
         key = self._authenticate(call)
-        call.response_headers.update(self._limiter.count(key or address_key(call.client)))
+        if not call.counted:
+            call.response_headers.update(self._limiter.count(key or address_key(call.client)).headers())
+            call.counted = True
         try:
             arguments = self._enter(call)
         except NotFound:
@@ -192,7 +198,7 @@ class Dispatcher:
             self._refuse_unread(call, NOTHING)
         try:
             return self._present(call, operation.handler(call, **arguments))
-        except OctavoError:
+        except (OctavoError, LeavesLoop):
             raise
         except self._tried_again:
             raise

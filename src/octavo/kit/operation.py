@@ -226,7 +226,8 @@ class Area(Struct, frozen=True):
 
         ``returns``: the type of the answer, ``None`` for an empty one, ``Deletion`` for a DELETE. ``status``: of
         success (default 200, 204 without an answer). ``body_limit``: bytes the body may have. ``quick``: reads
-        a few rows by their keys, however much there is, so that it may be answered on the event loop.
+        a few rows by their keys, however much there is, or what is kept, so that it may be answered on the event
+        loop; a handler that finds more to do calls ``call.leave_loop()``.
         ``extension``: Octavo's own, not in the public API. ``media_type``: of the answer, where it is not that of the
         area. ``other_media``: what else callers may ask for. ``browsed``: browsers are sent here, and get what is refused
         as a page. Raises DeclarationError when something does not fit
@@ -359,6 +360,14 @@ class Call:
     request_id: str
     authenticated: Actor | None = None
     response_headers: dict[str, str] = field(default_factory=dict)
+    counted: bool = False
+    """Whether the rate limit has counted it: once, however often it is tried."""
+    on_loop: bool = False
+
+    def leave_loop(self) -> None:
+        """What follows may take a while. Raises LeavesLoop on the event loop: the call is then answered in a thread."""
+        if self.on_loop:
+            raise LeavesLoop
 
     @property
     def actor(self) -> Actor:
@@ -380,6 +389,10 @@ class Call:
     def url(self, path: str) -> str:
         """The public URL of an API path (below /v1)."""
         return f"{self.context.settings.url}/v1{path}"
+
+
+class LeavesLoop(Exception):
+    """This call is to be answered in a thread."""
 
 
 class RawBody(Struct, frozen=True):

@@ -47,8 +47,8 @@ _POLL = 0.2
 _HOSTS = 10_000
 _MAX_POST = 2 * MAX_SENT
 """Bytes of a body, which has another one inside in base64."""
-_ENTRY = 1024
-"""Bytes that a kept answer takes beside its body."""
+_ENTRY = 4096
+"""Bytes that a kept answer takes beside its body: its headers, in each form that they are sent in."""
 _HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "strict-origin-when-cross-origin"}
 
 # A book, for sites that have no icon of their own.
@@ -110,7 +110,7 @@ class Sites:
         """What is kept is answered on the event loop; everything else reads and draws, and does so in a thread."""
         path = _path(request)
         name = host_name(request.header(b"host"))
-        generation = self._context.db.generation()
+        generation = self._context.db.generation_lately()
         site = self._hosts.find(name, generation)
         kept = self._find(site, path, request, generation) if site is not None else None
         if kept is not None:
@@ -247,8 +247,18 @@ class Sites:
             await asyncio.sleep(_POLL)
 
 
-def _read_asset(request: Request) -> Answer:
-    static = asset(request.parameters["name"])
+_assets: dict[str, Answer] = {}
+
+
+async def _read_asset(request: Request) -> Answer:
+    name = request.parameters["name"]
+    if name not in _assets:
+        _assets[name] = await asyncio.get_running_loop().run_in_executor(None, _make_asset, name)
+    return _assets[name]
+
+
+def _make_asset(name: str) -> Answer:
+    static = asset(name)
     if static is None:
         raise NotFound("There is nothing at this address.")
     headers = {"cache-control": FOREVER}

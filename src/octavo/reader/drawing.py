@@ -83,19 +83,21 @@ def _dedent(script: str) -> str:
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
-@cache
 def asset(name: str) -> Static | None:
     """The static file of that name (a style sheet, a script, a font, the frame of diagrams), or None."""
+    return _load(name) if name in _ASSETS or name == _MERMAID or name in font_files() else None
+
+
+@cache
+def _load(name: str) -> Static:
     kind = name.rpartition(".")[2]
     if name in font_files():
         content = read_font(name)
     elif name == _MERMAID:
         content = (files(__package__) / "mermaid" / name).read_bytes()
-    elif name in _ASSETS:
+    else:
         text = (files(__package__) / "static" / name).read_text()
         content = _SHORTENED[kind](text).encode()
-    else:
-        return None
     policy = _FRAME_POLICY if kind == "html" else ""
     return Static(content, _TYPES[kind], hashlib.sha256(content).hexdigest()[:12], policy)
 

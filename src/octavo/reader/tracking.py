@@ -45,9 +45,10 @@ _PREVIEW = f"{PREVIEW_COOKIE}=".encode()
 def session_of(request: Request) -> VisitorSession:
     """Somebody new. Where they come from is known of those who come from another site."""
     referrer = request.header(b"referer")[:_URL]
+    both = secrets.token_hex(16)
     return VisitorSession(
-        visitor_id=secrets.token_hex(8),
-        session_id=secrets.token_hex(8),
+        visitor_id=both[:16],
+        session_id=both[16:],
         cookies={},
         user_agent=request.header(b"user-agent")[:_AGENT],
         language=request.header(b"accept-language").partition(",")[0][:64] or None,
@@ -122,8 +123,9 @@ def _note(events: EventQueue, space: SpaceVisit, event: Event, typist: str = "")
 
 def _is_read(request: Request) -> bool:
     """Whether somebody reads the answer: it is not only fetched for the case that they will."""
-    purpose = request.header(b"sec-purpose") or request.header(b"purpose") or request.header(b"x-moz")
-    return not request.is_head and "prefetch" not in purpose.lower()
+    headers = request.headers
+    purpose = headers.get(b"sec-purpose") or headers.get(b"purpose") or headers.get(b"x-moz")
+    return not request.is_head and (purpose is None or b"prefetch" not in purpose.lower())
 
 
 def _typist(request: Request) -> str:

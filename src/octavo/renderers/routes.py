@@ -22,6 +22,7 @@ _MINUTE = 60_000
     returns=Published,
     errors=(404,),
     deprecated=True,
+    quick=True,
 )
 def get_published(call: Call, query: PublishedQuery) -> Published:
     """The same as with POST."""
@@ -35,6 +36,7 @@ def get_published(call: Call, query: PublishedQuery) -> Published:
     needs=PUBLIC,
     returns=Published,
     errors=(401, 404),
+    quick=True,
 )
 def resolve_published(call: Call, body: ResolveUrl) -> Published:
     """What an address of a published site shows to a visitor, with a token that reads it over the API; or where they
@@ -55,8 +57,12 @@ def _resolve(call: Call, asked: Asked) -> Published:
             return resolve(tx, call.context, asked, previewer)
 
     if asked.token is not None or asked.unsigned or previewer is not None:
+        call.leave_loop()
         return make()
     # What everybody is answered stays so until anybody commits; tokens are the same for an hour.
     key = ("published", asked.url, now() // _MINUTE)
-    found: Published = call.context.fresh.get(key, make)
+    found: Published | None = call.context.fresh.find(key, call.db.generation())
+    if found is None:
+        call.leave_loop()
+        found = call.context.fresh.get(key, make)
     return found
