@@ -256,19 +256,16 @@ class LinkIndex:
         if status not in (None, wanted):
             some = set()
         count = sum(listed.refs[group] if seen[group].hidden else listed.items[group] for group in some)
-        rows = self._places(query, some, wanted, seen, context, owner) if some else []
-        items = [
-            _usage(places[start : start + MOST_LOCATIONS])
-            for places in (list(group) for _, group in groupby(rows, lambda row: row[0]))
-            for start in range(0, len(places), MOST_LOCATIONS)
-        ]
         found = slice_rows(
-            items, query.limit, count, lambda usage: (usage.key, usage.spots[-1].owner, usage.spots[-1].place)
+            self._list(query, some, wanted, seen, context, owner) if some else [],
+            query.limit,
+            count,
+            lambda usage: (usage.key, usage.spots[-1].owner, usage.spots[-1].place),
         )
         broken = sum(refs for group, refs in everything.refs.items() if seen[group].status == "broken")
         return Usages(found, everything.refs.total(), broken, len(self._changed(owner)[2]))
 
-    def _places(
+    def _list(
         self,
         query: PageQuery,
         groups: Iterable[Group],
@@ -276,8 +273,9 @@ class LinkIndex:
         seen: Mapping[Group, _Seen],
         context: str | None,
         owner: str | None,
-    ) -> list[tuple[Any, ...]]:
-        """The rows of a page of the list, all of these groups, which are seen as ``wanted``."""
+    ) -> list[Usage]:
+        """A page of the list, and at least one more where there are more; all of these groups, which are seen as
+        ``wanted``."""
         # Where nothing is hidden, an index has the keys of a whole space in order.
         key = (
             _KEY.format(hidden=self._is_hidden)
@@ -310,12 +308,21 @@ class LinkIndex:
                   {order}) AS part{n}"""
             for n, part in enumerate(self._parts)
         ]
-        return self._tx.all(
-            f"SELECT * FROM ({' UNION ALL '.join(parts)}) AS both {order}",
-            **dict(zip("kop", decode_token(query.page, str, str, int) or ("", "", -1), strict=True)),
-            limit=MOST_LOCATIONS * (query.limit + 1),
-            **parameters,
-        )
+        sql = f"SELECT * FROM ({' UNION ALL '.join(parts)}) AS places {order}"
+        after = decode_token(query.page, str, str, int) or ("", "", -1)
+        items: list[Usage] = []
+        rows: list[tuple[Any, ...]] = []
+        some = 2 * (query.limit + 1)
+        # Most things are referred to from few places, so few are read at first.
+        while len(items) <= query.limit:
+            more = self._tx.all(sql, **dict(zip("kop", after, strict=True)), limit=some, **parameters)
+            rows += more
+            items = _usages(rows)
+            if len(more) < some:
+                break
+            after = (more[-1][0], more[-1][9], more[-1][10])
+            some *= 2
+        return items
 
     def backlinks(self, target: str, kind: str, query: PageQuery) -> Slice[Spot]:
         """Where others refer to a page or file, in all spaces that the caller sees."""
@@ -339,6 +346,14 @@ class LinkIndex:
             count,
             lambda spot: (spot.space, spot.owner, spot.place),
         )
+
+
+def _usages(rows: Iterable[tuple[Any, ...]]) -> list[Usage]:
+    return [
+        _usage(places[start : start + MOST_LOCATIONS])
+        for places in (list(group) for _, group in groupby(rows, lambda row: row[0]))
+        for start in range(0, len(places), MOST_LOCATIONS)
+    ]
 
 
 def _usage(places: Sequence[tuple[Any, ...]]) -> Usage:
