@@ -54,6 +54,7 @@ class Versioned(NamedTuple):
     ``owners`` is the table, and its column, that names the owners and versions of rows; ``remove(tx, space_id,
     [(owner_id, version)])`` removes their rows. ``copy(tx, space_id, copy_id)`` gives a copy of a space the rows that
     count. ``recount(db, space_id)`` makes numbers true that are kept beside the rows, in short transactions.
+    ``finish(db, space_id)`` does in such what ``switch`` left to do; a job calls it again, so nothing is left undone.
     """
 
     count: Callable[[Any], int]
@@ -64,6 +65,7 @@ class Versioned(NamedTuple):
     remove: Callable[[Transaction, str, Sequence[tuple[str, int]]], None]
     copy: Callable[[Transaction, str, str], None]
     recount: Callable[[Database, str], None] = lambda db, space_id: None
+    finish: Callable[[Database, str], None] = lambda db, space_id: None
 
 
 class Derived(NamedTuple):
@@ -114,6 +116,9 @@ def prepare_derived(
         parts = [derived.prepare(tx, state, changes, hosts) for derived in _derived]
     with _written_before(db, state.space_id, Prepared(parts, [*changes.pages, *changes.items])) as prepared:
         yield prepared
+    if prepared.version is not None:
+        for versioned, _ in _versioned(prepared):
+            versioned.finish(db, state.space_id)
 
 
 @contextmanager
@@ -202,6 +207,7 @@ def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...]) -> None
     if prepared.version is not None:
         for versioned, _ in _versioned(prepared):
             versioned.recount(db, space_id)
+            versioned.finish(db, space_id)
 
 
 def order_rebuilding(tx: Transaction, space_id: str) -> None:
@@ -261,7 +267,7 @@ def as_new(tx: Transaction, space_id: str) -> tuple[State, Changes]:
 @job("removeReplaced", seconds=_SECONDS)
 def remove_replaced(context: Context, space_id: str) -> None:
     """Removes what is derived from a space and does not count: what large revisions replaced, and what killed ones
-    left."""
+    left, also undone."""
     with context.db.write() as tx:
         end_versions(tx, space_id, begun_before=now() - DAY)
     for versioned in filter(None, (derived.versioned for derived in _derived)):
@@ -281,3 +287,4 @@ def remove_replaced(context: Context, space_id: str) -> None:
                     tx, space_id, [(row[0], row[1]) for row in replaced[start : start + _OWNERS]]
                 )
             time.sleep(_PAUSE)
+        versioned.finish(context.db, space_id)

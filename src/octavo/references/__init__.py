@@ -1,7 +1,7 @@
 """What references mean, and what is made of that: the index of links, and documents as somebody sees them."""
 
 from . import tables as tables
-from .index import Delta, Row, derive, difference
+from .index import Delta, derive, difference
 from .listing import LinkIndex, Overlay, Spot, Usage, overlay_of
 from .lookup import Files, Owner, OwnerKind, StateFiles
 from .resolving import (
@@ -15,6 +15,7 @@ from .resolving import (
     page_owner,
     state_resolver,
 )
+from .row import Row
 from .showing import Documents
 from .viewing import SiteVisitor, SpaceView, ViewFiles, load_view
 

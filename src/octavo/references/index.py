@@ -33,44 +33,14 @@ from ..core.pages import Page
 from ..kit.db import Transaction
 from .lookup import Owner, Question, StateFiles, question
 from .resolving import Everybody, Meaning, Resolver, page_owner, refs_of
+from .row import COLUMNS, IS_CURRENT, Place, Row
+from .totals import add_all, check_totals, clear_totals, count_anew, keep_totals
 
-Place = tuple[str, str, int]
-"""Space, owner, and which of its references."""
-
-IS_CURRENT = f"r.version = {current_version('r.space_id', 'r.owner_id')}"
-"""SQL: whether a row of ``content_references r`` is of the version that counts; others are not there."""
 _CURRENT_QUESTION = current_version("q.space_id", "q.owner_id")
 _TABLES = ("content_references", "reference_questions")
 _BATCH = 400
 _DEPENDS = frozenset({"reusable-content", "openapi"})
 _MAX_KEY = 160
-
-
-class Row(Struct, frozen=True):
-    """One reference, as it is kept."""
-
-    space_id: str
-    owner_id: str
-    place: int
-    owner_kind: str
-    node: str | None
-    type: str
-    relation: str
-    written: str
-    kind: str
-    target_space: str | None
-    target: str | None
-    anchor: str | None
-    status: str
-    target_key: str
-    asked: str
-
-    @property
-    def at(self) -> Place:
-        return self.space_id, self.owner_id, self.place
-
-
-COLUMNS = Row.__struct_fields__
 
 
 class Delta(Struct):
@@ -320,6 +290,7 @@ def write(tx: Transaction, space_id: str, batch: list[Row], version: int) -> Non
 def switch(tx: Transaction, space_id: str, delta: Delta) -> None:
     """Writes what changes in the rows of others. Raises BranchMoved as ``apply`` does."""
     _require_unchanged(tx, delta)
+    count_anew(tx, space_id)
 
     def by_others(rows: Iterable[Row]) -> list[Row]:
         return [row for row in rows if row.space_id != space_id or row.owner_id not in delta.owners]
@@ -368,6 +339,7 @@ def _replace(tx: Transaction, old: Collection[Row], new: Collection[Row]) -> Non
             gone,
         )
     _insert(tx, [(row, versions[row.space_id][row.owner_id]) for row in new])
+    keep_totals(tx, old, new)
 
 
 def _insert(tx: Transaction, rows: Collection[tuple[Row, int]]) -> None:
@@ -399,10 +371,11 @@ def _insert(tx: Transaction, rows: Collection[tuple[Row, int]]) -> None:
 def clear(tx: Transaction, space_id: str) -> None:
     for table in _TABLES:
         tx.run(f"DELETE FROM {table} WHERE space_id = :space", space=space_id)
+    clear_totals(tx, space_id)
 
 
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
-    """Compares the rows with what the texts of main say: their number, and what each means."""
+    """Compares the rows with what the texts of main say: their number, what each means, and their totals."""
     state, changes = as_new(tx, space_id)
     picked = ", ".join(COLUMNS)
     there = {
@@ -424,7 +397,7 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
         )
     if questions != asked:
         return f"references: {questions} questions are kept, {asked} were asked"
-    return None
+    return check_totals(tx, space_id)
 
 
 def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters: Any) -> dict[Place, Row]:
@@ -487,3 +460,4 @@ def copy_references(tx: Transaction, source_id: str, copy_id: str) -> None:
             WHERE q.space_id = :source AND {IS_CURRENT}""",
         **given,
     )
+    add_all(tx, copy_id)

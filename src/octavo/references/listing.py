@@ -6,9 +6,10 @@ Nothing is told of a space that the caller does not see: a reference to it is br
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -16,10 +17,18 @@ from msgspec import Struct
 from ..access import SpaceAccess, seen_collections, seen_spaces
 from ..kit.db import Transaction
 from ..kit.pagination import PageQuery, Slice, decode_token, slice_rows
-from .index import COLUMNS, IS_CURRENT, Delta, Place, Row
-
-MOST_LOCATIONS = 100
-"""Places in one item of a list; a target that more refer to goes on in the next item."""
+from .index import Delta
+from .row import COLUMNS, IS_CURRENT, Place, Row
+from .totals import (
+    MOST_LOCATIONS,
+    Group,
+    Totals,
+    count_targets,
+    read_targets,
+    read_totals,
+    target_of_row,
+    total_of,
+)
 
 _IS_HIDDEN = """(r.target_space IS NOT NULL AND r.target_space <> :space
                 AND r.target_space NOT IN (SELECT id FROM {seen}))"""
@@ -52,7 +61,6 @@ _NEIGHBOURS = f"""WITH RECURSIVE {_NAMED},
     {_different("naming", "space_id", "target_space = :space")}
   SELECT id FROM named UNION SELECT id FROM collected UNION SELECT id FROM naming
   UNION SELECT id FROM {{new}} AS n"""
-_COUNTS = ("found", "broken", "by_change", "items")
 
 
 class Overlay(Struct, frozen=True):
@@ -113,6 +121,13 @@ class Usages(Struct, frozen=True):
     broken_by_change: int
 
 
+class _Seen(NamedTuple):
+    """How the caller sees a reference; what is ``hidden`` is not put together with others."""
+
+    status: str
+    hidden: bool
+
+
 class LinkIndex:
     """The rows as the caller may know them; lives as long as one request."""
 
@@ -128,8 +143,11 @@ class LinkIndex:
         self._sees = f"{tx.given('seen', 'id')} AS v"
         hidden = _IS_HIDDEN.format(seen=self._sees)
         self._shown = _SHOWN.format(hidden=hidden, seen=self._sees)
-        self._hidden_key = _KEY.format(hidden=hidden)
-        self._rows = f"SELECT {', '.join(COLUMNS)}, '' AS since FROM content_references r WHERE {IS_CURRENT}"
+        self._is_hidden = hidden
+        # What is not in the texts of a change request is main's, so each part goes by an index.
+        self._parts = [
+            f"SELECT {', '.join(COLUMNS)}, '' AS since FROM content_references r WHERE {IS_CURRENT}"
+        ]
         if over is not None:
             self._lay(over)
 
@@ -151,19 +169,6 @@ class LinkIndex:
             found += [[row[0]] for row in rows]
         return found
 
-    def _hides(self) -> bool:
-        """Whether the space refers to one that the caller does not see."""
-        new = {row.target_space for row in self._over.delta.new if row.target_space} if self._over else set()
-        row = self._tx.one(
-            f"""WITH RECURSIVE {_NAMED} SELECT 1
-                FROM (SELECT id FROM named UNION SELECT id FROM {self._tx.given("added", "id")} AS a) AS n
-                WHERE n.id <> :space AND n.id NOT IN (SELECT id FROM {self._sees}) LIMIT 1""",
-            added=msgspec.json.encode([[id] for id in sorted(new)]).decode(),
-            space=self._parameters["space"],
-            seen=self._parameters["seen"],
-        )
-        return row is not None
-
     def _lay(self, over: Overlay) -> None:
         gone = [[" ".join(map(str, at))] for at in over.delta.old]
         new = [
@@ -175,10 +180,68 @@ class LinkIndex:
             "new": msgspec.json.encode(new).decode(),
         }
         picked = ", ".join("CAST(n.place AS INTEGER) AS place" if c == "place" else f"n.{c}" for c in COLUMNS)
-        self._rows = f"""{self._rows}
-            AND r.space_id || ' ' || r.owner_id || ' ' || r.place NOT IN
-              (SELECT at FROM {self._tx.given("gone", "at")} AS g)
-            UNION ALL SELECT {picked}, n.since FROM {self._tx.given("new", *COLUMNS, "since")} AS n"""
+        self._parts[0] += f""" AND r.space_id || ' ' || r.owner_id || ' ' || r.place NOT IN
+              (SELECT at FROM {self._tx.given("gone", "at")} AS g)"""
+        self._parts.append(f"SELECT {picked}, n.since FROM {self._tx.given('new', *COLUMNS, 'since')} AS n")
+
+    # --- totals -----------------------------------------------------------------------------------------
+
+    def _totals(self, context: str | None, owner: str | None) -> tuple[Totals, Totals]:
+        """Of all references of the space or of one page, and of those that belong to ``context``."""
+        gone, new, broken = self._changed(owner)
+        totals = self._total(owner, gone, new)
+        match context:
+            case None:
+                return totals, totals
+            case "change-request":
+                return totals, total_of(Counter(target_of_row(row) for row in broken))
+        broken_at = {row.at for row in broken}
+        return totals, self._total(owner, gone, [row for row in new if row.at not in broken_at])
+
+    def _changed(self, owner: str | None) -> tuple[list[Row], list[Row], list[Row]]:
+        """The rows of the space or of one page that the change request lets go, that are new with it, and which of
+        these it broke."""
+        if self._over is None:
+            return [], [], []
+
+        def own(rows: Iterable[Row]) -> list[Row]:
+            space = self._access.space_id
+            return [row for row in rows if row.space_id == space and owner in (None, row.owner_id)]
+
+        new = own(self._over.delta.new)
+        return own(self._over.delta.old.values()), new, [row for row in new if row.at in self._over.broken]
+
+    def _total(self, owner: str | None, gone: Iterable[Row], new: Iterable[Row]) -> Totals:
+        """Of main's references with some gone and others new."""
+        space = self._access.space_id
+        changed = Counter(target_of_row(row) for row in new)
+        changed.subtract(target_of_row(row) for row in gone)
+        kept = read_totals(self._tx, space) if owner is None else None
+        if kept is not None:
+            targets = read_targets(self._tx, space, (key for key, _ in changed))
+        elif owner is None:
+            targets = count_targets(self._tx, space)
+        else:
+            targets = count_targets(self._tx, space, "r.owner_id = :owner", owner=owner)
+        before = total_of(targets)
+        targets.update(changed)
+        return (before if kept is None else kept).without(before).plus(total_of(targets))
+
+    def _see(self, groups: Iterable[Group]) -> dict[Group, _Seen]:
+        """How the caller sees references of these."""
+        asked = list(groups)
+        given = [[str(n), *group] for n, group in enumerate(asked)]
+        columns = ("n", *Group._fields)
+        rows = self._tx.all(
+            f"""SELECT CAST(r.n AS INTEGER), {self._shown}, CASE WHEN {self._is_hidden} THEN 1 ELSE 0 END
+                FROM (SELECT n, status, NULLIF(target_space, '') AS target_space, kind, target
+                      FROM {self._tx.given("groups", *columns)} AS g) r""",
+            groups=msgspec.json.encode(given).decode(),
+            **self._parameters,
+        )
+        return {asked[n]: _Seen(shown, bool(hidden)) for n, shown, hidden in rows}
+
+    # --- lists ------------------------------------------------------------------------------------------
 
     def usages(
         self, query: PageQuery, status: str | None, context: str | None, owner: str | None = None
@@ -186,53 +249,84 @@ class LinkIndex:
         """What the space, or one page of it (``owner``), refers to, thing by thing; a thing with more than
         `MOST_LOCATIONS` places is several items one after the other. ``context``: only what is broken,
         ``change-request`` by the change request or ``space`` before it."""
-        where = "" if owner is None else "AND r.owner_id = :owner"
-        # Where nothing is hidden, an index has the keys of a whole space in order.
-        key = "r.target_key" if owner is None and not self._hides() else self._hidden_key
-        seen = f"""WITH seen AS (SELECT r.*, {self._shown} AS shown, {key} AS shown_key
-                   FROM ({self._rows}) r WHERE r.space_id = :space {where})"""
-        wanted = {None: "1 = 1", "change-request": "shown = 'broken' AND since = '1'"}.get(
-            context, "shown = 'broken' AND since = ''"
-        )
-        parameters = self._parameters | ({"owner": owner} if owner is not None else {})
-        if status is not None:
-            wanted += " AND shown = :status"
-            parameters["status"] = status
-        counts = self._tx.one(
-            f"""{seen}, targets AS (
-                  SELECT count(*) AS found, count(CASE WHEN shown = 'broken' THEN 1 END) AS broken,
-                    count(CASE WHEN shown = 'broken' AND since = '1' THEN 1 END) AS by_change,
-                    (count(CASE WHEN {wanted} THEN 1 END) + :most - 1) / :most AS items
-                  FROM seen GROUP BY shown_key)
-                SELECT {", ".join(f"CAST(coalesce(sum({name}), 0) AS bigint)" for name in _COUNTS)} FROM targets""",
-            most=MOST_LOCATIONS,
-            **parameters,
-        )
-        assert counts is not None
-        total, broken, by_change, count = counts
-        rows = self._tx.all(
-            f"""{seen} SELECT shown_key, shown, relation, kind, target_space, target, anchor, written,
-                  space_id, owner_id, place, owner_kind, node
-                FROM seen WHERE {wanted} AND shown_key >= :k AND (shown_key > :k
-                  OR owner_id > :o OR owner_id = :o AND place > :p)
-                ORDER BY shown_key, owner_id, place LIMIT :limit""",
-            **dict(zip("kop", decode_token(query.page, str, str, int) or ("", "", -1), strict=True)),
-            limit=MOST_LOCATIONS * (query.limit + 1),
-            **parameters,
-        )
-        items = [
-            _usage(places[start : start + MOST_LOCATIONS])
-            for places in (list(group) for _, group in groupby(rows, lambda row: row[0]))
-            for start in range(0, len(places), MOST_LOCATIONS)
-        ]
+        everything, listed = self._totals(context, owner)
+        seen = self._see({*everything.refs, *listed.refs})
+        wanted = status if context is None else "broken"
+        some = {group for group, refs in listed.refs.items() if refs and wanted in (None, seen[group].status)}
+        if status not in (None, wanted):
+            some = set()
+        count = sum(listed.refs[group] if seen[group].hidden else listed.items[group] for group in some)
         found = slice_rows(
-            items, query.limit, count, lambda usage: (usage.key, usage.spots[-1].owner, usage.spots[-1].place)
+            self._list(query, some, wanted, seen, context, owner) if some else [],
+            query.limit,
+            count,
+            lambda usage: (usage.key, usage.spots[-1].owner, usage.spots[-1].place),
         )
-        return Usages(found, total, broken, by_change)
+        broken = sum(refs for group, refs in everything.refs.items() if seen[group].status == "broken")
+        return Usages(found, everything.refs.total(), broken, len(self._changed(owner)[2]))
+
+    def _list(
+        self,
+        query: PageQuery,
+        groups: Iterable[Group],
+        wanted: str | None,
+        seen: Mapping[Group, _Seen],
+        context: str | None,
+        owner: str | None,
+    ) -> list[Usage]:
+        """A page of the list, and at least one more where there are more; all of these groups, which are seen as
+        ``wanted``."""
+        # Where nothing is hidden, an index has the keys of a whole space in order.
+        key = (
+            _KEY.format(hidden=self._is_hidden)
+            if any(how.hidden for how in seen.values())
+            else "r.target_key"
+        )
+        parameters = dict(self._parameters)
+        where, chosen = "", "1 = 1"
+        if owner is not None:
+            where += " AND r.owner_id = :owner"
+            parameters["owner"] = owner
+        if wanted is not None:
+            chosen = "shown = :wanted"
+            parameters["wanted"] = wanted
+            statuses = {group.status for group in groups}
+            if len(statuses) == 1:
+                where += " AND r.status = :status"
+                parameters["status"] = statuses.pop()
+        if context is not None:
+            chosen += f" AND since = '{'1' if context == 'change-request' else ''}'"
+        order = "ORDER BY shown_key, owner_id, place LIMIT :limit"
+        parts = [
+            f"""SELECT * FROM (
+                  SELECT shown_key, shown, relation, kind, target_space, target, anchor, written, space_id, owner_id,
+                    place, owner_kind, node
+                  FROM (SELECT r.*, {self._shown} AS shown, {key} AS shown_key
+                        FROM ({part}) r WHERE r.space_id = :space {where}) AS s
+                  WHERE {chosen} AND shown_key >= :k AND (shown_key > :k
+                    OR owner_id > :o OR owner_id = :o AND place > :p)
+                  {order}) AS part{n}"""
+            for n, part in enumerate(self._parts)
+        ]
+        sql = f"SELECT * FROM ({' UNION ALL '.join(parts)}) AS places {order}"
+        after = decode_token(query.page, str, str, int) or ("", "", -1)
+        items: list[Usage] = []
+        rows: list[tuple[Any, ...]] = []
+        some = 2 * (query.limit + 1)
+        # Most things are referred to from few places, so few are read at first.
+        while len(items) <= query.limit:
+            more = self._tx.all(sql, **dict(zip("kop", after, strict=True)), limit=some, **parameters)
+            rows += more
+            items = _usages(rows)
+            if len(more) < some:
+                break
+            after = (more[-1][0], more[-1][9], more[-1][10])
+            some *= 2
+        return items
 
     def backlinks(self, target: str, kind: str, query: PageQuery) -> Slice[Spot]:
         """Where others refer to a page or file, in all spaces that the caller sees."""
-        seen = f"""FROM ({self._rows}) r WHERE r.target_space = :space AND r.target = :target AND r.kind = :kind
+        seen = f"""FROM ({" UNION ALL ".join(self._parts)}) r WHERE r.target_space = :space AND r.target = :target AND r.kind = :kind
                    AND NOT (r.space_id = :space AND r.owner_id = :target)
                    AND (r.space_id = :space OR r.space_id IN (SELECT id FROM {self._sees}))"""
         parameters = {**self._parameters, "target": target, "kind": kind}
@@ -252,6 +346,14 @@ class LinkIndex:
             count,
             lambda spot: (spot.space, spot.owner, spot.place),
         )
+
+
+def _usages(rows: Iterable[tuple[Any, ...]]) -> list[Usage]:
+    return [
+        _usage(places[start : start + MOST_LOCATIONS])
+        for places in (list(group) for _, group in groupby(rows, lambda row: row[0]))
+        for start in range(0, len(places), MOST_LOCATIONS)
+    ]
 
 
 def _usage(places: Sequence[tuple[Any, ...]]) -> Usage:

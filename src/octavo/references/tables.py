@@ -17,8 +17,20 @@ from .index import (
     switch,
     write,
 )
+from .totals import finish_counting
 
-declare(Table(name="content_references", derived=True), Table(name="reference_questions", derived=True))
+declare(
+    *(
+        Table(name=name, derived=True)
+        for name in (
+            "content_references",
+            "reference_questions",
+            "reference_targets",
+            "reference_totals",
+            "reference_counting",
+        )
+    )
+)
 derive_from_main(
     Derived(
         prepare,
@@ -26,6 +38,15 @@ derive_from_main(
         apply,
         clear,
         check,
-        Versioned(count, batches, write, switch, ("content_references", "owner_id"), remove, copy_references),
+        Versioned(
+            count,
+            batches,
+            write,
+            switch,
+            ("content_references", "owner_id"),
+            remove,
+            copy_references,
+            finish=finish_counting,
+        ),
     )
 )
