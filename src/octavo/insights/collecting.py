@@ -18,7 +18,7 @@ import msgspec
 
 from ..errors import NotFound
 from ..kit import ids
-from ..kit.clock import now
+from ..kit.clock import now, parse_iso
 from ..kit.context import Context
 from ..kit.db import Database, Transaction
 from ..kit.jobs import job, schedule
@@ -226,9 +226,8 @@ def _moment(timestamp: str | None) -> int:
     moment = now()
     if timestamp is not None:
         try:
-            given = datetime.fromisoformat(timestamp)
-            at = int((given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp() * 1000)
-        except (ValueError, OverflowError):
+            at = parse_iso(timestamp)
+        except ValueError:
             return moment
         if moment - _DAY <= at <= moment:
             return at
