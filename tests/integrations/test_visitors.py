@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from octavo.integrations.delivering import VIEWS_WAIT
+
 from .test_delivering import ECHO, told, work
 from .test_installing import install, publish
 
@@ -55,3 +57,33 @@ def test_views_and_ratings_are_told_to_who_asked_and_may(world):
     assert [one["feedback"] for one in rated] == [{"rating": "good"}, {"rating": "bad", "comment": "Why?"}]
     everything = str([told(world, name) for name in ("counts", "listens")])
     assert not any(kept in everything for kept in ("203.0.113.9", 'cookie"', "Firefox", "token=1"))
+
+
+def test_views_do_not_wait_for_days(world, clock):
+    path = world.home.path("/orgs/{organizationId}/sites/{siteId}")
+    world.post("admin", f"{path}/publish")
+    failing = ECHO % "if (event.type !== 'installation_setup') throw new Error('not today');"
+    publish(world, script=failing, scopes=["site:views:read", "page:feedback:read"])
+    install(world)
+    rating = event("page_post_feedback", feedback={"rating": "good"})
+
+    def track(*events):
+        answer = world.call("nobody", "POST", f"{path}/insights/events", json={"events": list(events)})
+        assert answer.status_code == 204
+        work(world)
+
+    def waiting():
+        with world.context.db.read() as tx:
+            query = "SELECT type, count(*) FROM deliveries WHERE status = 'waiting' GROUP BY type"
+            return dict(tx.all(query))
+
+    track(event("page_view"), rating, event("page_view"))
+    assert waiting() == {"site_view": 2, "page_feedback": 1}
+    clock.advance(VIEWS_WAIT + 1000)
+    track(event("page_view"))
+    assert waiting() == {"site_view": 1, "page_feedback": 1}
+    publish(world, script=ECHO % "", scopes=["site:views:read", "page:feedback:read"])
+    clock.advance(VIEWS_WAIT - 1000)
+    work(world)
+    types = [made["payload"]["type"] for made, _ in told(world)]
+    assert types == ["installation_setup", "page_feedback", "site_view"]

@@ -11,6 +11,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import OctKey, RSAKey
 
+from octavo.identity import disable_member
 from octavo.kit.clock import now
 from visiting import Visitor
 
@@ -323,6 +324,8 @@ def test_tokens_that_prove_nothing(site, key):
         signed(key, big="x" * 20_000),
         "",
         "a.b.c",
+        signed(key) + "~",
+        signed(key) + "\u00e9",
         "\u00e9",
     ]
     for token in bad:
@@ -334,6 +337,14 @@ def test_tokens_that_prove_nothing(site, key):
     assert site.get("plans/more", cookie=f"octavo-visitor={signed(key)}").status_code == 307
 
 
+@pytest.mark.parametrize(
+    "more", ["; Domain=evil.example", "%0d%0aSet-Cookie: a=b", "%0aa", ";", "%20", "%09", "%00"]
+)
+def test_no_token_is_more_than_one_cookie(site, key, more):
+    answer = site.get(f"plans/more?jwt_token={signed(key)}{more}")
+    assert (answer.status_code, "set-cookie" in answer.headers) == (401, False)
+
+
 @pytest.mark.parametrize("exp", [10**12, 10**400, 1e300])
 def test_a_token_for_long_ends_with_its_key(site, key, exp):
     cookie = f"octavo-visitor={signed(key, exp=exp)}"
@@ -343,7 +354,14 @@ def test_a_token_for_long_ends_with_its_key(site, key, exp):
 
 
 def test_the_login_is_sent_paths_of_the_site_alone(site, key):
-    for wanted in ("https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)"):
+    for wanted in (
+        "https://evil.example",
+        "//evil.example",
+        "/\\evil.example",
+        "/\t/evil.example",
+        "/\n\\evil.example",
+        "javascript:alert(1)",
+    ):
         location = to(site.visitor.get(f"{site.base}~gitbook/auth/login", params={"location": wanted}))
         assert parse_qs(urlsplit(location).query)["location"] == ["/"]
 
@@ -505,3 +523,34 @@ def test_a_preview_is_for_who_sees_all_that_is_shown(site):
     path = f"{site.path}/publishing/preview"
     assert site.world.call("reader", "GET", path).status_code == 403
     assert re.search("token=", site.world.get("admin", path)["url"])
+
+
+def test_a_preview_ends_with_what_its_member_sees(site):
+    world, organization_id = site.world, site.world.home["organizationId"]
+    space = site.plans["siteSpaces"][0]["space"]["id"]
+    world.post("admin", f"{site.path}/unpublish")
+
+    def preview(who):
+        url = urlsplit(world.get(who, f"{site.path}/publishing/preview")["url"])
+        return cookies(site.visitor.get(f"{url.path}?{url.query}"))["octavo-preview"].value
+
+    def sees(token):
+        headers = {"authorization": f"Bearer {token}"}
+        over_the_api = world.call("nobody", "GET", f"{site.path}/published", headers=headers).status_code
+        shown = site.get(cookie=f"octavo-preview={token}").status_code
+        assert (shown, over_the_api) in ((200, 200), (404, 401))
+        return shown == 200
+
+    reader, editor = preview("reader"), preview("editor")
+    assert sees(reader)
+    world.call("admin", "PATCH", f"/spaces/{space}", json={"defaultLevel": None})
+    assert not sees(reader)
+    world.call("admin", "PATCH", f"/spaces/{space}", json={"defaultLevel": "read"})
+    assert sees(reader) and sees(editor)
+    with world.context.db.write() as tx:
+        disable_member(tx, organization_id, world.users["reader"])
+    assert not sees(reader) and sees(editor)
+    assert world.call(
+        "admin", "DELETE", f"/orgs/{organization_id}/members/{world.users['editor']}"
+    ).is_success
+    assert not sees(editor)

@@ -93,3 +93,97 @@ def test_an_organization_begins_with_a_site(world):
     assert world.get("stranger", f"/orgs/{made['id']}")["defaultContent"] == made["defaultContent"]
     (space,) = world.get("stranger", f"/orgs/{made['id']}/spaces")["items"]
     assert space["title"] == "Documentation"
+
+
+# --- what is published is opened further -------------------------------------------------------------------
+
+
+@pytest.fixture
+def published(world, closed):
+    """The path of a published site for signed visitors over the closed space, behind a condition that nobody meets."""
+    give(world, closed, "read")
+    body = {"title": "Closed", "spaces": [closed], "visibility": "visitor-auth"}
+    site = f"{sites(world)}/{world.post('admin', sites(world), body)['id']}"
+    section = world.post("admin", f"{site}/sections", {"spaceId": world.home["spaceId"]})["id"]
+    for item in world.get("admin", f"{site}/sections")["items"]:
+        answer = world.call(
+            "admin", "PATCH", f"{site}/sections/{item['id']}", json={"condition": "visitor.claims.staff"}
+        )
+        assert answer.status_code == 200
+    world.call("admin", "PATCH", f"{site}/sections/{section}", json={"condition": None})
+    world.post("admin", f"{site}/publish")
+    return site
+
+
+def _ways_to_open(world, site):
+    (first, *_) = (item for item in world.get("admin", f"{site}/sections")["items"] if item.get("condition"))
+    (shown,) = (
+        item for item in world.get("admin", f"{site}/site-spaces")["items"] if item["section"] == first["id"]
+    )
+    link = world.post("admin", f"{site}/share-links", {"name": "All"})["id"]
+    world.call("admin", "PATCH", f"{site}/share-links/{link}", json={"active": False})
+    schema = {
+        "type": "object",
+        "properties": {"plan": {"type": "string", "description": "Plan"}},
+        "additionalProperties": False,
+    }
+    return {
+        "public": ("PATCH", site, {"visibility": "public"}),
+        "unlisted": ("PATCH", site, {"visibility": "unlisted"}),
+        "share-link": ("PATCH", site, {"visibility": "share-link"}),
+        "adaptive": ("PATCH", site, {"adaptiveContent": {"enabled": True}}),
+        "schema": ("PUT", f"{site}/adaptive-schema", {"jsonSchema": schema}),
+        "no condition": ("PATCH", f"{site}/sections/{first['id']}", {"condition": None}),
+        "another condition": ("PATCH", f"{site}/sections/{first['id']}", {"condition": "true"}),
+        "another condition of a variant": (
+            "PATCH", f"{site}/site-spaces/{shown['id']}", {"condition": "visitor.claims.plan"},
+        ),
+        "a link": ("POST", f"{site}/share-links", {"name": "Mine"}),
+        "the link again": ("PATCH", f"{site}/share-links/{link}", {"active": True}),
+        "keys of links": ("GET", f"{site}/share-links", None),
+        "the key of visitors": ("GET", f"{site}/publishing/auth", None),
+        "sending visitors elsewhere": ("PATCH", f"{site}/publishing/auth", {"backend": "custom", "fallbackURL": "https://a.test/"}),
+        "another key of visitors": ("POST", f"{site}/publishing/auth/regenerate", None),
+    }  # fmt: skip
+
+
+_NARROWS = "another condition of a variant"
+
+
+def test_nobody_opens_further_what_is_not_theirs_to_publish(world, closed, published):
+    before = None
+    for name, (method, path, body) in _ways_to_open(world, published).items():
+        before = before or world.digest()
+        if name == _NARROWS:
+            continue
+        answer = world.call("creator", method, path, **({"json": body} if body is not None else {}))
+        assert answer.status_code == 403, (name, answer.text)
+        assert world.digest() == before, name
+
+
+def test_who_administers_all_of_it_opens_it(world, closed, published):
+    ways = _ways_to_open(world, published)
+    give(world, closed, "create")
+    for name, (method, path, body) in ways.items():
+        answer = world.call("creator", method, path, **({"json": body} if body is not None else {}))
+        assert answer.is_success, (name, answer.text)
+
+
+def test_closing_is_for_everybody_who_manages_the_site(world, closed, published):
+    method, path, body = _ways_to_open(world, published)[_NARROWS]
+    assert world.call("creator", method, path, json=body).status_code == 200
+    world.call("admin", "PATCH", published, json={"visibility": "public"})
+    answer = world.call("creator", "PATCH", published, json={"visibility": "visitor-auth", "title": "Other"})
+    assert answer.status_code == 200, answer.text
+    assert world.call("creator", "POST", f"{published}/unpublish").status_code == 200
+    assert world.call("creator", "PATCH", published, json={"visibility": "public"}).status_code == 200
+    assert world.call("creator", "POST", f"{published}/publish").status_code == 403
+
+
+def test_a_draft_is_shown_by_who_administers_it(world, closed, published):
+    (first, *_) = (
+        item for item in world.get("admin", f"{published}/sections")["items"] if item.get("condition")
+    )
+    section = f"{published}/sections/{first['id']}"
+    assert world.call("creator", "PATCH", section, json={"draft": True}).status_code == 200
+    assert world.call("creator", "PATCH", section, json={"draft": False}).status_code == 403

@@ -148,7 +148,7 @@ def audit_filter(query: AuditQuery) -> AuditFilter:
 def _moment(name: str, text: str | None) -> int | None:
     try:
         return None if text is None else parse_iso(text)
-    except (ValueError, OverflowError):
+    except ValueError:
         raise BadRequest(f"{name}: expected an ISO 8601 moment such as 2026-01-31T12:00:00Z") from None
 
 

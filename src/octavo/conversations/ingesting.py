@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -13,7 +14,7 @@ from ..core.masking import mask, mask_secrets
 from ..errors import BadRequest
 from ..integrations import get_integration_by_id
 from ..kit.allowances import DAY
-from ..kit.clock import now
+from ..kit.clock import milliseconds, now
 from ..kit.db import Transaction
 from ..kit.jobs import enqueue
 from ..settings import Settings
@@ -92,10 +93,15 @@ def _store(
         attributes=msgspec.json.encode({name: hide(value) for name, value in attributes.items()}).decode(),
         parts=msgspec.json.encode(parts).decode(),
         fingerprint=hashlib.sha256(msgspec.json.encode(given)).hexdigest(),
-        created_at=round(metadata.created_at.timestamp() * 1000)
-        if metadata.created_at is not UNSET
-        else None,
+        created_at=_moment(metadata.created_at) if metadata.created_at is not UNSET else None,
     )
+
+
+def _moment(created_at: datetime) -> int:
+    try:
+        return milliseconds(created_at)
+    except ValueError:
+        raise BadRequest("metadata.createdAt: expected a moment of the years 1 to 9999") from None
 
 
 def _masked_url(hide: Callable[[str], str], url: str) -> str:

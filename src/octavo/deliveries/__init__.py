@@ -1,7 +1,7 @@
 """Events on their way to whoever is told of them, and what became of each."""
 
 from . import tables as tables
-from .delivering import Result, deliver_again, queue, recipient
+from .delivering import Result, deliver_again, drop_after, queue, recipient
 from .store import (
     PREVIOUS,
     Delivery,
@@ -16,6 +16,6 @@ from .store import (
 )
 
 __all__ = [
-    "Delivery", "LogLine", "PREVIOUS", "Recipient", "Result", "Status", "deliver_again", "find_delivery",
+    "Delivery", "LogLine", "PREVIOUS", "Recipient", "Result", "Status", "deliver_again", "drop_after", "find_delivery",
     "forget_waiting", "insert_done", "list_deliveries", "new_delivery_id", "queue", "recipient", "tables",
 ]  # fmt: skip

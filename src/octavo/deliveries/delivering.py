@@ -55,6 +55,9 @@ class Result(Struct, frozen=True, kw_only=True):
 
 Attempt = Callable[[Context, Delivery], Result]
 _attempts: dict[str, Attempt] = {}
+_worth: dict[str, int] = {}
+"""Milliseconds after which an event of a type is worth nothing any more; of any other type it is delivered whenever
+that is possible."""
 
 
 def recipient(kind: str) -> Callable[[Attempt], Attempt]:
@@ -67,6 +70,12 @@ def recipient(kind: str) -> Callable[[Attempt], Attempt]:
         return attempt
 
     return register
+
+
+def drop_after(type: str, milliseconds: int) -> None:
+    """Registers a type of event that comes often and is of little use later: one that waits for longer is dropped, so
+    that a recipient who hangs has no more than so much of them waiting."""
+    _worth[type] = milliseconds
 
 
 def queue(
@@ -129,6 +138,7 @@ def _wake(tx: Transaction, queue: str, organization_id: str, run_at: int | None 
 def deliver(context: Context, queue: str) -> None:
     """Delivers what is due in a queue, for a little while."""
     until = time.monotonic() + ROUND
+    _drop_old(context, queue)
     with context.db.write() as tx:
         first = store.find_waiting(tx, queue)
         if first is None:
@@ -149,6 +159,17 @@ def deliver(context: Context, queue: str) -> None:
             due = store.find_next_at(tx, queue)
             if due is not None:
                 _wake(tx, queue, first.organization_id, due if due > now() else None)
+
+
+def _drop_old(context: Context, queue: str) -> None:
+    for type, milliseconds in _worth.items():
+        dropped, last = 0, 1
+        while last:
+            with context.db.write() as tx:
+                last = store.drop_waiting(tx, queue, type, now() - milliseconds)
+            dropped += last
+        if dropped:
+            log.warning("events dropped", queue=queue, type=type, count=dropped)
 
 
 def _attempt(context: Context, row: Delivery) -> bool:

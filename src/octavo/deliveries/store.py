@@ -324,6 +324,19 @@ def resume(tx: Transaction, queue: str) -> None:
     tx.run("UPDATE delivery_queues SET paused_until = 0 WHERE queue = :queue", queue=queue)
 
 
+def drop_waiting(tx: Transaction, queue: str, type: str, before: int, limit: int = 500) -> int:
+    """Deletes events of a type that wait since before a moment (milliseconds); how many."""
+    return tx.run(
+        "DELETE FROM deliveries WHERE number IN (SELECT number FROM deliveries"
+        " WHERE queue = :queue AND status = 'waiting' AND type = :type AND created_at < :before"
+        " ORDER BY number LIMIT :limit)",
+        queue=queue,
+        type=type,
+        before=before,
+        limit=limit,
+    )
+
+
 def prune(tx: Transaction, before: int, limit: int = 500) -> int:
     """Deletes what was done with before a moment (milliseconds); how many."""
     return tx.run(

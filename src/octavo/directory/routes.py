@@ -9,6 +9,7 @@ from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Reply
 from . import discovery, provisioning, store, wire
 
+_LAST_INDEX = 2**31 - 1
 _MEDIA_TYPE = "application/scim+json"
 operation = Area("access", lenient=True, media_type=_MEDIA_TYPE).operation
 """A directory sends whatever its schema has; RFC 7644 has a server pass over what it does not know."""
@@ -146,7 +147,7 @@ def get_scim_schema(call: Call, org: OrgAccess, schema_id: str) -> Reply:
 def list_scim_users(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply:
     """Members and invited people as SCIM users, from `startIndex` (1) on."""
     column, value = provisioning.parse_filter(query.filter, store.USER_FILTERS)
-    start, count = max(query.start_index, 1), max(query.count, 0)
+    start, count = min(max(query.start_index, 1), _LAST_INDEX), max(query.count, 0)
     with call.db.read() as tx:
         rows, total = store.list_users(tx, org.organization_id, column, value, start - 1, count)
     shown = [wire.present_user(call, org.organization_id, row) for row in rows]
@@ -242,7 +243,7 @@ def _present_groups(call: Call, org: OrgAccess, rows: list[store.GroupRow]) -> l
 def list_scim_groups(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply:
     """Teams as SCIM groups, from `startIndex` (1) on."""
     column, value = provisioning.parse_filter(query.filter, store.GROUP_FILTERS)
-    start, count = max(query.start_index, 1), max(query.count, 0)
+    start, count = min(max(query.start_index, 1), _LAST_INDEX), max(query.count, 0)
     with call.db.read() as tx:
         rows, total = store.list_groups(tx, org.organization_id, column, value, start - 1, count)
     shown = _present_groups(call, org, rows)

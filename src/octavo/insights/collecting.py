@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -18,7 +19,7 @@ import msgspec
 
 from ..errors import NotFound
 from ..kit import ids
-from ..kit.clock import now
+from ..kit.clock import now, parse_iso
 from ..kit.context import Context
 from ..kit.db import Database, Transaction
 from ..kit.jobs import job, schedule
@@ -142,16 +143,19 @@ def _rows(
     if not site.published or site.organization_id != organization_id:
         raise missing
     structure = load_structure(tx, site_id)
+    # Most events of a site come with the same key or none, and all are read by one schema.
+    find_link = cache(lambda key: find_link_by_key(tx, site_id, key))
+    read_schema = cache(lambda: get_visitor_schema(tx, site_id))
     rows = []
     for event, visitor in events:
         if not is_bot(event.session.user_agent):
             key = event.location.site_share_key
-            link = find_link_by_key(tx, site_id, key) if key else None
+            link = find_link(key) if key else None
             row = _row(site, structure, event, link.id if link else None)
             token = event.session.visitor_auth_token
             if visitor is None and token:
                 signed = read_visitor_token(tx, context, site, token)
-                visitor = admit_claims(get_visitor_schema(tx, site_id), signed.claims if signed else {}, {})
+                visitor = admit_claims(read_schema(), signed.claims if signed else {}, {})
             row.claims = _flat(visitor) if visitor is not None else None
             rows.append(row)
     return rows
@@ -226,9 +230,8 @@ def _moment(timestamp: str | None) -> int:
     moment = now()
     if timestamp is not None:
         try:
-            given = datetime.fromisoformat(timestamp)
-            at = int((given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp() * 1000)
-        except (ValueError, OverflowError):
+            at = parse_iso(timestamp)
+        except ValueError:
             return moment
         if moment - _DAY <= at <= moment:
             return at

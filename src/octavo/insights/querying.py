@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET
 
 from ..errors import BadRequest
-from ..kit.clock import iso, now
+from ..kit.clock import iso, milliseconds, now, parse_iso
 from ..kit.db import Transaction
 from . import store
 from .wire import Aggregate, Aggregation, Column, Filter, Range, Segment, Values
@@ -170,9 +170,8 @@ def _value(place: str, name: str, value: Any) -> Any:
 
 def _moment(place: str, text: Any) -> int:
     try:
-        given = datetime.fromisoformat(text)
-        return int((given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp() * 1000)
-    except (ValueError, TypeError, OverflowError):
+        return parse_iso(text)
+    except (ValueError, TypeError):
         raise BadRequest(f"{place}: expected a date and time (ISO 8601)") from None
 
 
@@ -249,7 +248,7 @@ def _present(column: Column, cells: tuple[Any, ...]) -> Any:
     value = cells[0]
     if name == "datetime":
         if column.interval == "month":
-            return iso(int(datetime(value // 100, value % 100, 1, tzinfo=UTC).timestamp() * 1000))
+            return iso(milliseconds(datetime(value // 100, value % 100, 1, tzinfo=UTC)))
         return iso(value)
     if name == "eventLinkTargetValue" and value is not None:
         return msgspec.json.decode(value)

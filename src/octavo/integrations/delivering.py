@@ -15,6 +15,7 @@ from ..deliveries import (
     Recipient,
     Result,
     deliver_again,
+    drop_after,
     insert_done,
     new_delivery_id,
     recipient,
@@ -34,6 +35,9 @@ from .ordering import order_for
 from .store import InstallationRow, IntegrationRow
 
 _NOT_HANDLED = 406
+VIEWS_WAIT = 3_600_000
+"""Milliseconds after which a script that hangs is told of a view no more: there are many of them."""
+drop_after("site_view", VIEWS_WAIT)
 
 
 class _Told(NamedTuple):

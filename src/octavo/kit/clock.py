@@ -43,7 +43,20 @@ def _second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
 
 
+_FIRST, _BEHIND_LAST = -62_135_596_800_000, 253_402_300_800_000
+"""The years 1 to 9999: no other moment can be written as ``iso`` does."""
+
+
+def milliseconds(moment: datetime) -> int:
+    """A moment as it is kept; one without a zone is UTC. Raises ValueError for one that ``iso`` could not write: near
+    the ends of all years, UTC may be in another one."""
+    seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    found = round(seconds * 1000)
+    if not _FIRST <= found < _BEHIND_LAST:
+        raise ValueError("a moment before the year 1 or after 9999")
+    return found
+
+
 def parse_iso(text: str) -> int:
-    """Milliseconds of an ISO 8601 moment; a moment without a zone is UTC. Raises ValueError."""
-    moment = datetime.fromisoformat(text)
-    return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+    """``milliseconds`` of an ISO 8601 moment. Raises ValueError."""
+    return milliseconds(datetime.fromisoformat(text))

@@ -18,6 +18,9 @@ from ..errors import BadRequest
 T = TypeVar("T")
 U = TypeVar("U")
 
+_WIDTH = 2**63
+"""Integers of a key are below it: more than a database takes was never in one of ours."""
+
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 1000
 
@@ -54,7 +57,10 @@ def decode_token(token: str | None, *types: type) -> tuple[Any, ...] | None:
         return None
     try:
         raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-        return msgspec.json.decode(raw, type=tuple[types])  # type: ignore[valid-type]
+        key: tuple[Any, ...] = msgspec.json.decode(raw, type=tuple[types])  # type: ignore[valid-type]
+        if not all(-_WIDTH <= part < _WIDTH if isinstance(part, int) else "\0" not in part for part in key):
+            raise ValueError("a key of no row")
+        return key
     except (binascii.Error, msgspec.MsgspecError, ValueError, TypeError):
         raise BadRequest(
             "page: expected a page identifier taken from `next.page` of an earlier answer"

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import UNSET
 
 from ..insights import Aggregate, Column, Filter, Order, Preset, aggregate
-from ..kit.clock import iso, now
+from ..kit.clock import iso, milliseconds, now
 from ..kit.db import Transaction
 from .charts import Chart, Series, Table, draw_chart, draw_table
 
@@ -63,7 +63,7 @@ class Insights:
         """For each bar the values of the columns, None where there was nothing."""
         by = Column("datetime", interval=self._interval)  # type: ignore[arg-type]
         found = {row[0]: row[1:] for row in self._ask(types, columns, by)}
-        return [found.get(iso(_milliseconds(start)), [None] * len(columns)) for start in self._bars]
+        return [found.get(iso(milliseconds(start)), [None] * len(columns)) for start in self._bars]
 
     def _labels(self) -> list[str]:
         form = {"hour": "%d %b, %H:%M", "month": "%B %Y"}.get(self._interval, "%d %b %Y")
@@ -108,10 +108,6 @@ class Insights:
         found = self._ask(["link_click"], ["eventsCount"], Column("eventLinkTargetDomain"), limit=_TOP)
         rows = [[domain or "this site", *rest] for domain, *rest in found]
         return Table("Where links led", ("Host", "Clicks"), rows, "No link was followed.")
-
-
-def _milliseconds(moment: datetime) -> int:
-    return int(moment.timestamp() * 1000)
 
 
 def _intervals(period: Preset) -> Iterator[datetime]:

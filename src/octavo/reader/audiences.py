@@ -8,6 +8,7 @@ site knows it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
@@ -39,6 +40,7 @@ _THIRD_TOKEN, _THIRD_CLAIMS = "gitbook-visitor-token", "gitbook-visitor-public"
 """Cookies that servers of the owner set for a whole domain: the token as it is, and JSON of unsigned claims."""
 _TOKEN, _CLAIM = "jwt_token", "visitor."
 _WEEK = 7 * 86_400
+_LOCATION = re.compile(r"/(?![/\\])[^\x00-\x1f\x7f-\x9f]*")
 
 
 class Coming(Struct, frozen=True):
@@ -91,7 +93,7 @@ def admit(
 ) -> tuple[Admission, str, str]:
     """The visitor, the base of the site for them, and what follows it. Raises NotFound where nobody is to know that
     there is a site, Unauthorized for a bad token, SendOn."""
-    preview = _preview(context, site, coming, base, rest)
+    preview = _preview(tx, context, site, coming, base, rest)
     if preview is not None:
         return preview, base, rest
     if not site.published:
@@ -153,7 +155,8 @@ def _find_token(tx: Transaction, context: Context, site: SiteRow, coming: Coming
 def _sign_in(tx: Transaction, context: Context, site: SiteRow, location: str) -> Exception:
     """Sends a visitor to sign in: to the address of the owner's, else through an integration on the site."""
     # A path of this site and nothing else: who signs people in may send them there as it stands.
-    if not location.startswith("/") or location.startswith(("//", "/\\")):
+    # Browsers drop tabs and line breaks of an address, so that `/\t/host` is another host.
+    if not _LOCATION.fullmatch(location):
         location = "/"
     url = site.settings.visitor_auth.login_url
     if url is not None:
@@ -163,16 +166,18 @@ def _sign_in(tx: Transaction, context: Context, site: SiteRow, location: str) ->
     return SendOn(address) if address else NotFound("There is no published site at this address.")
 
 
-def _preview(context: Context, site: SiteRow, coming: Coming, base: str, rest: str) -> Admission | None:
+def _preview(
+    tx: Transaction, context: Context, site: SiteRow, coming: Coming, base: str, rest: str
+) -> Admission | None:
     given = next((value for name, value in coming.query if name == PREVIEW), None)
     if given is not None:
-        found = read_preview(context.signer, given)
+        found = read_preview(tx, context.signer, given)
         if found is None or found.site != site.id:
             raise NotFound("There is no published site at this address.")
         cookie = _cookie(PREVIEW_COOKIE, given, base, coming, 3600)
         raise SendOn(_without(f"{base}{quote(rest)}", coming, PREVIEW), (cookie,))
     kept = coming.cookies.get(PREVIEW_COOKIE)
-    found = read_preview(context.signer, kept) if kept is not None else None
+    found = read_preview(tx, context.signer, kept) if kept is not None else None
     if found is None or found.site != site.id:
         return None
     return Admission("", found.visitor, personal=True, preview=True)

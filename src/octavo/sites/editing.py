@@ -14,16 +14,19 @@ from ..kit.db import Transaction
 from ..kit.operation import Call
 from . import store
 from .hostnames import is_own
+from .publishing import require_opening_if_published
 from .structure.changing import lock, set_defaults
 from .wire import UpdateSite
 
 _BASENAME = re.compile(r"\w[\w.-]*")
+_AUDIENCES = {"share-link": 0, "visitor-auth": 0, "unlisted": 1, "public": 2}
+"""How many people each visibility lets in; nobody knows who holds a key, and who a token."""
 _PLAIN = ("title", "visibility", "agents_context")
 
 
 def update_site(tx: Transaction, call: Call, site: SiteAccess, body: UpdateSite) -> None:
     """Sets what a body gives. Raises BadRequest, Conflict for a basename that is taken, NotFound for a default that
-    is not in the site."""
+    is not in the site, Forbidden where it would show spaces to more people that the caller may not publish."""
     lock(tx, site.site_id)
     before = store.get_site(tx, site.site_id)
     values: dict[str, Any] = {name: given for name in _PLAIN if (given := getattr(body, name)) is not UNSET}
@@ -31,10 +34,16 @@ def update_site(tx: Transaction, call: Call, site: SiteAccess, body: UpdateSite)
         values["basename"] = body.basename.lower()
         _rename(tx, site, before.basename, values["basename"])
     settings = before.settings
+    widens = body.visibility not in (UNSET, before.visibility) and (
+        _AUDIENCES[body.visibility] >= _AUDIENCES[before.visibility]
+    )
     if body.proxy is not UNSET:
         settings = replace(settings, proxy=body.proxy)
     if body.adaptive_content is not UNSET:
         settings = replace(settings, adaptive=body.adaptive_content.enabled)
+        widens = widens or settings.adaptive != before.settings.adaptive
+    if widens:
+        require_opening_if_published(tx, site)
     if body.hostname is not UNSET:
         values["hostname"] = _hostname(tx, call, before, body.hostname)
         settings = replace(settings, hostname_status=None)
@@ -45,7 +54,7 @@ def update_site(tx: Transaction, call: Call, site: SiteAccess, body: UpdateSite)
     section = body.default_site_section if body.default_site_section is not UNSET else None
     site_space = body.default_site_space if body.default_site_space is not UNSET else None
     if section is not None or site_space is not None:
-        set_defaults(tx, site.site_id, section, site_space)
+        set_defaults(tx, site, section, site_space)
     _note(tx, call, site, before, values)
 
 

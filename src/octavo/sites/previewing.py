@@ -1,4 +1,5 @@
-"""Previews: an address by which a member sees a site as visitors will, published or not, for an hour.
+"""Previews: an address by which a member sees a site as visitors will, published or not, for an hour, and no longer
+than the member sees all that it shows.
 
 It may say whom to pretend to be: claims as a visitor's token would have them.
 """
@@ -10,17 +11,17 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..access import Can, SiteAccess, find_space_access
+from ..access import Can, SiteAccess, act_for, find_space_access, role_of_member
 from ..errors import BadRequest, Forbidden, NotFound
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.operation import Call
+from ..kit.operation import Actor, Call
 from ..kit.signing import Signer
 from ..orgs import get_organization
 from .audiences.adaptive import get_schema
 from .audiences.schema import UNSIGNED, admit
-from .store import get_site
-from .structure.store import load_structure
+from .store import find_site, get_site
+from .structure.store import Structure, load_structure
 from .wire import published_url
 
 PREVIEW = "preview_token"
@@ -31,15 +32,16 @@ _HOUR = 3_600_000
 
 class _Preview(Struct):
     site: str
+    user: str
     visitor: dict[str, Any]
 
 
 _decoder = msgspec.json.Decoder(_Preview)
 
 
-def make_preview(signer: Signer, site_id: str, visitor: dict[str, Any]) -> str:
-    """A token that shows the site to its holder, as the ``visitor`` that conditions ask."""
-    payload = msgspec.json.encode(_Preview(site_id, visitor)).decode()
+def make_preview(signer: Signer, site_id: str, user_id: str, visitor: dict[str, Any]) -> str:
+    """A token that shows the site to its holder with what a member sees, as the ``visitor`` that conditions ask."""
+    payload = msgspec.json.encode(_Preview(site_id, user_id, visitor)).decode()
     return signer.sign(_PURPOSE, payload, now() + _HOUR)
 
 
@@ -51,13 +53,27 @@ class Preview(Struct, frozen=True):
     expires: int
 
 
-def read_preview(signer: Signer, token: str) -> Preview | None:
-    """What a good token says, else None."""
+def read_preview(tx: Transaction, signer: Signer, token: str) -> Preview | None:
+    """What a good token says, else None: also when the member it was made for has left, is disabled or does not see
+    all that the site shows any more."""
     signed = signer.read(_PURPOSE, token)
     if signed is None or signed.expires is None:
         return None
-    found = _decoder.decode(signed.payload)
+    try:
+        found = _decoder.decode(signed.payload)
+    except msgspec.ValidationError:
+        return None
+    site = find_site(tx, found.site)
+    if site is None or not role_of_member(tx, site.organization_id, found.user)[0]:
+        return None
+    if not _sees_all(tx, act_for(found.user, site.organization_id), load_structure(tx, site.id)):
+        return None
     return Preview(found.site, found.visitor, signed.expires)
+
+
+def _sees_all(tx: Transaction, actor: Actor, structure: Structure) -> bool:
+    spaces = {shown.space_id for shown in structure.site_spaces.values()}
+    return all(find_space_access(tx, actor, Can.VIEW, space_id) is not None for space_id in spaces)
 
 
 def preview_url(
@@ -71,9 +87,8 @@ def preview_url(
         if site_space_id not in structure.site_spaces:
             raise NotFound(f"siteSpace: there is no site space {site_space_id!r} in this site.")
         base = structure.base(structure.site_spaces[site_space_id])
-    for space_id in {shown.space_id for shown in structure.site_spaces.values()}:
-        if find_space_access(tx, site.actor, Can.VIEW, space_id) is None:
-            raise Forbidden("This site shows spaces that you do not see: its preview is not for you.")
+    if not _sees_all(tx, site.actor, structure):
+        raise Forbidden("This site shows spaces that you do not see: its preview is not for you.")
     try:
         given = msgspec.json.decode(claims, type=dict[str, Any]) if claims else {}
     except msgspec.MsgspecError:
@@ -82,4 +97,5 @@ def preview_url(
     visitor = admit(get_schema(tx, site.site_id), given, unsigned if isinstance(unsigned, dict) else {})
     organization = get_organization(tx, site.organization_id)
     url = published_url(call.settings.sites_url, organization, get_site(tx, site.site_id))
-    return f"{url}{base}?{PREVIEW}={make_preview(call.context.signer, site.site_id, visitor)}"
+    token = make_preview(call.context.signer, site.site_id, site.user_id, visitor)
+    return f"{url}{base}?{PREVIEW}={token}"

@@ -1,11 +1,12 @@
-"""Who may publish which spaces: whoever administers each of them, when the site is made and when it is published.
+"""Who may publish which spaces: whoever administers each of them, when the site is made, when it is published, and when
+it is opened further: to a wider audience, or by a key.
 
 The role in the organization says who may make and change sites, and nothing about what a site may show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ..access import SPACE, Can, OrgAccess, SiteAccess, at_least, audit, find_space_access
 from ..errors import Forbidden, NotFound
@@ -26,13 +27,26 @@ def require_publishable(tx: Transaction, org: OrgAccess, spaces: Mapping[str, st
             raise Forbidden(f"{place}: a space is published by those who administer it.")
 
 
+def require_opening(tx: Transaction, site: SiteAccess, spaces: Iterable[str] | None = None) -> None:
+    """Raises Forbidden when these spaces of a site, or any that it shows, are not the caller's to publish."""
+    if spaces is None:
+        spaces = {shown.space_id for shown in load_structure(tx, site.site_id).site_spaces.values()}
+    if any(find_space_access(tx, site.actor, Can.ADMIN, space_id) is None for space_id in spaces):
+        raise Forbidden("This site shows spaces that you do not administer: they are not yours to publish.")
+
+
+def require_opening_if_published(
+    tx: Transaction, site: SiteAccess, spaces: Iterable[str] | None = None
+) -> None:
+    """``require_opening`` for a change that shows something to more people at once. Of a site that is not published
+    the right is asked when it is."""
+    if store.get_site(tx, site.site_id).published:
+        require_opening(tx, site, spaces)
+
+
 def publish_site(tx: Transaction, call: Call, site: SiteAccess) -> None:
     """Opens a site to its audience. Raises Forbidden when it shows a space that the caller may not publish."""
-    for shown in load_structure(tx, site.site_id).site_spaces.values():
-        if find_space_access(tx, site.actor, Can.ADMIN, shown.space_id) is None:
-            raise Forbidden(
-                "This site shows spaces that you do not administer: they are not yours to publish."
-            )
+    require_opening(tx, site)
     store.set_published(tx, site.site_id, True)
     audit(tx, call, "site.published", site.organization_id, ("site", site.site_id))
 

@@ -97,7 +97,7 @@ def _read(tx: Transaction, call: Call, token: str) -> tuple[int, Visitor] | None
     signer = call.context.signer
     header, _, rest = token.partition(".")
     if header != _HEADER:
-        previewed = read_preview(signer, token)
+        previewed = read_preview(tx, signer, token)
         site = find_site(tx, previewed.site) if previewed is not None else None
         if previewed is None or site is None:
             return None

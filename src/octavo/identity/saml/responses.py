@@ -11,7 +11,6 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,6 +23,7 @@ from onelogin.saml2.response import OneLogin_Saml2_Response
 from onelogin.saml2.settings import OneLogin_Saml2_Settings
 
 from ...errors import Unauthorized
+from ...kit.clock import parse_iso
 from .certificates import parse_certificates
 from .store import ProviderRow
 from .wire import Service
@@ -314,10 +314,9 @@ def _time(text: str | None) -> int | None:
     if text is None:
         return None
     try:
-        parsed = datetime.fromisoformat(text)
+        return parse_iso(text)
     except ValueError:
         raise Refused("SAML response: a time that is none") from None
-    return round((parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 def _text(element: Any) -> str:

@@ -8,6 +8,7 @@ from ...access import SiteAccess, audit
 from ...kit.clock import now
 from ...kit.db import Transaction
 from ...kit.operation import Call
+from ..publishing import require_opening_if_published
 from .schema import EMPTY, VisitorSchema
 
 _decoder = msgspec.json.Decoder(VisitorSchema)
@@ -28,6 +29,8 @@ def get_schema(tx: Transaction, site_id: str) -> VisitorSchema:
 
 
 def set_schema(tx: Transaction, call: Call, site: SiteAccess, schema: VisitorSchema) -> None:
+    """Raises Forbidden for a published site of spaces that the caller may not publish: what conditions ask changes."""
+    require_opening_if_published(tx, site)
     before = find_schema(tx, site.site_id)
     tx.run(
         "UPDATE sites SET adaptive_schema = :schema, adaptive_updated_at = :at, updated_at = :at WHERE id = :site",

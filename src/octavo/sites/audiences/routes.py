@@ -14,7 +14,8 @@ from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, PageQuery, present_slice
 from ...orgs import get_organization
 from ..previewing import preview_url
-from ..store import SiteRow, get_site
+from ..publishing import require_opening
+from ..store import get_site
 from ..wire import published_url
 from . import adaptive, share_links, visitor_auth, wire
 from .schema import list_conditions
@@ -40,8 +41,10 @@ def _base(tx: Transaction, call: Call, site: SiteAccess) -> str | None:
 
 @operation("listSiteShareLinks", "GET", _LINKS, needs=Can.ADMIN, returns=Listing[wire.ShareLink])
 def list_links(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.ShareLink]:
-    """The share links of a site, newest first. Their addresses open the site, so they are for those who manage it."""
+    """The share links of a site, newest first. Their addresses open the site, so they are for those who administer
+    each space that it shows."""
     with call.db.read() as tx:
+        require_opening(tx, site)
         base = _base(tx, call, site)
         found = share_links.list_links(tx, site.site_id, query.limit, query.page)
     return present_slice(found, lambda link: wire.present_link(call, base, link))
@@ -80,10 +83,12 @@ def delete_link(call: Call, site: SiteAccess, share_link_id: str) -> bool:
 # --- signed visitors ----------------------------------------------------------------------------------
 
 
-def _present_auth(call: Call, site: SiteRow) -> wire.PublishingAuth:
+def _present_auth(tx: Transaction, call: Call, site: SiteAccess) -> wire.PublishingAuth:
+    require_opening(tx, site)
+    row = get_site(tx, site.site_id)
     return wire.PublishingAuth(
-        private_key=visitor_auth.signing_key(call.context.signer, site),
-        fallback_url=site.settings.visitor_auth.login_url or UNSET,
+        private_key=visitor_auth.signing_key(call.context.signer, row),
+        fallback_url=row.settings.visitor_auth.login_url or UNSET,
     )
 
 
@@ -96,9 +101,11 @@ def _present_auth(call: Call, site: SiteRow) -> wire.PublishingAuth:
     errors=(400,),
 )
 def get_auth(call: Call, site: SiteAccess) -> wire.PublishingAuth:
-    """The key that tokens of visitors are signed with, and where visitors without one are sent."""
+    """The key that tokens of visitors are signed with, and where visitors without one are sent.
+
+    The key opens the site, so it is for those who administer each space that it shows."""
     with call.db.read() as tx:
-        return _present_auth(call, get_site(tx, site.site_id))
+        return _present_auth(tx, call, site)
 
 
 @operation(
@@ -112,7 +119,8 @@ def get_auth(call: Call, site: SiteAccess) -> wire.PublishingAuth:
 def update_auth(call: Call, site: SiteAccess, body: wire.UpdatePublishingAuth) -> wire.PublishingAuth:
     """Sets where visitors without a token are sent: an address of the owner's that signs them in."""
     with call.db.write() as tx:
-        return _present_auth(call, visitor_auth.update_auth(tx, call, site, body.fallback_url))
+        visitor_auth.update_auth(tx, call, site, body.fallback_url)
+        return _present_auth(tx, call, site)
 
 
 @operation(
@@ -126,7 +134,8 @@ def update_auth(call: Call, site: SiteAccess, body: wire.UpdatePublishingAuth) -
 def renew_key(call: Call, site: SiteAccess) -> wire.PublishingAuth:
     """Makes a new key. Tokens that were signed with the old one open nothing any more."""
     with call.db.write() as tx:
-        return _present_auth(call, visitor_auth.renew_key(tx, call, site))
+        visitor_auth.renew_key(tx, call, site)
+        return _present_auth(tx, call, site)
 
 
 @operation(

@@ -17,6 +17,7 @@ from ...kit.db import Transaction
 from ...kit.operation import Call
 from ...kit.pagination import Slice, decode_token, slice_rows
 from ...kit.signing import Signer
+from ..publishing import require_opening
 
 MAX_LINKS = 1000
 _KEY = 24
@@ -73,7 +74,9 @@ def list_links(tx: Transaction, site_id: str, limit: int, page: str | None) -> S
 
 
 def create_link(tx: Transaction, call: Call, site: SiteAccess, name: str) -> ShareLinkRow:
-    """A link that is open at once. Raises Conflict for a site that has too many."""
+    """A link that is open at once. Raises Conflict for a site that has too many, Forbidden for who may not publish
+    what it shows."""
+    require_opening(tx, site)
     count = tx.value("SELECT count(*) FROM share_links WHERE site_id = :site", site=site.site_id)
     if count >= MAX_LINKS:
         raise Conflict(f"A site has at most {MAX_LINKS} share links.")
@@ -101,8 +104,11 @@ def create_link(tx: Transaction, call: Call, site: SiteAccess, name: str) -> Sha
 def update_link(
     tx: Transaction, call: Call, site: SiteAccess, link_id: str, values: dict[str, Any]
 ) -> ShareLinkRow:
-    """Renames a link, closes it or opens it again; a closed one opens nothing from that moment on."""
+    """Renames a link, closes it or opens it again; a closed one opens nothing from that moment on. Raises Forbidden
+    for who may not publish what an open one shows."""
     before = get_link(tx, site.site_id, link_id)
+    if values.get("active"):
+        require_opening(tx, site)
     columns = ", ".join(f"{name} = :{name}" for name in values)
     tx.run(f"UPDATE share_links SET {columns} WHERE id = :id", id=link_id, **values)
     was = {name: getattr(before, name) for name in values}

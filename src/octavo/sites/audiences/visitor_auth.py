@@ -7,6 +7,7 @@ shown, and a new version makes a new one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -25,6 +26,8 @@ from ..store import SiteRow
 
 MAX_TOKEN = 16 * 1024
 """Characters of a token, which travels in addresses and cookies."""
+_FORM = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
+"""Decoders of base64 drop what is no letter of theirs; a cookie with it would be more than one."""
 _LEEWAY = 60
 """Seconds that the clock of whoever signs may differ from ours."""
 _REGISTERED = {"iss", "sub", "aud", "exp", "nbf", "iat", "jti"}
@@ -52,7 +55,7 @@ def signing_key(signer: Signer, site: SiteRow) -> str:
     return signer.derive("visitor key", f"{site.id} {site.settings.visitor_auth.key_version}")
 
 
-def update_auth(tx: Transaction, call: Call, site: SiteAccess, login_url: str | None | UnsetType) -> SiteRow:
+def update_auth(tx: Transaction, call: Call, site: SiteAccess, login_url: str | None | UnsetType) -> None:
     """Sets where visitors without a token are sent."""
     before = store.get_site(tx, site.site_id)
     if login_url is not UNSET:
@@ -61,16 +64,14 @@ def update_auth(tx: Transaction, call: Call, site: SiteAccess, login_url: str | 
         was, is_now = {"fallbackURL": before.settings.visitor_auth.login_url}, {"fallbackURL": login_url}
         target = ("site", site.site_id)
         audit(tx, call, "site.visitorAuthUpdated", site.organization_id, target, before=was, after=is_now)
-    return store.get_site(tx, site.site_id)
 
 
-def renew_key(tx: Transaction, call: Call, site: SiteAccess) -> SiteRow:
+def renew_key(tx: Transaction, call: Call, site: SiteAccess) -> None:
     """Makes a new key; tokens of the old one are good for nothing from that moment on."""
     before = store.get_site(tx, site.site_id)
     auth = replace(before.settings.visitor_auth, key_version=ids.new_id())
     store.update_site(tx, site.site_id, settings=replace(before.settings, visitor_auth=auth))
     audit(tx, call, "site.visitorKeyRenewed", site.organization_id, ("site", site.site_id))
-    return store.get_site(tx, site.site_id)
 
 
 def read_token(tx: Transaction, context: Context, site: SiteRow, token: str) -> Signed | None:
@@ -88,14 +89,14 @@ def _read(key: str, token: str) -> Signed | None:
     from joserfc.errors import JoseError
     from joserfc.jwk import OctKey
 
-    if len(token) > MAX_TOKEN:
+    if len(token) > MAX_TOKEN or not _FORM.fullmatch(token):
         return None
     moment = now() // 1000
     registry = jwt.JWTClaimsRegistry(now=moment, leeway=_LEEWAY, exp={"essential": True})
     try:
         claims: dict[str, Any] = jwt.decode(token, OctKey.import_key(key), algorithms=["HS256"]).claims
         registry.validate(claims)
-    except (JoseError, ValueError, TypeError):
+        until = int((claims["exp"] + _LEEWAY) * 1000)
+    except (JoseError, ValueError, TypeError, OverflowError, RecursionError):
         return None
-    until = int((claims["exp"] + _LEEWAY) * 1000)
     return Signed({name: value for name, value in claims.items() if name not in _REGISTERED}, until)

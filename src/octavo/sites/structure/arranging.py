@@ -72,7 +72,7 @@ def arrange_site(
     have none are left out. ``source``: what the site is made from, to be found by again. What differs from the file is
     reported."""
     site = get_site(tx, site_id)
-    with change_structure(tx, site_id) as before:
+    with change_structure(tx, site_id, None) as before:
         wanted = _Arrangement(tx, site_id, before, spaces)
         wanted.arrange(config.structure)
         for old in wanted.old.values():

@@ -18,6 +18,7 @@ from ...errors import BadRequest, Conflict, NotFound
 from ...kit.db import Transaction
 from ...kit.operation import Call
 from ...spaces import get_space
+from ..publishing import require_opening_if_published
 from ..store import touch_site
 from . import store
 from .store import GroupRow, Node, SectionRow, SiteSpaceRow, Structure
@@ -48,14 +49,19 @@ def lock(tx: Transaction, site_id: str) -> None:
 
 
 @contextmanager
-def change_structure(tx: Transaction, site_id: str) -> Iterator[Structure]:
-    """The structure before a change. Raises BadRequest for one after which two things have the same address."""
+def change_structure(tx: Transaction, site_id: str, by: SiteAccess | None) -> Iterator[Structure]:
+    """The structure before a change. ``by``: who makes it; None: the operator. Raises BadRequest for a change after
+    which two things have the same address, Forbidden for one by which a published site shows a space to more people
+    that is not theirs to publish."""
     lock(tx, site_id)
     before = store.load_structure(tx, site_id, trashed=True)
     yield before
     after = store.load_structure(tx, site_id, trashed=True)
     if after.is_same(before):
         return
+    opened = _opened(before, after)
+    if by is not None and opened:
+        require_opening_if_published(tx, by, opened)
     bases = {shown.id: after.base(shown).strip("/") for shown in after.site_spaces.values()}
     taken: dict[str, str] = {}
     for shown_id, base in bases.items():
@@ -69,6 +75,16 @@ def change_structure(tx: Transaction, site_id: str) -> Iterator[Structure]:
     store.put_former_paths(tx, site_id, left)
     store.remove_former_paths(tx, site_id, list(taken))
     touch_site(tx, site_id)
+
+
+def _opened(before: Structure, after: Structure) -> set[str]:
+    """The spaces that more people may see than before; of those that were added, the right was asked then."""
+    return {
+        shown.space_id
+        for shown in after.site_spaces.values()
+        if shown.id in before.site_spaces
+        and not before.gates(before.site_spaces[shown.id]) <= after.gates(shown)
+    }
 
 
 def note(
@@ -142,7 +158,7 @@ def add_section(
 
     Raises Conflict for a site that is full. Whether the caller may publish the space was checked.
     """
-    with change_structure(tx, site.site_id) as structure:
+    with change_structure(tx, site.site_id, site) as structure:
         if len(structure.sections) >= store.MAX_SECTIONS:
             raise Conflict(f"A site has at most {store.MAX_SECTIONS} sections.")
         if not structure.sections and structure.variants(None):
@@ -187,7 +203,7 @@ def update_section(
     values: dict[str, Any],
 ) -> None:
     """Sets columns of a section, and which of its site spaces is the default. Raises NotFound, BadRequest."""
-    with change_structure(tx, site.site_id) as structure:
+    with change_structure(tx, site.site_id, site) as structure:
         section = get_section(structure, section_id)
         if "path" in values:
             _require_free_path(structure, section, values["path"])
@@ -209,7 +225,7 @@ def _require_free_path(structure: Structure, section: SectionRow, path: str) -> 
 
 def delete_section(tx: Transaction, call: Call, site: SiteAccess, section_id: str) -> bool:
     """Takes a section with its site spaces out of the site; their content stays. False when it is not there."""
-    with change_structure(tx, site.site_id) as structure:
+    with change_structure(tx, site.site_id, site) as structure:
         section = structure.sections.get(section_id)
         if section is None:
             return False
@@ -245,7 +261,7 @@ def add_group(
     parent_id: str | None,
 ) -> str:
     """A group at the end of ``parent_id`` (None: the top) around these sections. Raises NotFound, Conflict."""
-    with change_structure(tx, site.site_id) as structure:
+    with change_structure(tx, site.site_id, site) as structure:
         if len(structure.groups) >= store.MAX_GROUPS:
             raise Conflict(f"A site has at most {store.MAX_GROUPS} section groups.")
         if parent_id is not None:
@@ -270,7 +286,7 @@ def add_group(
 def update_group(
     tx: Transaction, call: Call, site: SiteAccess, group_id: str, values: dict[str, Any]
 ) -> None:
-    with change_structure(tx, site.site_id) as structure:
+    with change_structure(tx, site.site_id, site) as structure:
         group = get_group(structure, group_id)
         store.update_row(tx, group, **values)
     was = {name: getattr(group, name) for name in values}
@@ -279,7 +295,7 @@ def update_group(
 
 def delete_group(tx: Transaction, call: Call, site: SiteAccess, group_id: str) -> bool:
     """Dissolves a group: what lies in it moves up to its place. False when it is not there."""
-    with change_structure(tx, site.site_id) as structure:
+    with change_structure(tx, site.site_id, site) as structure:
         group = structure.groups.get(group_id)
         if group is None:
             return False
@@ -300,7 +316,7 @@ def add_section_to_group(
     tx: Transaction, call: Call, site: SiteAccess, group_id: str, section_id: str
 ) -> None:
     """Puts a section at the end of a group. Raises NotFound; Conflict when it lies there already."""
-    with change_structure(tx, site.site_id) as structure:
+    with change_structure(tx, site.site_id, site) as structure:
         get_group(structure, group_id)
         section = get_section(structure, section_id, "sectionId")
         if section.group_id == group_id:
@@ -314,7 +330,7 @@ def remove_section_from_group(
     tx: Transaction, call: Call, site: SiteAccess, group_id: str, section_id: str
 ) -> bool:
     """Puts a section of a group behind everything at the top. False when it does not lie in the group."""
-    with change_structure(tx, site.site_id) as structure:
+    with change_structure(tx, site.site_id, site) as structure:
         get_group(structure, group_id)
         section = structure.sections.get(section_id)
         if section is None or section.group_id != group_id:
@@ -355,7 +371,7 @@ def add_site_space(
 
     Whether the caller may publish the space was checked.
     """
-    with change_structure(tx, site.site_id) as structure:
+    with change_structure(tx, site.site_id, site) as structure:
         if section_id is not None:
             get_section(structure, section_id, "sectionId")
         elif structure.default_section is not None:
@@ -377,7 +393,7 @@ def update_site_space(
     tx: Transaction, call: Call, site: SiteAccess, site_space_id: str, values: dict[str, Any]
 ) -> None:
     """Sets columns of a site space. Raises NotFound, BadRequest for a path that is taken, Conflict."""
-    with change_structure(tx, site.site_id) as structure:
+    with change_structure(tx, site.site_id, site) as structure:
         shown = get_site_space(structure, site_space_id)
         others = [other for other in structure.variants(shown.section_id) if other.id != site_space_id]
         if "path" in values and any(other.path == values["path"] for other in others):
@@ -391,7 +407,7 @@ def update_site_space(
 
 def delete_site_space(tx: Transaction, call: Call, site: SiteAccess, site_space_id: str) -> bool:
     """Takes a space out of the site; its content stays. False when it is not there."""
-    with change_structure(tx, site.site_id) as structure:
+    with change_structure(tx, site.site_id, site) as structure:
         shown = structure.site_spaces.get(site_space_id)
         if shown is None:
             return False
@@ -409,9 +425,11 @@ def _set_default_site_space(tx: Transaction, structure: Structure, chosen: SiteS
             store.update_row(tx, other, is_default=int(other.id == chosen.id))
 
 
-def set_defaults(tx: Transaction, site_id: str, section_id: str | None, site_space_id: str | None) -> None:
+def set_defaults(
+    tx: Transaction, site: SiteAccess, section_id: str | None, site_space_id: str | None
+) -> None:
     """Which section the site begins with, and which space its section does; None leaves it. Raises NotFound."""
-    with change_structure(tx, site_id) as structure:
+    with change_structure(tx, site.site_id, site) as structure:
         if section_id is not None:
             set_default_section(tx, structure, get_section(structure, section_id, "defaultSiteSection"))
         if site_space_id is not None:

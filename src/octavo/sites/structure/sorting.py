@@ -46,7 +46,7 @@ def move(
 
     Raises NotFound for what is not in this site, BadRequest for a position that cannot be.
     """
-    with change_structure(tx, site.site_id) as structure:
+    with change_structure(tx, site.site_id, site) as structure:
         row = _get(structure, moved)
         found = []
         for neighbour, step in ((before, 0), (after, 1)):

@@ -109,6 +109,12 @@ class Structure:
         """What lies in a group, or at the top, in order."""
         return self._children.get(group_id, [])
 
+    def gates(self, shown: SiteSpaceRow) -> set[str | None]:
+        """All that stands between visitors and a site space: conditions, and None for a draft."""
+        section = self.sections.get(shown.section_id or "")
+        conditions = {shown.condition, section.condition if section is not None else None} - {None, ""}
+        return conditions | {None} if section is not None and section.draft else conditions
+
     def variants(self, section_id: str | None) -> list[SiteSpaceRow]:
         """The site spaces of a section, or those of a site without sections, in order."""
         return self._variants.get(section_id, [])

@@ -1,0 +1,33 @@
+"""Moments of all years that can be written."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from octavo.kit.clock import iso, milliseconds, parse_iso
+
+
+@pytest.mark.parametrize(
+    "text", ["0001-01-01T00:00:00.000Z", "1969-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"]
+)
+def test_what_is_read_is_written_again(text):
+    assert iso(parse_iso(text)) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0001-01-01T00:00:00+00:01",
+        "9999-12-31T23:59:59.9999Z",
+        "9999-12-31T23:59:59-00:01",
+        "10000-01-01",
+        "",
+    ],
+)
+def test_what_could_not_be_written_is_refused(text):
+    with pytest.raises(ValueError):
+        parse_iso(text)
+
+
+def test_a_moment_without_a_zone_is_utc():
+    assert milliseconds(datetime(2026, 1, 1)) == milliseconds(datetime(2026, 1, 1, tzinfo=UTC))
