@@ -8,7 +8,7 @@ from pathlib import Path
 from .errors import Unavailable
 from .kit import databases
 from .kit.context import Context
-from .kit.db import Database
+from .kit.db import Database, Transaction
 from .kit.decoding import prepare_types
 from .kit.files import open_store
 from .kit.migrations import load_migrations, migrate
@@ -126,16 +126,25 @@ def require_installation(settings: Settings) -> None:
 
 
 def is_installed(settings: Settings) -> bool:
-    """Whether the database is there and was ever used. Raises Unavailable when it cannot be reached."""
+    """Whether the database is there and holds somebody: a start or a restore that was refused may have left its tables
+    empty. Raises Unavailable when it cannot be reached.
+    """
     if settings.database.startswith("sqlite:"):
-        return Path(settings.database.removeprefix("sqlite:///")).is_file()
+        path = Path(settings.database.removeprefix("sqlite:///"))
+        if not path.is_file():
+            return False
     database = databases.open_database(settings.database, 3, settings.database_direct_url)
+    tables = "sqlite_master WHERE name" if database.engine == "sqlite" else "pg_tables WHERE tablename"
     try:
         with database.read() as tx:
-            found = tx.one("SELECT 1 FROM information_schema.tables WHERE table_name = 'migrations'")
+            return bool(tx.value(f"SELECT count(*) FROM {tables} = 'organizations'")) and not is_empty(tx)
     finally:
         database.close()
-    return found is not None
+
+
+def is_empty(tx: Transaction) -> bool:
+    """Whether a database holds nobody: its tables may be there, with the secrets that opening it makes."""
+    return tx.one("SELECT 1 FROM organizations") is None and tx.one("SELECT 1 FROM users") is None
 
 
 def find_unready(context: Context) -> str | None:

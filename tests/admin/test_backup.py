@@ -14,7 +14,7 @@ from octavo.admin.backup import back_up, restore, verify_backup, verify_installa
 from octavo.admin.reindexing import reindex
 from octavo.core.links import app_hosts
 from octavo.errors import BadRequest, NotFound
-from octavo.installation import close_context, open_context
+from octavo.installation import close_context, is_installed, open_context
 from octavo.kit.rows import read_rows, read_schema
 from octavo.kit.tables import TABLES
 from octavo.settings import Settings
@@ -49,8 +49,10 @@ def test_from_each_engine_to_each(world: World, target: Settings, tmp_path: Path
     assert os.stat(file).st_mode & 0o777 == 0o600
     with pytest.raises(BadRequest, match="already"):
         back_up(world.context, file)
+    assert not is_installed(target)
     taken = restore(target, file)
     assert taken == outcome
+    assert is_installed(target)
     context = open_context(target)
     try:
         restored = content(context)
@@ -153,6 +155,12 @@ def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
     assert run("verify", file).stdout == "sound\n"
     refused = run("restore", file, "--data", str(tmp_path / "new"))
     assert refused.returncode == 1 and "OCTAVO_SECRET_KEY" in refused.stderr
+    # What was refused left an empty database, which is no installation.
+    for arguments in (("verify",), ("backup", str(tmp_path / "another.zip")), ("reindex",), ("jobs", "list")):
+        nothing = run(*arguments, "--data", str(tmp_path / "new"))
+        assert (nothing.returncode, nothing.stdout) == (1, "")
+        assert "There is no installation here yet" in nothing.stderr
+    assert "empty" in run("check", "--data", str(tmp_path / "new")).stdout
     shutil.copy(data / "secret-key", tmp_path / "new")
     assert run("restore", file, "--data", str(tmp_path / "new")).returncode == 0
     assert run("verify", "--data", str(tmp_path / "new")).stdout == "sound\n"

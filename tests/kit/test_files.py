@@ -4,6 +4,7 @@ import hashlib
 import io
 import os
 import signal
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -120,6 +121,33 @@ def test_a_missing_bucket_is_named(s3_environment):
         open_store("s3://no-such-bucket/some/folder", signer).require_reachable()
     assert "there is no bucket 'no-such-bucket'" in raised.value.message
     assert raised.value.message.startswith("OCTAVO_FILES_URL: ") and "<" not in raised.value.message
+
+
+@pytest.fixture
+def silent_endpoint(s3_environment, monkeypatch):
+    """An object store that takes requests and answers none."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        endpoint = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+        yield endpoint
+
+
+def test_a_store_that_never_answers_is_named_soon(silent_endpoint, monkeypatch):
+    monkeypatch.setattr("octavo.kit.files._PROBE_SECONDS", 1)
+    with pytest.raises(Unavailable) as raised:
+        open_store("s3://docs", signer).require_reachable()
+    expected = f"OCTAVO_FILES_URL: the object store at {silent_endpoint} does not answer: "
+    assert raised.value.message.startswith(expected), raised.value.message
+
+
+def test_what_a_store_that_is_away_says_is_one_line_in_the_log(s3_environment, monkeypatch, caplog):
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+    with pytest.raises(Unavailable), caplog.at_level("ERROR", logger="octavo.files"):
+        open_store("s3://docs", signer).put(b"x")
+    (record,) = caplog.records
+    assert record.getMessage().startswith("files: ") and "\n" not in record.getMessage()
 
 
 GRANT = FileGrant(hash="a" * 64, name='Große/Datei "1".svg', content_type="image/svg+xml")

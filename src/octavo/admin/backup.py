@@ -21,7 +21,7 @@ from msgspec import Struct
 from ..content import check_derived, get_body
 from ..core.links import app_hosts
 from ..errors import BadRequest, NotFound, Unavailable
-from ..installation import SIGNING, known_keys, load_packages, open_sealer
+from ..installation import SIGNING, is_empty, known_keys, load_packages, open_sealer
 from ..kit import databases
 from ..kit.context import Context
 from ..kit.db import Database, Transaction
@@ -228,7 +228,7 @@ def _require_key(settings: Settings, archive: zipfile.ZipFile) -> None:
 
 def _require_empty(database: Database) -> None:
     with database.read() as tx:
-        if tx.one("SELECT 1 FROM organizations") or tx.one("SELECT 1 FROM users"):
+        if not is_empty(tx):
             raise BadRequest("this installation holds something: restore into an empty one")
 
 

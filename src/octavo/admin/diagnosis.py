@@ -9,7 +9,9 @@ from ..errors import OctavoError
 from ..installation import close_context, is_installed, load_packages, open_context
 from ..kit.context import Context
 from ..kit.db import Transaction
+from ..kit.files import open_store
 from ..kit.sealing import count_by_key
+from ..kit.signing import Signer
 from ..runtime import Event, Got, Host, ScriptFailed
 from ..settings import Settings
 
@@ -26,7 +28,11 @@ def check_installation(settings: Settings) -> list[Finding]:
     findings: list[Finding] = [_addresses(settings)]
     try:
         if not is_installed(settings):
-            return [*findings, ("database", True, "empty: the first `octavo serve` makes the installation")]
+            findings.append(("database", True, "empty: the first `octavo serve` makes the installation"))
+            if settings.files.startswith("s3:"):  # a folder would be made by looking
+                open_store(settings.files, Signer(bytes(32))).require_reachable()
+                findings.append(("files", True, settings.files))
+            return findings
         context = open_context(settings)
     except OctavoError as error:
         part = next((part for prefix, part in _PARTS.items() if error.message.startswith(prefix)), "database")

@@ -77,15 +77,24 @@ class FileGrant(Struct, frozen=True, omit_defaults=True):
 
 _S3_CODE = re.compile(r"<Code>(\w+)</Code>")
 """Why an object store refuses a request."""
+_PROBE_SECONDS = 5
+"""How long an object store has to say that it is there."""
 
 
 class FileStore:
     """Made by ``open_store``; safe to share between threads."""
 
     def __init__(
-        self, store: LocalStore | S3Store, signing: Signer, folder: Path | None, s3: _S3Links | None
+        self,
+        store: LocalStore | S3Store,
+        signing: Signer,
+        folder: Path | None,
+        s3: _S3Links | None,
+        probe: LocalStore | S3Store | None = None,
     ) -> None:
+        """``probe``: the same store, which answers soon or not at all."""
         self._store = store
+        self._probe = probe or store
         self._signing = signing
         self._folder = folder
         self._s3 = s3
@@ -93,19 +102,25 @@ class FileStore:
     def require_reachable(self) -> None:
         """Asks the store for what is below a name that nothing has. Raises Unavailable naming what is wrong."""
         try:
-            obstore.list_with_delimiter(self._store, "octavo")
+            obstore.list_with_delimiter(self._probe, "octavo")
         except (BaseError, OSError) as error:
             raise Unavailable(f"OCTAVO_FILES_URL: {self._what_is_wrong(str(error))}") from None
 
     def _what_is_wrong(self, message: str) -> str:
         """In one line: the library's message holds the answer of the store, and a dump of the whole request."""
-        bucket = "" if isinstance(self._store, LocalStore) else self._store.config.get("bucket", "")
+        if isinstance(self._store, LocalStore):
+            return _first_line(message)
+        bucket = self._store.config.get("bucket", "")
         said = _S3_CODE.search(message)
         if said is not None and said[1] == "NoSuchBucket":
             return f"there is no bucket {bucket!r} in the object store; make it first"
         if said is not None:
             return f"the object store refuses access to the bucket {bucket!r}: {said[1]}"
-        return message.splitlines()[0][:300]
+        if "HTTP error: " in message:
+            where = self._store.config.get("endpoint", "AWS")
+            why = _first_line(message).rpartition("HTTP error: ")[2]
+            return f"the object store at {where} does not answer: {why}"
+        return _first_line(message)
 
     def put(self, source: bytes | BinaryIO | Iterable[bytes], limit: int | None = None) -> Blob:
         """Stores the bytes; the same bytes again cost nothing.
@@ -212,19 +227,23 @@ def open_store(url: str, signing: Signer, environ: Mapping[str, str] = os.enviro
         options: S3Config = {"region": links.region, "virtual_hosted_style_request": links.endpoint is None}
         if links.endpoint:
             options["endpoint"] = links.endpoint
-        client: ClientConfig = {
-            "allow_http": (links.endpoint or "").startswith("http://"),
-            "connect_timeout": "5s",
-            "timeout": "60s",
-        }
-        store = S3Store(
-            parts.netloc,
-            prefix=prefix or None,
-            config=options,
-            client_options=client,
-            retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=10)},
-        )
-        return FileStore(store, signing, None, links if links.key and links.secret else None)
+
+        def connect(seconds: int, retries: int) -> S3Store:
+            client: ClientConfig = {
+                "allow_http": (links.endpoint or "").startswith("http://"),
+                "connect_timeout": "5s",
+                "timeout": f"{seconds}s",
+            }
+            return S3Store(
+                parts.netloc,
+                prefix=prefix or None,
+                config=options,
+                client_options=client,
+                retry_config={"max_retries": retries, "retry_timeout": timedelta(seconds=10)},
+            )
+
+        presigning = links if links.key and links.secret else None
+        return FileStore(connect(60, 3), signing, None, presigning, probe=connect(_PROBE_SECONDS, 0))
     raise Unavailable(f"OCTAVO_FILES_URL: expected file:///folder or s3://bucket/prefix, got {url!r}")
 
 
@@ -292,6 +311,11 @@ def _stream(found: obstore.GetResult) -> Iterator[bytes]:
             yield bytes(chunk)
 
 
+def _first_line(message: str) -> str:
+    """What is wrong, without the dump of the whole request that the library puts below it."""
+    return message.partition("\n")[0][:300]
+
+
 @contextmanager
 def _store_errors() -> Iterator[None]:
     try:
@@ -299,7 +323,7 @@ def _store_errors() -> Iterator[None]:
     except FileNotFoundError:
         raise NotFound("file not found") from None
     except (BaseError, OSError) as error:
-        log.error("files: %s", error)
+        log.error("files: %s", _first_line(str(error)))
         raise OutOfReach("The file store cannot be reached just now. Try again in a moment.") from error
 
 
