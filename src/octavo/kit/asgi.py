@@ -17,6 +17,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
+from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
@@ -48,6 +49,7 @@ T = TypeVar("T")
 
 _REQUEST_ID = re.compile(rb"[\w.-]{1,64}")
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})$")
+_ASCII = "".join(map(chr, range(0x80)))
 _NOT_IN_304 = frozenset({"content-type", "content-length", "content-disposition", "content-range"})
 
 
@@ -75,6 +77,11 @@ class Answer(Struct, frozen=True):
     stream: Callable[[], Iterator[bytes]] | None = None
     content: Content | None = None
     cookies: tuple[str, ...] = ()
+
+
+def _header_value(text: str) -> bytes:
+    """As it may be sent: letters beyond ASCII, which addresses and paths of cookies have, as addresses write them."""
+    return (text if text.isascii() else quote(text, safe=_ASCII)).encode("ascii")
 
 
 def etag_of(body: bytes) -> str:
@@ -455,7 +462,7 @@ class Edge:
                 "type": "http.response.start",
                 "status": status,
                 "headers": [
-                    (k.encode("latin-1"), v.encode("latin-1", "replace"))
+                    (k.encode("ascii"), _header_value(v))
                     for k, v in [*headers.items(), *(("set-cookie", cookie) for cookie in answer.cookies)]
                 ],
             }
