@@ -5,7 +5,7 @@ import json
 import re
 from base64 import urlsafe_b64encode
 from http.cookies import SimpleCookie
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import pytest
 from joserfc import jwt
@@ -205,6 +205,35 @@ def test_variants_on_condition(site):
     site.change(f"site-spaces/{site.guide['siteSpaces'][0]['id']}", {"condition": "false"})
     assert to(site.get()) == f"{site.base}old/"
     assert site.get("more").status_code == 404
+
+
+def test_addresses_in_letters_of_the_world(site):
+    """Whatever goes into a header is written as addresses are."""
+    world = site.world
+    site.change("", {"basename": "Книги"})
+    site.change(f"sections/{site.plans['id']}", {"path": "цены"})
+    base = urlsplit(world.get("admin", site.path)["urls"]["published"]).path
+    plain, quoted = f"/{base.strip('/').partition('/')[0]}/книги/", quote(unquote(base))
+    assert unquote(base) == plain
+    for start in (plain, quoted, site.base):
+        for path in ("", "цены/", "цены", "цены/more", "цены/more/", "plans/more", "old", "old/more.md"):
+            answer = site.visitor.get(f"{start}{path}")
+            while answer.status_code == 307:
+                assert answer.headers["location"].isascii() and answer.headers["location"].startswith(quoted)
+                answer = site.visitor.get(answer.headers["location"])
+            assert answer.status_code == 200, (start, path, answer.text)
+    for name in ("", "sitemap-pages.xml", "llms.txt"):
+        assert f"{plain}цены/" in unquote(site.visitor.get(f"{quoted}{name}").text), name
+    shown = world.post("nobody", "/urls/published", {"url": f"http://127.0.0.1:8001{quoted}{quote('цены')}"})
+    assert shown["space"] == site.plans["siteSpaces"][0]["space"]["id"]
+    site.change("", {"visibility": "visitor-auth"})
+    key = site.change("publishing/auth", {"backend": "custom", "fallbackURL": LOGIN})["privateKey"]
+    answer = site.visitor.get(f"{quoted}{quote('цены')}/more?jwt_token={signed(key)}")
+    assert to(answer) == f"{quoted}{quote('цены')}/more"
+    assert cookies(answer)["octavo-visitor"]["path"] == quoted
+    site.change("", {"visibility": "share-link"})
+    link = urlsplit(site.make("share-links", {"name": "A"})["urls"]["published"]).path
+    assert site.visitor.get(f"{link}цены").headers["location"].isascii()
 
 
 # --- share links --------------------------------------------------------------------------------------

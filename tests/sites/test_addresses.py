@@ -60,17 +60,45 @@ def test_a_site_has_a_host_name_of_its_own(world, path):
     visitor = Visitor(world.context)
     assert visitor.get("/", host="docs.home.test").status_code == 200
     assert visitor.get("/", host="other.home.test").status_code == 404
-    known = [
-        visitor.get("/~host", params={"domain": name}).status_code for name in ("docs.home.test", "x.y.z", "")
-    ]
-    assert known == [200, 404, 404]
+    assert visitor.get("/", host="docs.home.test:8443").status_code == 200
+    for spelled in ("DOCS.home.test", "docs.home.test.", "Docs.Home.Test.:443"):
+        assert visitor.get("/", host=spelled).text == visitor.get("/", host="docs.home.test").text, spelled
+    domains = ("docs.home.test", "DOCS.home.test.", "docs.home.test..", "x.y.z", "")
+    known = [visitor.get("/~host", params={"domain": name}).status_code for name in domains]
+    assert known == [200, 200, 404, 404, 404]
     found = world.get("admin", "/custom-hostnames/docs.home.test")
     assert (found["target"]["site"], found["isActive"]) == (world.home["siteId"], True)
     assert world.call("admin", "DELETE", "/custom-hostnames/docs.home.test").status_code == 205
     assert visitor.get("/", host="docs.home.test").status_code == 404
     assert world.call("admin", "GET", "/custom-hostnames/docs.home.test").status_code == 404
-    for bad in ("localhost", "a.b", "-a.b.c", "a.b.c/d", "a.b.c:80", "a..b.c"):
+    for bad in (
+        "localhost",
+        "a.b",
+        "-a.b.c",
+        "a.b.c/d",
+        "a.b.c:80",
+        "a..b.c",
+        "a.b.c..",
+        "",
+        "a.b.\u2603\ufe0f\u200d",
+    ):
         assert world.call("admin", "PATCH", path, json={"hostname": bad}).status_code == 400, bad
+
+
+def test_letters_of_a_host_name_are_those_of_dns(world, path):
+    """Whichever way it is written, it is one name, which one site has."""
+    spelled = "docs.xn--bcher-kva.test"
+    for given in ("docs.bücher.test", "Docs.BÜCHER.test.", spelled.upper()):
+        answer = world.call("admin", "PATCH", path, json={"hostname": given})
+        assert answer.status_code == 200 and answer.json()["hostname"] == spelled, answer.text
+        theirs = world.away.path("/orgs/{organizationId}/sites/{siteId}")
+        assert world.call("stranger", "PATCH", theirs, json={"hostname": given}).status_code == 409
+    world.post("admin", f"{path}/publish")
+    assert Visitor(world.context).get("/", host=spelled).status_code == 200
+    for url in ("http://docs.bücher.test/", f"http://{spelled}./", "http://DOCS.BÜCHER.TEST:80/"):
+        shown = world.post("nobody", "/urls/published", {"url": url})
+        assert shown["site"] == world.home["siteId"], url
+    assert world.get("admin", "/custom-hostnames/docs.bücher.test")["hostname"] == spelled
 
 
 def test_what_is_kept_for_one_host_is_answered_to_no_other(world):

@@ -37,12 +37,21 @@ def get_authenticated_user(call: Call, caller: SignedIn) -> User:
 
 @operation("getUserById", "GET", "/users/{userId}", needs=Can.SIGN_IN, returns=User, errors=(404,))
 def get_user(call: Call, caller: SignedIn, user_id: str) -> User:
-    """Oneself, or somebody in an organization that one reaches."""
+    """Oneself, or somebody in an organization that one reaches. Visitors of a site see the name and the picture of
+    whom a page mentions to them."""
+    visitor = caller.actor.visitor
     with call.db.read() as tx:
         user = store.find_user(tx, user_id)
-        if user is None or not (user_id == caller.user_id or _is_colleague(tx, caller, user_id)):
+        if visitor is not None:
+            is_seen = visitor.named == ("user", user_id) and store.is_member_of_any(
+                tx, user_id, [visitor.organization_id]
+            )
+        else:
+            is_seen = user_id == caller.user_id or _is_colleague(tx, caller, user_id)
+        if user is None or not is_seen:
             raise NotFound(f"There is no user {user_id!r}.")
-    return present_user(call, user)
+    shown = present_user(call, user)
+    return shown if visitor is None else msgspec.structs.replace(shown, email=UNSET)
 
 
 def _is_colleague(tx: Transaction, caller: SignedIn, user_id: str) -> bool:

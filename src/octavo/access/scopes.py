@@ -43,7 +43,8 @@ VISITOR_OPERATIONS = frozenset(
         "getSpaceById", "getRevisionById", "getCurrentRevision", "listPages", "listPagesInRevisionById",
         "getPageById", "getPageInRevisionById", "getPageByPath", "getPageInRevisionByPath",
         "getPageDocumentInRevisionById", "listFiles", "listFilesInRevisionById", "getFileById",
-        "getFileInRevisionById", "getEmbedByUrlInSpace",
+        "getFileInRevisionById", "getEmbedByUrlInSpace", "getUserById", "getLatestOpenAPISpecVersion",
+        "getLatestOpenAPISpecVersionContent", "renderIntegrationUIWithPost",
     ]
 )  # fmt: skip
 """All that visitors may call. Each of these answers them what the site shows them; the others are for members."""

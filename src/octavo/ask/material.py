@@ -10,12 +10,11 @@ from msgspec import Struct
 
 from ..content import find_page, list_ancestors, list_children, main_state, read_source
 from ..core.document import Document, Section, sections
-from ..core.links import app_hosts
 from ..core.pages import Page
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Visitor
-from ..references import Documents, Resolver, SiteVisitor, ViewFiles
+from ..references import documents_for
 from ..search import Found
 from ..sites import Outline, load_structure, sight_of
 
@@ -92,7 +91,7 @@ class OfVisitor:
     ) -> None:
         self._visitor = visitor
         self._sight = sight_of(tx, visitor)
-        self._hosts = app_hosts(context.settings.url)
+        self._url = context.settings.url
         outline = Outline(load_structure(tx, visitor.site_id), visitor.claims, preview=visitor.preview)
         self._bases: Mapping[str, str] = {
             shown.space_id: f"{visitor.base}{quote(outline.base(shown))}"
@@ -110,10 +109,8 @@ class OfVisitor:
         shown = view.tree.first_document(page) if page is not None else None
         if page is None or shown is None:
             return None
-        resolver = Resolver(ViewFiles(tx, view, withheld=True), self._hosts, SiteVisitor(tx, self._visitor))
-        document = (
-            Documents(tx, view, resolver).to_give(page) if page.kind == "document" else Document([], [])
-        )
+        documents = documents_for(tx, view, self._visitor, self._url)
+        document = documents.to_give(page) if page.kind == "document" else Document([], [])
         return PageText(
             view.state.revision_id,
             tuple(each.title for each in [*view.tree.ancestors(page), page]),

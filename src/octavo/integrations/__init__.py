@@ -11,6 +11,7 @@ from .invoking import Subject, fetch_for
 from .on_sites import list_scripts, sign_in_address
 from .presenting import public_endpoint
 from .public import public_routes
+from .rendering import Rendered
 from .store import forget_space, get_integration_by_id
 from .wire import PublishIntegration
 
@@ -19,7 +20,7 @@ on_transfer(lambda tx, space_id, organization_id: forget_space(tx, space_id))
 provide_scripts(list_scripts)
 
 __all__ = [
-    "Failed", "PublishIntegration", "Subject", "computing", "fetch_for", "find_block_owner", "forget_space",
+    "Failed", "PublishIntegration", "Rendered", "Subject", "computing", "fetch_for", "find_block_owner", "forget_space",
     "get_integration_by_id", "list_code_blocks", "list_scripts", "public_endpoint", "public_routes",
     "render_block", "sign_in_address", "tables", "version_of", "visitors",
 ]  # fmt: skip

@@ -2,25 +2,36 @@
 
 Scripts are told the block as it is on the page, and the space; nothing of whoever reads. So what they answer is the
 same for everybody and may be kept.
+
+A visitor who asks by the API has a block rendered that a page shows them, as it is there, and no other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 from urllib.parse import SplitResult, urlsplit
 
+import msgspec
 from msgspec import UNSET
 
+from ..content import get_body, main_state
 from ..core.document.html import CodeBlock
+from ..core.pages import Page
+from ..errors import NotFound
+from ..kit.cache import ByteCache
+from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
+from ..kit.operation import Call, Reply, Visitor
+from ..references import SpaceView, documents_for, find_pages_with, load_view
 from . import store
 from .active import find_active, list_active_in_space
+from .entering import IntegrationAccess
 from .invoking import Subject
-from .rendering import Rendered, ask_to_render
+from .rendering import Rendered, ask_to_render, present_rendered
 from .store import IntegrationRow
-from .wire import Block
+from .wire import Block, DocumentContext, RenderRequest
 
 
 def find_block_owner(
@@ -73,6 +84,100 @@ def _begins(url: str, prefix: str) -> bool:
 
 def _behind_host(url: SplitResult) -> str:
     return url._replace(scheme="", netloc="").geturl()
+
+
+_shown: ByteCache[frozenset[bytes]] = ByteCache(16 * 1024 * 1024)
+_UNFURL = "@link.unfurl"
+
+
+_outputs: ByteCache[tuple[int, Rendered]] = ByteCache(16 * 1024 * 1024)
+"""With the moment, in milliseconds, until which it is kept."""
+
+
+def render_for_visitor(call: Call, integration: IntegrationAccess, given: RenderRequest) -> Reply:
+    """A block as a page shows it to a visitor of a site. What they would press is not in the request that a page could
+    stand for, so there is no way to have a script do anything else. Raises Failed, NotFound, Unavailable."""
+    at, name, visitor = given.context, integration.row.name, integration.actor.visitor
+    action = given.action if given.action is not UNSET else None
+    block = {"componentId": given.component_id, "props": given.props, "action": action}
+    subject = None
+    if visitor is not None and isinstance(at, DocumentContext) and not at.editable and given.state is UNSET:
+        with call.db.read() as tx:
+            if at.space_id in visitor.spaces:
+                subject = _find_shown(tx, call.settings.url, visitor, name, at.space_id, block)
+    if subject is None or not isinstance(at, DocumentContext):
+        raise NotFound("No page of this site shows such a block.")
+    key = (version_of(subject), at.space_id, _encoded(block), at.theme)
+    until, rendered = _outputs.get(key) or (0, None)
+    if rendered is None or until <= now():
+        rendered = render_block(
+            call.context, subject, at.space_id, given.component_id, given.props, at.theme, action=action
+        )
+        _outputs.put(key, (now() + rendered.kept_for * 1000, rendered), 500 + len(_encoded(rendered.output)))
+    return present_rendered(rendered)
+
+
+def _find_shown(
+    tx: Transaction, url: str, visitor: Visitor, name: str, space_id: str, block: dict[str, Any]
+) -> Subject | None:
+    """The integration ``name``, where a page of the space shows the visitor this block of it. ``url``: the address of
+    this installation."""
+    subject = find_block_owner(tx, visitor.organization_id, space_id, name, block["componentId"])
+    if subject is None:
+        return None
+    shown = _list_shown(tx, url, visitor, name, space_id)
+    if _encoded(block) in shown:
+        return subject
+    action = block["action"]
+    address = action.get("url") if isinstance(action, dict) else None
+    if action != {"action": _UNFURL, "url": address} or block["props"] or _encoded(address) not in shown:
+        return None
+    found = find_unfurling(list_active_in_space(tx, visitor.organization_id, space_id), str(address))
+    is_own = found is not None and (found[0].name, found[1].id) == (name, block["componentId"])
+    return subject if is_own else None
+
+
+def _list_shown(tx: Transaction, url: str, visitor: Visitor, name: str, space_id: str) -> frozenset[bytes]:
+    """The blocks of an integration that the pages of a space show a visitor, and the addresses that they embed."""
+    view = load_view(tx, main_state(tx, space_id), visitor.claims)
+    key = (view.state.revision_id, view.computed, _encoded(visitor.claims), name)
+    shown = _shown.get(key)
+    if shown is None:
+        documents = documents_for(tx, view, visitor, url)
+        found = set()
+        for page in _pages_that_may_show(tx, view, name):
+            for block in documents.to_find(page, ("integration", "embed")):
+                data = block.data
+                if block.type == "embed":
+                    found.add(_encoded(data["url"]))
+                elif data["integration"] == name:
+                    action = data.get("action")
+                    found.add(
+                        _encoded({"componentId": data["block"], "props": data["props"], "action": action})
+                    )
+        shown = frozenset(found)
+        _shown.put(key, shown, 500 + sum(len(each) + 80 for each in shown))
+    return shown
+
+
+def _pages_that_may_show(tx: Transaction, view: SpaceView, name: str) -> Iterator[Page]:
+    """Those whose files have the tags. Reading a text takes a small part of the time of parsing it."""
+    marks = (f"@{name}/", "embed")
+
+    def has_marks(body: str | None) -> bool:
+        return body is not None and any(mark in get_body(tx, body) for mark in marks)
+
+    items = [item for item in view.items.values() if item.kind == "reusable-content"]
+    with_marks = [item.id for item in items if has_marks(item.content)]
+    space_id = view.state.space_id
+    including = find_pages_with(tx, space_id, "reusable-content", with_marks) if with_marks else set()
+    for page in view.tree:
+        if page.kind == "document" and (page.computed or page.id in including or has_marks(page.body)):
+            yield page
+
+
+def _encoded(value: Any) -> bytes:
+    return msgspec.json.encode(value, order="sorted")
 
 
 def version_of(subject: Subject) -> tuple[str, int, int]:

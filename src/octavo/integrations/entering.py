@@ -106,6 +106,10 @@ def integration_access(tx: Transaction, actor: Actor, needs: Can, name: str) -> 
     missing = NotFound(f"There is no integration {name!r}.")
     if row is None:
         raise missing
+    if actor.visitor is not None:
+        if needs is not Can.VIEW or not _is_installed_in(tx, row, actor.visitor.organization_id):
+            raise missing
+        return IntegrationAccess(row, actor)
     if actor.integration_id == row.id:
         if needs is Can.ADMIN or (needs is not Can.VIEW and actor.installation_id):
             raise Forbidden("This is for people, or for the integration itself.")
@@ -124,9 +128,13 @@ def _is_installed_for(tx: Transaction, actor: Actor, row: IntegrationRow) -> boo
     """Whether it is installed in an organization where the caller may see that."""
     return any(
         at_least(role_of_member(tx, organization_id, actor.user_id)[1], INSTALLATION[Can.VIEW])
-        and store.find_installation_in(tx, row.id, organization_id) is not None
+        and _is_installed_in(tx, row, organization_id)
         for organization_id in list_reached(tx, actor)
     )
+
+
+def _is_installed_in(tx: Transaction, row: IntegrationRow, organization_id: str) -> bool:
+    return store.find_installation_in(tx, row.id, organization_id) is not None
 
 
 @enters(IntegrationAccess, "integrationName")

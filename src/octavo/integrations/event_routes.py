@@ -11,7 +11,7 @@ from ..kit.db import Transaction
 from ..kit.fetch import Fetcher, FetchError
 from ..kit.operation import Area, Call, Reply
 from ..kit.pagination import Listing, PageQuery, present_slice
-from . import delivering, rendering, store
+from . import blocks, delivering, rendering, store
 from .entering import IntegrationAccess
 from .wire import (
     DevelopmentMode,
@@ -171,7 +171,10 @@ def disable_development_mode(call: Call, integration: IntegrationAccess) -> None
 )
 def render_with_post(call: Call, integration: IntegrationAccess, body: RenderRequest) -> Reply:
     """A component of an integration as it is to be drawn: where the caller may see it, and a configuration where they
-    may change that. `Cache-Control` is what the integration says, for the caller alone."""
+    may change that. Visitors of a site have the blocks rendered that its pages show them. `Cache-Control` is what the
+    integration says, for the caller alone."""
+    if integration.actor.visitor is not None:
+        return blocks.render_for_visitor(call, integration, body)
     return rendering.render(call, integration, body)
 
 

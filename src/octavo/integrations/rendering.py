@@ -31,6 +31,8 @@ from .wire import (
 
 _LONGEST = 1024 * 1024
 """Characters of a request, once it is not compressed any more."""
+_SHORTEST, _USUAL, _MOST = 60, 300, 86_400
+"""Seconds for which an output is kept for readers: at least, where the script does not say, at most."""
 _MAX_AGE = re.compile(r"\bmax-age=(\d{1,9})\b")
 
 
@@ -39,6 +41,11 @@ class Rendered(NamedTuple):
 
     output: dict[str, Any]
     seconds: int | None
+
+    @property
+    def kept_for(self) -> int:
+        """Seconds for which what is the same for all readers is not asked for again."""
+        return _USUAL if self.seconds is None else max(_SHORTEST, min(self.seconds, _MOST))
 
 
 def render(call: Call, integration: IntegrationAccess, given: RenderRequest) -> Reply:
@@ -55,7 +62,10 @@ def render(call: Call, integration: IntegrationAccess, given: RenderRequest) -> 
             fields[name] = value
     if integration.actor.user_id:
         fields["auth"] = {"userId": integration.actor.user_id}
-    rendered = ask_to_render(call.context, subject, fields)
+    return present_rendered(ask_to_render(call.context, subject, fields))
+
+
+def present_rendered(rendered: Rendered) -> Reply:
     keep = f"private, max-age={rendered.seconds}" if rendered.seconds is not None else "no-store"
     headers = {"content-type": "application/json", "cache-control": keep}
     return Reply(msgspec.json.encode(rendered.output), headers=headers)

@@ -17,6 +17,7 @@ import time
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
+from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
@@ -50,6 +51,7 @@ T = TypeVar("T")
 
 _REQUEST_ID = re.compile(rb"[\w.-]{1,64}")
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})$")
+_ASCII = "".join(map(chr, range(0x80)))
 _NOT_IN_304 = frozenset({"content-type", "content-length", "content-disposition", "content-range"})
 _CONDITIONS = (b"if-none-match", b"if-match")
 _NO_HEADER = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
@@ -85,6 +87,11 @@ class Answer(Struct, frozen=True):
     stream: Callable[[], Iterator[bytes]] | None = None
     content: Content | None = None
     cookies: tuple[str, ...] = ()
+
+
+def _header_value(text: str) -> bytes:
+    """As it may be sent: letters beyond ASCII, which addresses and paths of cookies have, as addresses write them."""
+    return (text if text.isascii() else quote(text, safe=_ASCII)).encode("ascii")
 
 
 def etag_of(body: bytes) -> str:
@@ -484,8 +491,8 @@ class Edge:
                     headers["etag"] = f'W/"{answer.etag}"'
         if answer.stream is None and status not in (204, 304):
             headers["content-length"] = str(end - start if content is not None else len(body))
-        pairs = [(k.encode("latin-1"), v.encode("latin-1", "replace")) for k, v in headers.items()]
-        pairs.extend((b"set-cookie", cookie.encode("latin-1", "replace")) for cookie in answer.cookies)
+        pairs = [(k.encode("ascii"), _header_value(v)) for k, v in headers.items()]
+        pairs.extend((b"set-cookie", _header_value(cookie)) for cookie in answer.cookies)
         streamed = not head and (content is not None or answer.stream is not None)
         if whole is not None and not streamed:
             lines = _join_lines(pairs)

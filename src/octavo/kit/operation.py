@@ -305,7 +305,8 @@ class Visitor(Struct, frozen=True):
     """Somebody who visits a published site, and is nobody in its organization.
 
     ``claims``: the ``visitor`` that conditions ask. ``spaces``: ids of those that the site shows them. ``visibility``:
-    of the site. ``base``: the address that it has for them. ``preview``: they see it before it is published.
+    of the site. ``base``: the address that it has for them. ``preview``: they see it before it is published. ``named``:
+    what else the request asks for, if a page that they see names it: ``user`` and an id, ``openapi`` and a slug.
     """
 
     site_id: str
@@ -315,6 +316,7 @@ class Visitor(Struct, frozen=True):
     claims: dict[str, Any]
     spaces: frozenset[str]
     preview: bool = False
+    named: tuple[str, str] | None = None
 
 
 class Actor(Struct, frozen=True):

@@ -1,11 +1,12 @@
 """Whoever may see an organization's specifications: its members with a role. Guests see what is drawn of them in the
-content that they may read, and not the specifications themselves."""
+content that they may read, and not the specifications themselves. Visitors of a site see the one that a page names to
+them."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-from ..access import Can, at_least, enter_organization
+from ..access import Can, at_least, enter_organization, require_actor
 from ..access import OrgAccess as Organization
 from ..errors import Forbidden, NotFound
 from ..kit.operation import Call, enters
@@ -35,6 +36,12 @@ def specs_seen(org: Organization) -> SpecsAccess | None:
 
 @enters(SpecsAccess, "organizationId")
 def enter_specs(call: Call, needs: Can, organization_id: str) -> SpecsAccess:
+    actor = require_actor(call)
+    if actor.visitor is not None:
+        asked = ("openapi", call.path_parameters.get("specSlug"))
+        if actor.visitor.organization_id != organization_id or actor.visitor.named != asked:
+            raise NotFound(f"There is no organization {organization_id!r} whose specifications you may see.")
+        return SpecsAccess(Organization(organization_id, actor, None))
     org = enter_organization(call, Can.VIEW, organization_id)
     specs = specs_seen(org)
     if specs is None:

@@ -14,6 +14,7 @@ from hashlib import blake2b
 from urllib.parse import parse_qs, urlsplit
 
 from ..content import FILE_PURPOSE
+from ..core.hosts import spell_host
 from ..errors import NotFound, Unavailable
 from ..insights import EventQueue
 from ..integrations import public_routes
@@ -212,7 +213,7 @@ class Sites:
     def find_host(self, request: Request) -> Answer:
         """Whether a published site has this host name of its own: asked by proxies that get certificates on demand."""
         query = parse_qs(request.query_string.decode("latin-1"))
-        name = query.get("domain", [""])[0].lower()
+        name = spell_host(query.get("domain", [""])[0])
         with self._context.db.read() as tx:
             site = find_site_by_hostname(tx, name) if name else None
         if site is None or not site.published:

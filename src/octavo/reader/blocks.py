@@ -23,6 +23,7 @@ from ..core.document.urls import safe_url
 from ..errors import BadRequest, NotFound
 from ..integrations import (
     Failed,
+    Rendered,
     Subject,
     find_block_owner,
     public_endpoint,
@@ -54,8 +55,6 @@ from .views import ElementView, Labels
 
 _LARGEST = 4 * 1024 * 1024
 """Characters of the HTML of one block."""
-_SHORTEST, _USUAL, _LONGEST = 60, 300, 86_400
-"""Seconds for which a drawing is kept: at least, where the script does not say, at most."""
 _FAILED = 30
 """Seconds for which a script that failed is not asked for the same again."""
 _ID = re.compile(r' (id|aria-controls|aria-labelledby|aria-describedby|popovertarget|href)="(#?)')
@@ -126,13 +125,13 @@ def answer_press(context: Context, block: Prepared, body: bytes) -> Pressed:
     """What a block shows after somebody pressed something. Raises BadRequest, Conflict, Failed, Unavailable."""
     wanted = read_press(context, body, _name(block))
     try:
-        output = _render(context, block, wanted)[0]
+        output = _render(context, block, wanted).output
         if output.get("type") == "complete":
             behind = closed(wanted, output.get("returnValue", {}))
             if behind is None:
                 raise CannotBeDrawn("only a modal is complete")
             wanted = behind
-            output = _render(context, block, wanted)[0]
+            output = _render(context, block, wanted).output
         into: Literal["block", "modal"] = "modal" if wanted.opener is not None else "block"
         return Pressed(into, _draw(context, block, output, wanted))
     except (BadRequest, NotFound, Failed, CannotBeDrawn):
@@ -143,9 +142,9 @@ def _name(block: Prepared) -> tuple[Any, ...]:
     return name_block(block.subject, block.space_id, block_key(block.data))
 
 
-def _render(context: Context, block: Prepared, wanted: Wanted) -> tuple[dict[str, Any], int | None]:
+def _render(context: Context, block: Prepared, wanted: Wanted) -> Rendered:
     component = wanted.component
-    rendered = render_block(
+    return render_block(
         context,
         block.subject,
         block.space_id,
@@ -155,7 +154,6 @@ def _render(context: Context, block: Prepared, wanted: Wanted) -> tuple[dict[str
         state=component.state,
         action=wanted.action,
     )
-    return rendered.output, rendered.seconds
 
 
 def _draw(context: Context, block: Prepared, output: dict[str, Any], wanted: Wanted) -> str:
@@ -171,12 +169,11 @@ def _draw(context: Context, block: Prepared, output: dict[str, Any], wanted: Wan
 def _ask(context: Context, block: Prepared) -> KeptBlock:
     wanted = Wanted(Component(block.data["block"], block.data["props"]))
     try:
-        output, said = _render(context, block, wanted)
-        html = _draw(context, block, output, wanted)
+        rendered = _render(context, block, wanted)
+        html = _draw(context, block, rendered.output, wanted)
     except (BadRequest, NotFound, Failed, CannotBeDrawn):
         return KeptBlock(now() + _FAILED * 1000, None, "The integration could not show this block.")
-    seconds = _USUAL if said is None else max(_SHORTEST, min(said, _LONGEST))
-    return KeptBlock(now() + seconds * 1000, html.encode())
+    return KeptBlock(now() + rendered.kept_for * 1000, html.encode())
 
 
 # --- the tree -------------------------------------------------------------------------------------------

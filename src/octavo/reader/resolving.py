@@ -15,6 +15,7 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from ..content import main_state
+from ..core.hosts import spell_host
 from ..errors import NotFound
 from ..insights import VisitorLocation
 from ..kit.context import Context
@@ -115,7 +116,7 @@ class SpaceVisit(Struct, frozen=True):
 
 def host_name(host: str) -> str:
     """The name in a Host header, without the port."""
-    return host.partition(":")[0].lower()
+    return spell_host(host.partition(":")[0])
 
 
 def _find_site(tx: Transaction, host: str, path: str) -> tuple[SiteRow, str, str] | None:

@@ -87,16 +87,22 @@ class Documents:
 
     def to_find(self, page: Page, types: Container[str]) -> list[Block]:
         """The blocks of these types that the visitor is shown on a page, as they are before they are drawn."""
+        return [
+            with_content(node, self._find_file(page_owner(page)))
+            for node in walk(self._to_be_drawn(page))
+            if isinstance(node, Block) and node.type in types
+        ]
+
+    def names(self, page: Page, ref: dict[str, Any]) -> bool:
+        """Whether the visitor is shown a page that refers to this, before its blocks are drawn."""
+        return any(found.ref == ref for found in references(self._to_be_drawn(page)))
+
+    def _to_be_drawn(self, page: Page) -> Document:
         owner = page_owner(page)
         document = self._resolver.resolve_all(
             source_document(self._tx, self._view.state.space_id, page), owner
         )
-        document = show_document(self._with_includes(document, owner), self._view.shown(page))
-        return [
-            with_content(node, self._find_file(owner))
-            for node in walk(document)
-            if isinstance(node, Block) and node.type in types
-        ]
+        return show_document(self._with_includes(document, owner), self._view.shown(page))
 
     def to_write(self, page: Page, url_of: Callable[[dict[str, Any]], str | None]) -> Document:
         """For Markdown: references stay as they are written, and blocks in which nothing had to change keep their

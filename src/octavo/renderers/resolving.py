@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote, urlsplit
 import msgspec
 from msgspec import UNSET, Struct
 
+from ..core.hosts import spell_host
 from ..errors import NotFound, Unauthorized
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -60,7 +61,7 @@ def resolve(tx: Transaction, context: Context, asked: Asked, previewer: Visitor 
     that is not good."""
     try:
         parts = urlsplit(asked.url)
-        host, origin = parts.hostname or "", f"{parts.scheme}://{parts.netloc}"
+        host, origin = spell_host(parts.hostname or ""), f"{parts.scheme}://{parts.netloc}"
     except ValueError:
         raise NotFound(_MISSING) from None
     path = _decoded(parts.path)

@@ -9,6 +9,7 @@ from msgspec import UNSET
 from ..access import Can, SignedIn, SpaceAccess, collection_access, find_space_access
 from ..changes import find_change, present_change
 from ..content import main_state
+from ..core.hosts import spell_host
 from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Call
@@ -72,7 +73,7 @@ def _space(tx: Transaction, call: Call, space: SpaceAccess, path: str = "") -> S
 
 
 def _in_site(tx: Transaction, call: Call, caller: SignedIn, host: str, segments: list[str]) -> SpaceAt | None:
-    site = store.find_site_by_hostname(tx, host.lower()) if host else None
+    site = store.find_site_by_hostname(tx, spell_host(host)) if host else None
     if site is None:
         if host != urlsplit(call.settings.sites_url).hostname or len(segments) < 2:
             return None

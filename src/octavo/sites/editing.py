@@ -9,6 +9,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from ..access import SiteAccess, audit
+from ..core.hosts import spell_host
 from ..errors import BadRequest, Conflict
 from ..kit.db import Transaction
 from ..kit.operation import Call
@@ -18,6 +19,7 @@ from .publishing import require_opening_if_published
 from .structure.changing import lock, set_defaults
 from .wire import UpdateSite
 
+_HOSTNAME = re.compile(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?[.]){2,}[a-z0-9][a-z0-9-]{0,61}[a-z0-9]")
 _BASENAME = re.compile(r"\w[\w.-]*")
 _AUDIENCES = {"share-link": 0, "visitor-auth": 0, "unlisted": 1, "public": 2}
 """How many people each visibility lets in; nobody knows who holds a key, and who a token."""
@@ -71,7 +73,9 @@ def _hostname(tx: Transaction, call: Call, before: store.SiteRow, given: str | N
     """A host name as it is kept. Raises Conflict for one that another site has, BadRequest for the server's own."""
     if given is None:
         return None
-    hostname = given.lower()
+    hostname = spell_host(given)
+    if not _HOSTNAME.fullmatch(hostname) or len(hostname) > 253:
+        raise BadRequest("hostname: expected a host name with three parts or more, as docs.example.com")
     if is_own(call.settings, hostname):
         raise BadRequest("hostname: this server itself is there")
     other = store.find_site_by_hostname(tx, hostname)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..access import Can, OrgAccess, SiteAccess, enter_organization, enter_site
+from ..core.hosts import spell_host
 from ..errors import NotFound
 from ..kit.operation import Call, enters
 from ..orgs import find_organization_by_hostname
@@ -30,7 +31,7 @@ def enter_hostname(call: Call, needs: Can, hostname: str) -> SiteAccess:
     """The caller at the site that has this host name of its own."""
     missing = NotFound(f"There is no host name {hostname!r}.")
     with call.db.read() as tx:
-        found = find_site_by_hostname(tx, hostname.lower())
+        found = find_site_by_hostname(tx, spell_host(hostname))
     if found is None:
         call.actor  # noqa: B018
         raise missing

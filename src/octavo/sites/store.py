@@ -87,6 +87,14 @@ def list_sites_of_space(tx: Transaction, space_id: str) -> list[SiteRow]:
     return [_site(row) for row in rows]
 
 
+def list_sites_of_organization(tx: Transaction, organization_id: str) -> list[SiteRow]:
+    """Every site of an organization, published or not."""
+    rows = tx.all(
+        f"SELECT {_SITE} FROM sites t WHERE t.organization_id = :org ORDER BY t.id", org=organization_id
+    )
+    return [_site(row) for row in rows]
+
+
 def list_published_sites(tx: Transaction, organization_id: str) -> list[SiteRow]:
     """Every published site of an organization."""
     rows = tx.all(

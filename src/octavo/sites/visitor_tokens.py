@@ -2,7 +2,8 @@
 
 They are JWTs, since those who draw read the claims and the expiry in them. They are short and stay the same for an
 hour, since what was drawn is kept under them: the header is empty, the signature is cut to 132 bits, and which site a
-token is of is not in it but in what is signed, and found from what is asked for. They end with what lets visitors in:
+token is of is not in it but in what is signed, and found from what is asked for. A person or an API specification is
+asked for as what a page of the site names. They end with what lets visitors in:
 with the share link, with the key of signed visitors, when a site is unpublished or has another visibility.
 """
 
@@ -16,6 +17,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..access import recognize_visitors
 from ..core.expressions import NOBODY
@@ -24,11 +26,12 @@ from ..kit.db import Transaction
 from ..kit.operation import Call, Visitor
 from ..kit.signing import Signer
 from ..orgs import get_organization
+from ..references import NamedKind, is_named_for, list_spaces_naming_person
 from .audiences.adaptive import get_schema
 from .audiences.schema import UNSIGNED, admit
 from .audiences.share_links import find_link, share_key
 from .previewing import read_preview
-from .store import SiteRow, find_site, list_sites_of_space
+from .store import SiteRow, find_site, list_sites_of_organization, list_sites_of_space
 from .structure.outline import Outline
 from .structure.store import load_structure
 from .wire import published_url
@@ -81,18 +84,24 @@ def find_visitor(call: Call, token: str) -> Visitor | None:
     """Who a token of a visitor, or of a preview, is for; None for one that is not good for what is asked for."""
     if len(token) > _MAX:
         return None
-    parameters = call.path_parameters
-    key = ("visitor", token, parameters.get("siteId"), parameters.get("spaceId"))
+    asked = _asked_for(call)
+    key = ("visitor", token, asked)
 
     def read() -> tuple[int, Visitor] | None:
         with call.db.read() as tx:
-            return _read(tx, call, token)
+            found = _read(tx, call, token, asked)
+            if found is None or asked.named is None:
+                return found
+            expires, visitor = found
+            # The same as a token of any other site, so that nobody learns what pages name that they do not see.
+            is_named = is_named_for(tx, visitor, call.settings.url, *asked.named)
+            return (expires, replace(visitor, named=asked.named)) if is_named else None
 
     found: tuple[int, Visitor] | None = call.context.fresh.get(key, read)
     return found[1] if found is not None and now() < found[0] * 1000 else None
 
 
-def _read(tx: Transaction, call: Call, token: str) -> tuple[int, Visitor] | None:
+def _read(tx: Transaction, call: Call, token: str, asked: _Asked) -> tuple[int, Visitor] | None:
     """With the moment at which it ends, in seconds."""
     signer = call.context.signer
     header, _, rest = token.partition(".")
@@ -108,7 +117,7 @@ def _read(tx: Transaction, call: Call, token: str) -> tuple[int, Visitor] | None
         payload = _decoder.decode(raw)
     except (binascii.Error, msgspec.MsgspecError, ValueError, RecursionError):
         return None
-    for site in _asked_for(tx, call.path_parameters):
+    for site in asked.sites(tx):
         good = _sign(signer, site, f"{header}.{encoded}", payload.link, payload.preview)
         if not hmac.compare_digest(good.encode(), signature.encode("utf-8", "surrogatepass")):
             continue
@@ -123,14 +132,61 @@ def _read(tx: Transaction, call: Call, token: str) -> tuple[int, Visitor] | None
     return None
 
 
-def _asked_for(tx: Transaction, parameters: dict[str, str]) -> Iterable[SiteRow]:
-    """The sites that a token may be of, by the path of the request."""
-    if "siteId" in parameters:
-        site = find_site(tx, parameters["siteId"])
-        return [site] if site is not None else []
-    if "spaceId" in parameters:
-        return list_sites_of_space(tx, parameters["spaceId"])
-    return []
+class _Asked(Struct, frozen=True):
+    """What a request asks for, as far as that says which sites a token may be of."""
+
+    site_id: str | None
+    space_id: str | None
+    organization_id: str | None
+    named: tuple[NamedKind, str] | None
+
+    def sites(self, tx: Transaction) -> Iterable[SiteRow]:
+        if self.site_id is not None:
+            site = find_site(tx, self.site_id)
+            return [site] if site is not None else []
+        if self.space_id is not None:
+            return list_sites_of_space(tx, self.space_id)
+        if self.named is None:
+            return []
+        kind, target = self.named
+        if kind == "user":
+            spaces = list_spaces_naming_person(tx, target)
+            found = {site.id: site for space_id in spaces for site in list_sites_of_space(tx, space_id)}
+            return found.values()
+        return list_sites_of_organization(tx, self.organization_id or "")
+
+
+def _asked_for(call: Call) -> _Asked:
+    parameters = call.path_parameters
+    site_id, space_id = parameters.get("siteId"), parameters.get("spaceId")
+    named: tuple[NamedKind, str] | None = None
+    if site_id is None and space_id is None:
+        if "specSlug" in parameters:
+            named = "openapi", parameters["specSlug"]
+        elif "userId" in parameters:
+            named = "user", parameters["userId"]
+        elif "integrationName" in parameters:
+            space_id = _space_in_body(call.body)
+    return _Asked(site_id, space_id, parameters.get("organizationId"), named)
+
+
+class _Context(Struct, rename="camel"):
+    space_id: str
+
+
+class _Rendered(Struct):
+    context: _Context
+
+
+_rendered = msgspec.json.Decoder(_Rendered)
+
+
+def _space_in_body(body: bytes) -> str | None:
+    """The space where a block of an integration is shown."""
+    try:
+        return _rendered.decode(body).context.space_id
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def _is_open(tx: Transaction, site: SiteRow, link_id: str) -> bool:

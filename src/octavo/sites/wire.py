@@ -14,7 +14,6 @@ from .store import SiteRow
 
 SiteType = Literal["basic", "premium", "ultimate", "sponsored", "legacy-basic", "legacy-premium"]
 Visibility = Literal["public", "unlisted", "share-link", "visitor-auth"]
-_HOSTNAME = r"^([a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?[.]){2,}[a-zA-Z0-9][a-zA-Z0-9-]{0,61}[a-zA-Z0-9]\Z"
 _PROXY = r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+$"
 SiteTitle = Annotated[str, Meta(min_length=2, max_length=128)]
 
@@ -83,7 +82,7 @@ class UpdateSite(Struct, rename="camel"):
     default_site_space: str | UnsetType = UNSET
     default_site_section: str | UnsetType = UNSET
     proxy: Annotated[str, Meta(max_length=512, pattern=_PROXY)] | None | UnsetType = UNSET
-    hostname: Annotated[str, Meta(max_length=253, pattern=_HOSTNAME)] | None | UnsetType = UNSET
+    hostname: Annotated[str, Meta(max_length=253)] | None | UnsetType = UNSET
 
 
 class CreateSite(Struct):

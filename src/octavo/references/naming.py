@@ -1,0 +1,102 @@
+"""What pages name beside the content of their space, for visitors who ask for it: people and API specifications."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from ..content import main_state
+from ..core.links import app_hosts
+from ..core.pages import Page
+from ..kit.cache import ByteCache
+from ..kit.db import Transaction
+from ..kit.operation import Visitor
+from .index import IS_CURRENT
+from .resolving import Resolver
+from .showing import Documents
+from .viewing import SiteVisitor, SpaceView, ViewFiles, load_view
+
+NamedKind = Literal["user", "openapi"]
+
+_FIELD = {"user": "user", "openapi": "spec"}
+_found: ByteCache[bool] = ByteCache(4 * 1024 * 1024)
+
+
+def list_spaces_naming_person(tx: Transaction, user_id: str) -> list[str]:
+    """The spaces whose main mentions somebody, for visitors or not."""
+    rows = tx.all(
+        f"""SELECT DISTINCT r.space_id FROM content_references r
+            WHERE r.target_space IS NULL AND r.target = :user AND r.kind = 'user' AND {IS_CURRENT}""",
+        user=user_id,
+    )
+    return [row[0] for row in rows]
+
+
+def find_pages_with(tx: Transaction, space_id: str, kind: str, targets: list[str]) -> set[str]:
+    """The ids of the pages of main that refer to one of these, themselves or in a reusable content that they include."""
+
+    def owners(kind: str, targets: list[str]) -> dict[str, list[str]]:
+        rows = tx.all(
+            f"""SELECT DISTINCT r.owner_kind, r.owner_id FROM content_references r
+                WHERE r.space_id = :space AND r.kind = :kind AND r.target IN :targets AND {IS_CURRENT}""",
+            space=space_id,
+            kind=kind,
+            targets=targets,
+        )
+        found: dict[str, list[str]] = {"page": [], "reusable-content": []}
+        for owner_kind, owner_id in rows:
+            found[owner_kind].append(owner_id)
+        return found
+
+    direct = owners(kind, targets)
+    pages = set(direct["page"])
+    if direct["reusable-content"]:
+        pages |= set(owners("reusable-content", direct["reusable-content"])["page"])
+    return pages
+
+
+def is_named_for(tx: Transaction, visitor: Visitor, url: str, kind: NamedKind, target: str) -> bool:
+    """Whether a page that the visitor sees names a person by their id, or an API specification by its slug. ``url``:
+    the address of this installation."""
+    for space_id in sorted(visitor.spaces):
+        view = load_view(tx, main_state(tx, space_id), visitor.claims)
+        key = (view.state.revision_id, view.computed, _encoded(visitor.claims), kind, target)
+        found = _found.get(key)
+        if found is None:
+            found = _names(tx, view, visitor, url, kind, target)
+            _found.put(key, found, 300)
+        if found:
+            return True
+    return False
+
+
+def _names(
+    tx: Transaction, view: SpaceView, visitor: Visitor, url: str, kind: NamedKind, target: str
+) -> bool:
+    wanted = {"kind": kind, _FIELD[kind]: target}
+    if any(_is_made_of(page, wanted) for page in view.tree):
+        return True
+    documents = documents_for(tx, view, visitor, url)
+    pages = map(view.tree.page, sorted(find_pages_with(tx, view.state.space_id, kind, [target])))
+    return any(
+        page is not None and page.kind == "document" and documents.names(page, wanted) for page in pages
+    )
+
+
+def documents_for(tx: Transaction, view: SpaceView, visitor: Visitor, url: str) -> Documents:
+    """The documents of a space as a visitor of a site sees them."""
+    resolver = Resolver(ViewFiles(tx, view, withheld=True), app_hosts(url), SiteVisitor(tx, visitor))
+    return Documents(tx, view, resolver)
+
+
+def _is_made_of(page: Page, wanted: Mapping[str, Any]) -> bool:
+    """Whether a page is computed from that."""
+    given = (page.computed or {}).get("dependencies")
+    dependencies = given.values() if isinstance(given, dict) else ()
+    return any(isinstance(one, dict) and one.get("ref") == wanted for one in dependencies)
+
+
+def _encoded(claims: Mapping[str, Any]) -> bytes:
+    return msgspec.json.encode(claims, order="sorted")

@@ -1,0 +1,336 @@
+"""What a renderer asks beside the content: people, API specifications and blocks of integrations. A visitor has them as
+far as a page shows them to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from octavo.access.scopes import VISITOR_OPERATIONS
+from octavo.installation import load_packages
+from octavo.kit.operation import PUBLIC, TABLE
+from world import World
+
+from ..contract.samples import SAMPLES, sample_of
+from ..integrations.test_installing import install, publish
+from ..openapi.specs import SMALL, processed
+from .test_resolving import Site
+
+load_packages()
+
+pytestmark = pytest.mark.sqlite_first
+
+PAYING = "visitor.claims.paying"
+WITH_PETS = SMALL.replace("{}", "{/pets: {get: {tags: [pets], responses: {}}}}")
+OPERATION = '{% openapi-operation spec="pets" path="/pets" method="get" %}\n[pets](openapi:pets)\n{% endopenapi-operation %}'
+SCRIPT = """
+export default { async fetch(request) {
+  const event = JSON.parse((await request.formData()).get("event"));
+  if (event.type !== "ui_render") return new Response("OK");
+  const element = { type: "block", children: [{ type: "text", children: JSON.stringify(event) }] };
+  return Response.json({ type: "element", element, state: {}, props: event.props });
+} };"""
+
+
+class Named:
+    """A site with adaptive content, on whose page More of Plans something may stand."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.site = Site(world)
+        claim = {"type": "boolean", "description": "Pays"}
+        schema = {"type": "object", "properties": {"paying": claim}, "additionalProperties": False}
+        answer = world.call("admin", "PUT", f"{self.site.path}/adaptive-schema", json={"jsonSchema": schema})
+        assert answer.status_code == 200, answer.text
+        self.site.change("", {"adaptiveContent": {"enabled": True}})
+        self.space = self.site.spaces["Plans"]
+
+    def write(self, markdown: str, slug: str, condition: str | None = None) -> str:
+        """A new page of Plans."""
+        head = f"---\nif: {condition}\n---\n\n" if condition else ""
+        document = {"markdown": f"{head}# {slug}\n\n{markdown}\n"}
+        self.site.edit(self.space, {"operation": "insert_page", "slug": slug, "document": document})
+        pages = self.world.get("admin", f"/spaces/{self.space}/content/pages")["pages"]
+        return str(next(page["id"] for page in pages if page["slug"] == slug))
+
+    def remove(self, page: str) -> None:
+        self.site.edit(self.space, {"operation": "delete_page", "page": page})
+
+    def token(self, **claims: Any) -> str:
+        visitor = {"jwtToken": self.site.token(**claims)} if claims else None
+        return str(self.site.found("", visitor)["apiToken"])
+
+    def other_token(self) -> str:
+        """Of another site of the organization, which shows another space."""
+        sites = self.world.home.path("/orgs/{organizationId}/sites")
+        made = self.world.post("admin", sites, {"title": "Other", "spaces": [self.site.spaces["Guide"]]})[
+            "id"
+        ]
+        url = self.world.post("admin", f"{sites}/{made}/publish")["urls"]["published"]
+        return str(self.world.post("nobody", "/urls/published", {"url": url})["apiToken"])
+
+
+@pytest.fixture
+def named(world: World) -> Named:
+    return Named(world)
+
+
+def spec(named: Named, token: str, rest: str = "latest/content", slug: str = "pets") -> httpx.Response:
+    path = named.world.home.path(f"/orgs/{{organizationId}}/openapi/{slug}/versions/{rest}")
+    return named.site.read(token, path)
+
+
+def person(named: Named, token: str, user: str) -> httpx.Response:
+    return named.site.read(token, f"/users/{user}")
+
+
+# --- specifications -------------------------------------------------------------------------------------
+
+
+def test_a_specification_that_a_page_names(named: Named) -> None:
+    world = named.world
+    processed(world, "pets", {"text": SMALL})
+    processed(world, "secret", {"text": SMALL})
+    token = named.token()
+    assert spec(named, token).status_code == 401
+    page = named.write(OPERATION, "api")
+    shown = spec(named, token)
+    assert shown.status_code == 200, shown.text
+    assert next(iter(shown.json()["filesystem"].values()))["info"]["title"] == "Small"
+    assert spec(named, token, "latest").status_code == 200
+    version = spec(named, token, "latest").json()["id"]
+    refused = [
+        spec(named, token, slug="secret"),
+        spec(named, token, ""),
+        spec(named, token, version),
+        spec(named, token, f"{version}/content"),
+        named.site.read(token, world.home.path("/orgs/{organizationId}/openapi")),
+        named.site.read(token, world.home.path("/orgs/{organizationId}/openapi/pets")),
+        named.site.read(
+            token, world.away.path("/orgs/{organizationId}/openapi/pets/versions/latest/content")
+        ),
+        spec(named, named.other_token()),
+    ]
+    assert {answer.status_code for answer in refused} <= {401, 404}, [one.text for one in refused]
+    named.remove(page)
+    assert spec(named, token).status_code == 401
+    named.write(OPERATION, "again")
+    assert spec(named, token).status_code == 200
+    named.site.make("unpublish", {})
+    assert spec(named, token).status_code == 401
+
+
+@pytest.mark.parametrize("how", ["page", "block", "included", "hidden section"])
+def test_a_specification_that_only_some_see(named: Named, how: str) -> None:
+    processed(named.world, "pets", {"text": SMALL})
+    shown = f"{{% if {PAYING} %}}\n{OPERATION}\n{{% endif %}}"
+    if how == "page":
+        named.write(OPERATION, "api", PAYING)
+    elif how == "block":
+        named.write(shown, "api")
+    elif how == "included":
+        item = named.world.post("admin", f"/spaces/{named.space}/change-requests", {"subject": "Reuse"})["id"]
+        change = f"/spaces/{named.space}/change-requests/{item}"
+        made = named.world.post(
+            "admin",
+            f"{change}/content",
+            {
+                "changes": [
+                    {
+                        "operation": "insert_reusable_content",
+                        "title": "Api",
+                        "document": {"markdown": OPERATION},
+                    }
+                ]
+            },
+        )
+        assert made
+        named.world.post("admin", f"{change}/merge")
+        found = named.world.get("admin", f"/spaces/{named.space}/content")
+        reusable = next(one for one in found["reusableContents"] if one["title"] == "Api")
+        assert spec(named, named.token(paying=True)).status_code == 401, "nothing includes it yet"
+        named.write(f'{{% include "reusable-content:{reusable["id"]}" %}}', "api", PAYING)
+    else:
+        named.write(OPERATION, "api")
+        named.site.change(f"sections/{named.site.plans['id']}", {"condition": PAYING})
+    assert spec(named, named.token()).status_code == 401
+    assert spec(named, named.token(paying=False)).status_code == 401
+    answer = spec(named, named.token(paying=True))
+    assert answer.status_code == 200, answer.text
+
+
+def test_pages_made_of_a_specification_name_it(named: Named) -> None:
+    processed(named.world, "pets", {"text": WITH_PETS})
+    source = {
+        "type": "builtin:openapi",
+        "props": {},
+        "dependencies": {"spec": {"ref": {"kind": "openapi", "spec": "pets"}}},
+    }
+    spaces = named.world.home.path("/orgs/{organizationId}/spaces")
+    made = named.world.post("admin", spaces, {"title": "Reference", "computedSource": source})["id"]
+    assert spec(named, named.token()).status_code == 401
+    named.site.make("sections", {"spaceId": made, "title": "Reference"})
+    assert spec(named, named.token()).status_code == 200
+
+
+# --- people -----------------------------------------------------------------------------------------------
+
+
+def test_people_whom_a_page_mentions(named: Named) -> None:
+    world = named.world
+    user = world.users["editor"]
+    with world.context.db.write() as tx:
+        tx.run("UPDATE users SET photo_url = 'https://pictures.example/1.png' WHERE id = :id", id=user)
+    token = named.token()
+    assert person(named, token, user).status_code == 401
+    page = named.write(f'By [Ana](user:{user} "mention").', "by", PAYING)
+    assert person(named, token, user).status_code == 401
+    answer = person(named, named.token(paying=True), user)
+    assert answer.status_code == 200, answer.text
+    shown = answer.json()
+    assert set(shown) == {"object", "id", "displayName", "photoURL", "urls"}
+    assert shown["photoURL"] == "https://pictures.example/1.png"
+    assert person(named, named.other_token(), user).status_code == 401
+    assert person(named, named.token(paying=True), world.users["reader"]).status_code == 401
+    for method in ("PATCH", "DELETE"):
+        headers = {"authorization": f"Bearer {named.token(paying=True)}"}
+        answer = world.call("nobody", method, f"/users/{user}", headers=headers, json={"displayName": "x"})
+        assert answer.status_code in (401, 404, 405), answer.text
+    named.remove(page)
+    assert person(named, named.token(paying=True), user).status_code == 401
+
+
+def test_nobody_of_another_organization(named: Named) -> None:
+    """Whoever writes pages makes nobody's name public with whom they share no organization."""
+    stranger = named.world.users["stranger"]
+    named.write(f'By [Ana](user:{stranger} "mention").', "by")
+    answer = person(named, named.token(), stranger)
+    assert answer.status_code == 404 and "displayName" not in answer.text
+
+
+# --- blocks of integrations ---------------------------------------------------------------------------------
+
+
+def render(named: Named, token: str, block: str = "card", props: Any = None, **more: Any) -> httpx.Response:
+    context = {"type": "document", "theme": "dark", "spaceId": named.space, "editable": False}
+    asked = {"componentId": block, "props": {"n": "1"} if props is None else props, "context": context} | more
+    headers = {"authorization": f"Bearer {token}"}
+    return named.world.call("nobody", "POST", "/integrations/chat/render", headers=headers, json=asked)
+
+
+def with_blocks(named: Named) -> Any:
+    blocks = [
+        {"id": "card", "title": "Card"},
+        {"id": "film", "title": "Film", "urlUnfurl": ["https://films.example/"]},
+    ]
+    publish(named.world, script=SCRIPT, blocks=blocks)
+    return install(named.world)
+
+
+def test_blocks_that_stand_on_a_page(named: Named) -> None:
+    world, token = named.world, named.token()
+    made = with_blocks(named)
+    assert render(named, token).status_code == 404, "nothing stands there"
+    page = named.write('{% @chat/card n="1" %}', "card", PAYING)
+    assert render(named, token).status_code == 404
+    token = named.token(paying=True)
+    answer = render(named, token)
+    assert answer.status_code == 200, answer.text
+    assert (
+        '\\"editable\\":false' in answer.text and "userId" not in answer.text and "paying" not in answer.text
+    )
+    asked = len(world.get("admin", "/integrations/chat/events")["items"])
+    assert render(named, token).status_code == 200
+    assert len(world.get("admin", "/integrations/chat/events")["items"]) == asked, "it was kept"
+    here = {"type": "document", "theme": "dark", "spaceId": named.space, "editable": False}
+    guide = here | {"spaceId": named.site.spaces["Guide"]}
+    forms: list[dict[str, Any]] = [
+        {"props": {"n": "2"}},
+        {"block": "film"},
+        {"state": {"open": True}},
+        {"action": {"action": "delete"}},
+        {"context": guide},
+        {"context": here | {"editable": True}},
+        {"context": here | {"spaceId": world.home["spaceId"]}},
+        {"context": here | {"spaceId": world.away["spaceId"]}},
+        {"context": {"type": "configuration_space", "theme": "dark", "spaceId": named.space}},
+        {"context": {"type": "configuration_site", "theme": "dark", "siteId": named.site.id}},
+        {
+            "context": {
+                "type": "configuration_account",
+                "theme": "dark",
+                "organizationId": world.home["organizationId"],
+            }
+        },
+    ]
+    for form in forms:
+        assert render(named, token, **form).status_code in (401, 404), form
+    assert render(named, named.other_token()).status_code == 401
+    headers = {"authorization": f"Bearer {token}"}
+    answer = world.call(
+        "nobody", "GET", "/integrations/chat/render", headers=headers, params={"request": "{}"}
+    )
+    assert answer.status_code in (401, 404)
+    named.remove(page)
+    assert render(named, token).status_code == 404
+    named.write('{% @chat/card n="1" %}', "again")
+    assert render(named, token).status_code == 200
+    world.call("admin", "DELETE", f"/integrations/chat/installations/{made['id']}")
+    assert render(named, token).status_code == 404
+
+
+def test_addresses_that_a_block_stands_for(named: Named) -> None:
+    with_blocks(named)
+    named.write('{% embed url="https://films.example/one" %}', "film")
+    token = named.token()
+
+    def unfurl(url: str, block: str = "film") -> int:
+        return render(named, token, block, {}, action={"action": "@link.unfurl", "url": url}).status_code
+
+    assert unfurl("https://films.example/one") == 200
+    assert unfurl("https://films.example/two") == 404
+    assert unfurl("https://films.example/one", "card") == 404
+    assert render(named, token, "film", {}).status_code == 404
+
+
+# --- everything else ------------------------------------------------------------------------------------------
+
+
+def test_what_visitors_may_call_is_there() -> None:
+    assert set(TABLE) >= VISITOR_OPERATIONS
+    # Nothing that visitors call changes anything; those with a body only ask.
+    writes = {id for id in VISITOR_OPERATIONS if TABLE[id].method != "GET"}
+    assert writes == {
+        "searchSiteContent", "streamAskInSite", "streamAIResponseInSite", "renderIntegrationUIWithPost",
+    }  # fmt: skip
+
+
+def test_no_operation_is_open_to_a_visitor_but_those(sqlite_world: World) -> None:
+    """With the ids of the very site that the token is of, and with those of another organization."""
+    world = sqlite_world
+    wrong, headers, before = [], dict[str, str](), ""
+    asked = [op for op in TABLE.values() if op.needs is not PUBLIC and op.id in SAMPLES]
+    for operation, place in ((op, place) for op in asked for place in (world.home, world.away)):
+        if place is world.home and operation.id in VISITOR_OPERATIONS:
+            continue
+        sample = sample_of(operation)
+        if sample.before is not None or not headers:
+            world.renew()
+            site = world.home.path("/orgs/{organizationId}/sites/{siteId}")
+            url = world.post("admin", f"{site}/publish")["urls"]["published"]
+            token = world.post("nobody", "/urls/published", {"url": url})["apiToken"]
+            if sample.before is not None:
+                sample.before(world, place)
+            headers, before = {"authorization": f"Bearer {token}"}, world.digest()
+        answer = world.call(
+            "nobody", operation.method, sample.ids(place, operation.path), headers=headers,
+            params=sample.query_for(place), json=sample.body_for(place),
+        )  # fmt: skip
+        if answer.status_code not in (401, 404, 204) or (answer.content and answer.status_code == 204):
+            wrong.append(f"{operation.id} in {place}: {answer.status_code} {answer.text[:200]}")
+        if world.digest() != before:
+            wrong.append(f"{operation.id} changed something")
+            headers = {}
+    assert not wrong, "\n".join(wrong)
