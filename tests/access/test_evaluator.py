@@ -115,7 +115,9 @@ def listed(tx: Transaction, world: RightsWorld, user: str) -> dict[str, str | No
     return found
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize(
+    "seed", [*range(10), *(pytest.param(n, marks=pytest.mark.slow) for n in range(10, 40))]
+)
 def test_lists_and_the_table_of_everybody_agree(database: Database, seed: int) -> None:
     chance = random.Random(seed)
     world = draw_world(chance.randrange, users=6, teams=4, collections=8, spaces=12)
