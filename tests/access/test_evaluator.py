@@ -22,7 +22,7 @@ def disagreements(world: RightsWorld) -> Iterator[str]:
                 yield f"{user} at {thing}: expected {wanted}, got {got} in {world}"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.data())
 def test_the_evaluator_agrees_with_the_reference(data) -> None:
     world = draw_world(lambda n: data.draw(st.integers(0, n - 1)))
