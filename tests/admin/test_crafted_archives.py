@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from octavo.admin.archive_checks import naming_columns
 from octavo.admin.archives import export_organization, import_organization
 from octavo.errors import BadRequest
 from octavo.installation import close_context, open_context
+from octavo.kit.context import Context
 from octavo.kit.rows import read_schema
 from octavo.kit.tables import TABLES
 from octavo.settings import Settings
@@ -51,20 +52,38 @@ class Archive:
             path.write_text(path.read_text().replace(old, new))
 
 
-@pytest.fixture
-def archive(sqlite_world: World, tmp_path: Path) -> Archive:
-    export_organization(sqlite_world.context, sqlite_world.home["organizationId"], tmp_path / "home")
-    return Archive(tmp_path / "home")
+@pytest.fixture(scope="module")
+def exported(_sqlite_once: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The archives of both organizations, ``home`` and ``away``, as they were furnished."""
+    world, folder = _sqlite_once.renew(), tmp_path_factory.mktemp("exported")
+    for place in (world.home, world.away):
+        export_organization(world.context, place["organizationId"], folder / place.name)
+    return folder
 
 
 @pytest.fixture
-def installation(database_url, sqlite_world: World, tmp_path: Path):
+def archive(exported: Path, tmp_path: Path) -> Archive:
+    return Archive(shutil.copytree(exported / "home", tmp_path / "home"))
+
+
+@pytest.fixture
+def new(sqlite_template: Path, tmp_path: Path) -> Iterator[Context]:
+    """An installation without anybody."""
+    data = tmp_path / "new"
+    data.mkdir()
+    shutil.copy(sqlite_template, data / "octavo.db")
+    context = open_context(Settings(data=str(data)))
+    yield context
+    close_context(context)
+
+
+@pytest.fixture
+def installation(database_url, exported: Path, tmp_path: Path):
     """One that has another organization, on each engine."""
     context = open_context(
         Settings(data=str(tmp_path / "here"), database_url=database_url, url="http://octavo.test")
     )
-    export_organization(sqlite_world.context, sqlite_world.away["organizationId"], tmp_path / "away")
-    import_organization(context, tmp_path / "away")
+    import_organization(context, exported / "away")
     yield context
     close_context(context)
 
@@ -163,7 +182,7 @@ def _name(case: object) -> str:
 
 @pytest.mark.parametrize(("table", "change", "column"), CASES, ids=_name)
 def test_a_row_that_names_or_holds_what_it_must_not_is_refused(
-    sqlite_world: World, archive: Archive, tmp_path: Path, table: str, change, column: str
+    sqlite_world: World, archive: Archive, new: Context, table: str, change, column: str
 ) -> None:
     _add_rows(archive, sqlite_world)
     # Listed among the people, but no member.
@@ -174,15 +193,11 @@ def test_a_row_that_names_or_holds_what_it_must_not_is_refused(
     }
     archive.write("users", [*archive.rows("users"), outsider])
     archive.change(table, change)
-    context = open_context(Settings(data=str(tmp_path / "new")))
-    try:
-        with pytest.raises(BadRequest, match=rf"rows/{table}\.jsonl:\d+: {table}\.{column}: "):
-            import_organization(context, archive.folder)
-        with context.db.read() as tx:
-            assert tx.value("SELECT count(*) FROM organizations") == 0
-            assert tx.value("SELECT count(*) FROM users") == 0
-    finally:
-        close_context(context)
+    with pytest.raises(BadRequest, match=rf"rows/{table}\.jsonl:\d+: {table}\.{column}: "):
+        import_organization(new, archive.folder)
+    with new.db.read() as tx:
+        assert tx.value("SELECT count(*) FROM organizations") == 0
+        assert tx.value("SELECT count(*) FROM users") == 0
 
 
 def _add_rows(archive: Archive, world: World) -> None:

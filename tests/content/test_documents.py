@@ -128,7 +128,7 @@ class _Page(BaseHTTPRequestHandler):
 @pytest.fixture
 def server():
     server = HTTPServer(("127.0.0.1", 0), _Page)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     _Page.asked = 0
     yield f"127.0.0.1:{server.server_port}"
     server.shutdown()

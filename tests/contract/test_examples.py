@@ -16,7 +16,7 @@ import pytest
 
 import octavo
 from octavo.installation import load_packages
-from octavo.kit.description import describe
+from octavo.kit.description import Example, describe
 from octavo.kit.operation import TABLE, Deletion, Operation
 from octavo.meanings import load_examples
 from world import URL, World
@@ -56,6 +56,11 @@ def _shortened(value: Any, depth: int = 0) -> Any:
 @pytest.fixture(scope="module")
 def description() -> dict[str, Any]:
     return describe(TABLE.values(), title="Octavo API", version="0", server=f"{URL}/v1")
+
+
+@pytest.fixture(scope="module")
+def examples() -> dict[str, Example]:
+    return load_examples()
 
 
 def _complaints(description: dict[str, Any], schema: dict[str, Any], value: Any) -> list[str]:
@@ -107,8 +112,10 @@ def _record(operation_id: str, example: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("operation", SHOWN, ids=lambda operation: operation.id)
-def test_examples_fit_the_description(description: dict[str, Any], operation: Operation) -> None:
-    example, entry = load_examples().get(operation.id), _entry(description, operation)
+def test_examples_fit_the_description(
+    description: dict[str, Any], examples: dict[str, Example], operation: Operation
+) -> None:
+    example, entry = examples.get(operation.id), _entry(description, operation)
     if _answers_json(operation):
         assert example is not None and example.answer is not None, "record it: see the head of this file"
         assert not _complaints(description, _schema(entry, operation.status), example.answer)

@@ -37,7 +37,7 @@ from octavo.integrations.entering import (
 from octavo.kit.operation import PUBLIC, TABLE, Operation
 from octavo.openapi.entering import OPENAPI, SpecsAccess
 from octavo.transfer import RunAccess
-from world import CAST, NOBODY, Place, World
+from world import CAST, NOBODY, STRANGER, Place, World
 
 from .samples import SAMPLES, TOLD_ELSEWHERE, Sample, sample_of, send, succeeded
 
@@ -99,15 +99,31 @@ def expected(operation: Operation, sample: Sample, place: Place, who: str) -> in
     return SUCCESS if at_least(role, abilities[needs]) else 403
 
 
-@pytest.mark.parametrize("operation", TABLE.values(), ids=lambda operation: operation.id)
+OPERATIONS = pytest.mark.parametrize("operation", TABLE.values(), ids=lambda operation: operation.id)
+
+
+@pytest.mark.sqlite_first
+@OPERATIONS
 def test_everybody_gets_what_their_role_allows(world: World, operation: Operation) -> None:
+    require_allowed(world, operation, CAST)
+
+
+@pytest.mark.parametrize("world", ["postgresql"], indirect=True)
+@OPERATIONS
+def test_administrators_get_what_their_role_allows(world: World, operation: Operation) -> None:
+    """Each of an organization of their own: every operation runs on PostgreSQL as well, and refuses."""
+    require_allowed(world, operation, (world.home.admin, STRANGER))
+
+
+def require_allowed(world: World, operation: Operation, cast: tuple[str, ...]) -> None:
+    """Fails unless each of the cast gets what the tables of roles say, in both organizations."""
     sample = sample_of(operation)
     wrong = []
     # Where there is no id there is no place: the same call twice.
     has_ids = "{" in operation.path or sample.names_in_body()
     for place in (world.home, world.away) if has_ids else (world.home,):
         prepared = -1
-        for who in CAST:
+        for who in cast:
             # Whoever was refused, or read, left everything as it was for the next one.
             if world.commits != prepared:
                 world.renew()

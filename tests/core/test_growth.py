@@ -147,7 +147,7 @@ ONCE_SLOW = {
     "table with short rows", "equal headings", "pipes escaped in a cell", "lists nested", "stars nested",
     "brackets nested", "tags nested", "equal tabs", "headings with anchors", "different words",
 }  # fmt: skip
-QUICK = ONCE_SLOW | set([*PAGES][::8])
+QUICK = ONCE_SLOW | set([*PAGES][::16])
 """Those that every run tries; the others take minutes together."""
 
 
@@ -155,8 +155,8 @@ QUICK = ONCE_SLOW | set([*PAGES][::8])
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in PAGES]
 )
 def test_work_grows_like_the_text(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Texts as short as these make a tenth of the cells that a page may be given beside its own.
-    monkeypatch.setattr(markdown, "MAX_ADDED_CELLS", MAX_ADDED_CELLS // 10)
+    # Texts as short as these make a fortieth of the cells that a page may be given beside its own.
+    monkeypatch.setattr(markdown, "MAX_ADDED_CELLS", MAX_ADDED_CELLS // 40)
     pattern = PAGES[name]
     found = {stage: round(grown(STAGES[stage], pattern, 700, 4), 1) for stage in STAGES}
     assert {stage: growth for stage, growth in found.items() if growth > 6} == {}
@@ -204,10 +204,11 @@ text and its source, the document alone, which is kept, takes 110 to 145 times; 
 paragraph or list, and the pieces of HTML before they are joined."""
 
 
+@pytest.mark.parametrize("size", [30_000, pytest.param(100_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", MEMORY)
-def test_memory_grows_like_the_text(name: str) -> None:
-    """What a page takes at most while it is read and drawn, 100 KB of it here."""
-    text = PAGES[name](100_000)
+def test_memory_grows_like_the_text(name: str, size: int) -> None:
+    """What a page takes at most while it is read and drawn."""
+    text = PAGES[name](size)
     tracemalloc.start()
     try:
         render(read(_body(text)))

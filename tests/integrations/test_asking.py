@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 
 import httpx
 import pytest
 
-from octavo.integrations import store
+from octavo.integrations import asking, store
 from octavo.integrations.contentkit import DEEPEST, BadOutput, read_output
 from octavo.reader import reader_edge
 
@@ -105,7 +106,8 @@ def test_assets(world):
 
 
 @pytest.mark.parametrize("body", ["for (;;) {}", "throw new Error('secret stack');", "return 7;"])
-def test_a_script_that_fails_says_so_to_its_owner_alone(sqlite_world, body):
+def test_a_script_that_fails_says_so_to_its_owner_alone(sqlite_world, body, monkeypatch):
+    monkeypatch.setattr(asking, "invoke", partial(asking.invoke, seconds=2))
     world = sqlite_world
     publish(world, script=HANDLER % body)
     answer = visit(world, "GET", "/~integrations/chat/x", headers={"authorization": "Basic c2VjcmV0"})

@@ -45,7 +45,7 @@ def serving(body: str | bytes = SMALL) -> Iterator[Any]:
     server.status, server.headers, server.asked = 200, {}, []
     server.host = f"127.0.0.1:{server.server_port}"
     server.url = f"http://{server.host}/openapi.yaml"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
         yield server

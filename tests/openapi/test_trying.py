@@ -70,7 +70,7 @@ def answering() -> Iterator[Any]:
     server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Api)
     server.asked, server.status, server.headers, server.answer = [], 200, {"Set-Cookie": "theirs=1"}, None
     server.host = f"127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
         yield server

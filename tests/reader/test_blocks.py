@@ -5,11 +5,13 @@ from __future__ import annotations
 import html
 import re
 import time
+from functools import partial
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
 import pytest
 
+from octavo.integrations import asking
 from octavo.integrations.contentkit import DEEPEST
 from octavo.reader import blocks
 from octavo.reader.blocks import CannotBeDrawn, draw_output
@@ -183,7 +185,8 @@ DEEP = """
 @pytest.mark.parametrize(
     "body", [DEEP, "for (;;) {}", "return new Response('<script>1</script>');", "return 7;"]
 )
-def test_what_cannot_be_drawn_leaves_the_page_as_it_is(sqlite_world, body):
+def test_what_cannot_be_drawn_leaves_the_page_as_it_is(sqlite_world, body, monkeypatch):
+    monkeypatch.setattr(asking, "invoke", partial(asking.invoke, seconds=2))
     pages = Pages(sqlite_world, body)
     answer = pages.visitor.get(pages.address())
     assert answer.status_code == 502 and "<script" not in answer.text

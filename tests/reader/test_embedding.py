@@ -105,7 +105,7 @@ def customer(tmp_path_factory: pytest.TempPathFactory):
                 pass
 
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         yield f"http://localhost:{server.server_port}/"
         server.shutdown()
 

@@ -148,7 +148,7 @@ def check_print(published: Published, folder: Path, *, compiled: bool) -> None:
 
 
 @settings(
-    max_examples=6,
+    max_examples=4,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

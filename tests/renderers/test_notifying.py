@@ -40,7 +40,7 @@ class Heard(BaseHTTPRequestHandler):
 def server() -> Iterator[HTTPServer]:
     Heard.said, Heard.status = [], 200
     with HTTPServer(("127.0.0.1", 0), Heard) as found:
-        thread = threading.Thread(target=found.serve_forever, daemon=True)
+        thread = threading.Thread(target=found.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         yield found
         found.shutdown()

@@ -13,12 +13,17 @@ from octavo.errors import Unavailable
 from octavo.runtime import Event, Host, process
 
 EVENT = Event("{}", "{}")
-SCRIPT = "export default { fetch: async () => { await new Promise((done) => setTimeout(done, 3000)); return new Response('ok'); } };"
+SCRIPT = """
+export default { async fetch(request) {
+  const { wait } = JSON.parse((await request.formData()).get("event"));
+  await new Promise((done) => setTimeout(done, wait ?? 0));
+  return new Response("ok");
+} };"""
 
 
-def run(host, seconds=10.0):
+def run(host, seconds=10.0, event=EVENT):
     said = []
-    answer = host.run("one", lambda: SCRIPT, EVENT, None, lambda logs, problem: said.append(problem),
+    answer = host.run("one", lambda: SCRIPT, event, None, lambda logs, problem: said.append(problem),
                       seconds=seconds, wait=True)  # fmt: skip
     return answer, said
 
@@ -47,8 +52,11 @@ def test_waiting_for_a_process_takes_nothing_from_the_time_of_a_script():
     host = Host(1)
     run(host)
     answers = []
-    # The second one waits for three seconds, and then has all of its five.
-    threads = [threading.Thread(target=lambda: answers.append(run(host, 5.0)[0].body)) for _ in range(2)]
+    slow = Event('{"wait": 1500}', "{}")
+    # The second one waits for one and a half seconds, and then has all of its two and a half.
+    threads = [
+        threading.Thread(target=lambda: answers.append(run(host, 2.5, slow)[0].body)) for _ in range(2)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

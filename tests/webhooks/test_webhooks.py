@@ -61,7 +61,7 @@ def receiver(world):
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     address = f"127.0.0.1:{server.server_address[1]}"
     found.url = f"http://{address}"
     before = world.context.settings

@@ -29,7 +29,7 @@ def run_apart(module: str, folder: Path, arguments: Sequence[str] = (), *, secon
         "RAYON_NUM_THREADS": "2",
         "HTTPS_PROXY": "http://127.0.0.1:9",
     }
-    command = [sys.executable, "-P", "-m", module, str(folder), *arguments]
+    command = [sys.executable, "-P", "-m", "octavo.kit.bare", module, str(folder), *arguments]
     try:
         done = subprocess.run(  # noqa: S603 - our own program and a folder of ours
             command,

@@ -56,11 +56,13 @@ def test_any_mix_of_the_formats_pieces_is_written_as_it_was_read(text: str) -> N
     assert normal(from_json(to_json(document))) == normal(document)
 
 
-@pytest.mark.parametrize(
-    "path",
-    sorted(CORPORA.rglob("*.md")) if CORPORA else [None],
-    ids=lambda path: path.name if path else "corpora",
-)
+def _corpora() -> list[Any]:
+    """All pages of the corpora, of which the fast suite reads every third."""
+    paths = sorted(CORPORA.rglob("*.md")) if CORPORA else [None]
+    return [pytest.param(path, marks=[pytest.mark.slow] if n % 3 else []) for n, path in enumerate(paths)]
+
+
+@pytest.mark.parametrize("path", _corpora(), ids=lambda path: path.name if path else "corpora")
 def test_corpora_are_written_as_they_were_read(path: Path | None) -> None:
     if path is None:
         pytest.skip("the corpora are absent (OCTAVO_TEST_CORPORA)")
@@ -101,14 +103,14 @@ def test_a_formula_on_a_line_of_its_own_stays_in_its_paragraph() -> None:
 
 
 @given(documents)
-@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 def test_nodes_survive_markdown(document: Document) -> None:
     text = write(document)
     assert normal(read(text)) == normal(document), text
 
 
 @given(documents)
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 def test_nodes_survive_json_and_markdown(document: Document) -> None:
     again = from_json(to_json(document))
     assert normal(again) == normal(document)
