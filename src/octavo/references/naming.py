@@ -13,8 +13,8 @@ from ..core.pages import Page
 from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 from ..kit.operation import Visitor
-from .index import IS_CURRENT
 from .resolving import Resolver
+from .row import IS_CURRENT
 from .showing import Documents
 from .viewing import SiteVisitor, SpaceView, ViewFiles, load_view
 
