@@ -30,6 +30,7 @@ OCTAVO = str(Path(sys.executable).parent / "octavo")
 NOT_SEALED = {
     ("attempts", "key"): "a hash of what is counted",
     ("content_references", "target_key"): "what a reference leads to",
+    ("reference_targets", "target_key"): "what references lead to",
     ("events", "payload"): "ids",
     ("jobs", "payload"): "ids and addresses",
     ("model_calls", "input_tokens"): "a count",
