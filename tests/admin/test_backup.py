@@ -150,10 +150,10 @@ def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
     assert refused.returncode == 1 and "OCTAVO_SECRET_KEY" in refused.stderr
     # What was refused left an empty database, which is no installation.
     for arguments in (("verify",), ("backup", str(tmp_path / "another.zip")), ("reindex",), ("jobs", "list")):
-        nothing = run(*arguments, "--data", str(tmp_path / "new"))
+        nothing = octavo_here(*arguments, "--data", str(tmp_path / "new"))
         assert (nothing.returncode, nothing.stdout) == (1, "")
         assert "There is no installation here yet" in nothing.stderr
-    assert "empty" in run("check", "--data", str(tmp_path / "new")).stdout
+    assert "empty" in octavo_here("check", "--data", str(tmp_path / "new")).stdout
     shutil.copy(data / "secret-key", tmp_path / "new")
     assert octavo("restore", file, "--data", str(tmp_path / "new")).returncode == 0
     assert octavo_here("verify", "--data", str(tmp_path / "new")).stdout == "sound\n"
