@@ -6,6 +6,9 @@ BIN := .venv/bin
 READY := .venv/.ready
 READY_TO_TEST := .venv/.ready-to-test
 
+# What Python compiled is kept, whatever the environment says: everything here starts many times.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: setup serve check test test-all bench
 
 setup: $(READY)

@@ -37,7 +37,7 @@ _MEMORY_BYTES = 4 << 30
 def _choose_temporary_folder() -> None:
     """Keeps what tests write in memory, where there is enough and nobody named another folder (TMPDIR).
 
-    A run makes and removes a hundred thousand files and waits for each to be on disk, which takes a third of its time.
+    A run makes and removes many thousands of files, and each commit of SQLite waits for the disk.
     """
     if "TMPDIR" not in os.environ and _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK):
         if shutil.disk_usage(_MEMORY).free >= _MEMORY_BYTES:

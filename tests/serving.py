@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -10,11 +11,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import httpx
+
+from octavo.cli import main
 
 _START_SECONDS = 120
 OCTAVO = str(Path(sys.executable).parent / "octavo")
@@ -32,6 +36,26 @@ def octavo(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
         check=False,
         timeout=120,
     )
+
+
+def octavo_here(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """As ``octavo``, without a process of its own, of which most of the time is its start."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("OCTAVO_")}
+    output, errors = io.StringIO(), io.StringIO()
+    mask = os.umask(0o077)
+    try:
+        with (
+            mock.patch.dict(os.environ, {**environ, **environment}, clear=True),
+            redirect_stdout(output),
+            redirect_stderr(errors),
+        ):
+            main(arguments)
+    except SystemExit as end:
+        code = end.code
+    finally:
+        os.umask(mask)
+    assert isinstance(code, int)
+    return subprocess.CompletedProcess(arguments, code, output.getvalue(), errors.getvalue())
 
 
 def free_ports(count: int) -> list[int]:

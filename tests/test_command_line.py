@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from serving import Served, octavo, serving
+from serving import Served, octavo, octavo_here, serving
 from tools import ROOT, absent
 from world import World
 
@@ -58,7 +58,7 @@ def test_mistakes_get_a_sentence(
     sqlite_world: World, tmp_path: Path, environment: dict[str, str], arguments: tuple[str, ...]
 ) -> None:
     data = sqlite_world.install(tmp_path / "data")
-    done = octavo(*arguments, **{"OCTAVO_DATA": str(data), **environment})
+    done = octavo_here(*arguments, **{"OCTAVO_DATA": str(data), **environment})
     assert done.returncode == 1
     assert "octavo:" in done.stderr
     assert "Traceback" not in done.stderr and "panicked" not in done.stderr
@@ -83,9 +83,9 @@ def test_tables_have_headings_and_json_has_none(sqlite_world: World, tmp_path: P
     data = str(sqlite_world.install(tmp_path / "data"))
     email = "admin@example.org"
     for arguments in (("token", "list", "--email", email), ("operations",), ("check",)):
-        shown = octavo(*arguments, "--data", data)
+        shown = octavo_here(*arguments, "--data", data)
         assert shown.stdout.splitlines()[0].isupper(), shown.stdout + shown.stderr
-        assert isinstance(json.loads(octavo(*arguments, "--data", data, "--json").stdout), list)
+        assert isinstance(json.loads(octavo_here(*arguments, "--data", data, "--json").stdout), list)
 
 
 def test_links_are_those_of_the_running_server(sqlite_world: World, tmp_path: Path) -> None:

@@ -54,9 +54,9 @@ IMPURE = {"os", "time", "random", "secrets", "socket", "sqlite3", "subprocess", 
 
 
 @cache
-def syntax_of(path: Path) -> ast.Module:
-    """The syntax tree of a file, which many of these tests walk through."""
-    return ast.parse(path.read_text())
+def nodes_of(path: Path) -> list[ast.AST]:
+    """All nodes of the syntax tree of a file, which many of these tests look at."""
+    return list(ast.walk(ast.parse(path.read_text())))
 
 
 def _name(path: Path) -> str:
@@ -70,7 +70,7 @@ def _imports(path: Path) -> list[tuple[int, tuple[str, ...]]]:
     here = ("octavo", *path.relative_to(SRC).with_suffix("").parts)
     package = here[:-1]
     found = []
-    for node in ast.walk(syntax_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else ()
             module = (*base, *(node.module.split(".") if node.module else ()))
@@ -215,7 +215,7 @@ def test_routes_decide_nothing() -> None:
         if path.name.endswith("routes.py"):
             imported = {
                 alias.name
-                for node in ast.walk(syntax_of(path))
+                for node in nodes_of(path)
                 if isinstance(node, ast.ImportFrom)
                 for alias in node.names
             }
@@ -227,7 +227,7 @@ def test_routes_decide_nothing() -> None:
 def test_core_is_pure() -> None:
     wrong = []
     for path in sorted((SRC / "core").rglob("*.py")):
-        for node in ast.walk(syntax_of(path)):
+        for node in nodes_of(path):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and not node.level:
                 names = [node.module or ""]
@@ -238,21 +238,22 @@ def test_core_is_pure() -> None:
 def test_every_operation_is_declared_once() -> None:
     load_packages()
     # Abilities have names of their own, one of which is that of an operation.
-    texts = {path: path.read_text() for path in FILES if path != SRC / "access" / "roles.py"}
+    files = [path for path in FILES if path != SRC / "access" / "roles.py"]
+    places: dict[str, list[Path]] = {operation_id: [] for operation_id in TABLE}
+    for path in files:
+        for operation_id in re.findall(r'operation\(\s*"(\w+)"', path.read_text()):
+            places.setdefault(operation_id, []).append(path)
     for operation_id in TABLE:
-        places = [
-            path for path, text in texts.items() for _ in re.findall(rf'operation\(\s*"{operation_id}"', text)
-        ]
-        assert len(places) == 1, f"{operation_id}: {places}"
+        assert len(places[operation_id]) == 1, f"{operation_id}: {places[operation_id]}"
 
 
 def test_jobs_say_for_whom_they_are_done() -> None:
     """Organizations take turns; sign-in is of no organization yet."""
     wrong = []
     for path in FILES:
-        if _name(path) in ("kit", "identity"):
+        if _name(path) in ("kit", "identity") or "enqueue" not in path.read_text():
             continue
-        for node in ast.walk(syntax_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("enqueue", "jobs.enqueue"):
                 if "organization" not in {keyword.arg for keyword in node.keywords}:
                     wrong.append(f"{path.relative_to(SRC)}:{node.lineno}")
@@ -270,9 +271,8 @@ def test_proofs_are_made_where_things_are_entered() -> None:
         made = set() if path.name == "entering.py" else set(proofs)
         if where not in ("access/tokens.py", "access/reach.py"):
             made.add("Actor")
-        tree = syntax_of(path)
-        made -= {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
-        for node in ast.walk(tree):
+        made -= {node.name for node in nodes_of(path) if isinstance(node, ast.ClassDef)}
+        for node in nodes_of(path):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in made:
                 wrong.append(f"{where}:{node.lineno}: {node.func.id}")
     assert not wrong, "\n".join(wrong)
@@ -304,13 +304,13 @@ def test_what_is_imported_is_declared_and_the_other_way_round() -> None:
     declared = {_distribution(requirement) for requirement in project["dependencies"]}
     distributions = packages_distributions()
     imported: dict[str, set[str]] = {}
+    # ``compression`` is of the standard library since Python 3.14.
+    own = sys.stdlib_module_names | {"compression", "octavo"}
     for path in FILES:
-        for node in ast.walk(syntax_of(path)):
+        for node in nodes_of(path):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and not node.level and node.module:
                 names = [node.module]
-            # ``compression`` is of the standard library since Python 3.14.
-            own = sys.stdlib_module_names | {"compression", "octavo"}
             for name in {name.partition(".")[0] for name in names} - own:
                 found = {_distribution(each) for each in distributions.get(name, [name])}
                 imported.setdefault(" or ".join(sorted(found)), set()).add(str(path.relative_to(SRC)))

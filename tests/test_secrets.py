@@ -6,8 +6,6 @@ import json
 import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
@@ -22,10 +20,8 @@ from octavo.invitations.store import find_link
 from octavo.kit.rows import read_schema
 from octavo.kit.sealing import SEALED, count_by_key, rotate
 from octavo.settings import Settings
-from serving import serving
+from serving import octavo, octavo_here, serving
 from world import NOBODY, PASSWORD, URL, World
-
-OCTAVO = str(Path(sys.executable).parent / "octavo")
 
 NOT_SEALED = {
     ("attempts", "key"): "a hash of what is counted",
@@ -266,12 +262,6 @@ def open_to_others(folder: Path) -> list[str]:
     ]
 
 
-def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [OCTAVO, *arguments], env={**os.environ, **environment}, check=False, capture_output=True, text=True
-    )
-
-
 def test_nothing_in_the_data_folder_is_for_others(sqlite_world: World, tmp_path: Path) -> None:
     """Of a fresh installation with content, and of an older one whose files were open to all."""
     fresh, older = tmp_path / "fresh", sqlite_world.install(tmp_path / "older")
@@ -286,9 +276,9 @@ def test_nothing_in_the_data_folder_is_for_others(sqlite_world: World, tmp_path:
                 assert open_to_others(data) == []
                 assert served.process.poll() is None
         assert (fresh / "secret-key").stat().st_mode & 0o777 == 0o600
-        assert run("backup", str(tmp_path / "b.zip"), "--data", str(fresh)).returncode == 0
+        assert octavo("backup", str(tmp_path / "b.zip"), "--data", str(fresh)).returncode == 0
         assert (
-            run(
+            octavo(
                 "export", "--organization", organization(fresh), str(tmp_path / "out"), "--data", str(fresh)
             ).returncode
             == 0
@@ -308,14 +298,14 @@ def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
     data = str(sqlite_world.install(tmp_path / "data"))
     old = (tmp_path / "data" / "secret-key").read_text().strip()
     new = "0123456789abcdef" * 4
-    found = json.loads(run("check", "--data", data, "--json", OCTAVO_SECRET_KEY=new).stdout)
+    found = json.loads(octavo_here("check", "--data", data, "--json", OCTAVO_SECRET_KEY=new).stdout)
     secrets = next(entry for entry in found if entry["part"] == "secrets")
     assert secrets["ok"] and "rotate" in secrets["message"]
-    done = run("secrets", "rotate", "--data", data, "--json", OCTAVO_SECRET_KEY=new)
+    done = octavo_here("secrets", "rotate", "--data", data, "--json", OCTAVO_SECRET_KEY=new)
     assert done.returncode == 0 and json.loads(done.stdout)["sealed"] >= 1
     (tmp_path / "data" / "secret-key").unlink()
-    refused = run("check", "--data", data, "--json")
+    refused = octavo_here("check", "--data", data, "--json")
     assert refused.returncode == 1
     assert [e["part"] for e in json.loads(refused.stdout) if not e["ok"]] == ["secrets"]
-    assert run("verify", "--data", data, OCTAVO_SECRET_KEY=new).stdout == "sound\n"
-    assert run("verify", "--data", data, OCTAVO_SECRET_KEY=old).returncode == 1
+    assert octavo_here("verify", "--data", data, OCTAVO_SECRET_KEY=new).stdout == "sound\n"
+    assert octavo_here("verify", "--data", data, OCTAVO_SECRET_KEY=old).returncode == 1

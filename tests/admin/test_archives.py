@@ -2,8 +2,6 @@
 
 import filecmp
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ from octavo.admin.archives import export_organization, import_organization
 from octavo.errors import BadRequest
 from octavo.installation import close_context, open_context
 from octavo.settings import Settings
+from serving import octavo, octavo_here
 from world import World
 
 
@@ -104,16 +103,11 @@ def test_a_changed_or_damaged_folder_is_refused_whole(sqlite_world: World, empty
 
 def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
     data = sqlite_world.install(tmp_path / "data")
-    octavo = [str(Path(sys.executable).with_name("octavo"))]
     out = tmp_path / "out"
-
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*octavo, *arguments], check=False, capture_output=True, text=True)
-
     home = sqlite_world.home["organizationId"]
-    done = run("export", "--organization", home, str(out), "--data", str(data), "--json")
+    done = octavo_here("export", "--organization", home, str(out), "--data", str(data), "--json")
     assert (done.returncode, json.loads(done.stdout)["organization"]) == (0, home), done.stderr
-    done = run("import", str(out), "--data", str(tmp_path / "new"), "--json", "--quiet")
+    done = octavo("import", str(out), "--data", str(tmp_path / "new"), "--json", "--quiet")
     assert (done.returncode, json.loads(done.stdout)["organization"]) == (0, home), done.stderr
-    assert run("export", str(out), "--data", str(data)).returncode == 1
-    assert run("import", str(data), "--data", str(data)).returncode == 1
+    assert octavo_here("export", str(out), "--data", str(data)).returncode == 1
+    assert octavo_here("import", str(data), "--data", str(data)).returncode == 1

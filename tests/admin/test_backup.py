@@ -3,8 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from octavo.installation import close_context, is_installed, open_context
 from octavo.kit.rows import read_rows, read_schema
 from octavo.kit.tables import TABLES
 from octavo.settings import Settings
+from serving import octavo, octavo_here
 from world import World
 
 
@@ -143,27 +142,21 @@ def test_what_is_gone_or_damaged_is_found(sqlite_world: World, tmp_path: Path) -
 
 def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
     data = sqlite_world.install(tmp_path / "data")
-    octavo = shutil.which("octavo", path=str(Path(sys.executable).parent))
-    assert octavo
-
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([octavo, *arguments], check=False, capture_output=True, text=True)
-
     file = str(tmp_path / "backup.zip")
-    done = run("backup", file, "--data", str(data), "--json")
+    done = octavo_here("backup", file, "--data", str(data), "--json")
     assert (done.returncode, json.loads(done.stdout)["missing"]) == (0, []), done.stderr
-    assert run("verify", file).stdout == "sound\n"
-    refused = run("restore", file, "--data", str(tmp_path / "new"))
+    assert octavo_here("verify", file).stdout == "sound\n"
+    refused = octavo_here("restore", file, "--data", str(tmp_path / "new"))
     assert refused.returncode == 1 and "OCTAVO_SECRET_KEY" in refused.stderr
     # What was refused left an empty database, which is no installation.
     for arguments in (("verify",), ("backup", str(tmp_path / "another.zip")), ("reindex",), ("jobs", "list")):
-        nothing = run(*arguments, "--data", str(tmp_path / "new"))
+        nothing = octavo_here(*arguments, "--data", str(tmp_path / "new"))
         assert (nothing.returncode, nothing.stdout) == (1, "")
         assert "There is no installation here yet" in nothing.stderr
-    assert "empty" in run("check", "--data", str(tmp_path / "new")).stdout
+    assert "empty" in octavo_here("check", "--data", str(tmp_path / "new")).stdout
     shutil.copy(data / "secret-key", tmp_path / "new")
-    assert run("restore", file, "--data", str(tmp_path / "new")).returncode == 0
-    assert run("verify", "--data", str(tmp_path / "new")).stdout == "sound\n"
+    assert octavo("restore", file, "--data", str(tmp_path / "new")).returncode == 0
+    assert octavo_here("verify", "--data", str(tmp_path / "new")).stdout == "sound\n"
     # In a process of its own nothing else has loaded what search and references are made by.
     restored = open_context(Settings(data=str(tmp_path / "new")))
     with restored.db.read() as tx, sqlite_world.context.db.read() as original:
@@ -171,8 +164,8 @@ def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
             count = f"SELECT count(*) FROM {table}"
             assert tx.value(count) == original.value(count) > 0
     close_context(restored)
-    assert run("restore", file, "--data", str(data)).returncode == 1
-    assert run("verify", str(tmp_path / "nothing")).returncode == 1
+    assert octavo_here("restore", file, "--data", str(data)).returncode == 1
+    assert octavo_here("verify", str(tmp_path / "nothing")).returncode == 1
 
 
 def test_what_is_derived_is_found_wrong_and_made_anew(world: World) -> None:

@@ -9,24 +9,27 @@ import jsonschema_rs
 _KEPT_OUT = {"nullable", "discriminator", "example", "xml", "externalDocs", "format"}
 
 
-def json_schema(schema: Any) -> Any:
+def json_schema(schema: Any, base: str = "") -> Any:
     """JSON Schema (2020-12) of an OpenAPI 3.0 schema: ``nullable`` becomes a type, ``oneOf`` becomes ``anyOf``.
 
     Variants overlap in the description, so that a good answer may fit several. Formats are not checked, and
-    more properties than described are always allowed: the description forbids them inside ``allOf`` too.
+    more properties than described are always allowed: the description forbids them inside ``allOf`` too. ``base``:
+    the document that references lead into, where it is another one.
     """
     if isinstance(schema, list):
-        return [json_schema(item) for item in schema]
+        return [json_schema(item, base) for item in schema]
     if not isinstance(schema, dict):
         return schema
     converted: dict[str, Any] = {}
     for key, value in schema.items():
         if key == "properties":
-            converted[key] = {name: json_schema(one) for name, one in value.items()}
+            converted[key] = {name: json_schema(one, base) for name, one in value.items()}
         elif key in ("enum", "required", "default", "const"):
             converted[key] = value
+        elif key == "$ref":
+            converted[key] = base + value
         elif key not in _KEPT_OUT and not (key == "additionalProperties" and value is False):
-            converted["anyOf" if key == "oneOf" else key] = json_schema(value)
+            converted["anyOf" if key == "oneOf" else key] = json_schema(value, base)
     if schema.get("nullable"):
         return {"anyOf": [converted, {"type": "null"}]}
     return converted
@@ -38,6 +41,9 @@ class Schemas:
     def __init__(self, description: dict[str, Any]) -> None:
         self._components = json_schema(description["components"]["schemas"])
         self._responses = description["components"].get("responses", {})
+        self._registry = jsonschema_rs.Registry(
+            [("urn:description", {"components": {"schemas": self._components}})]
+        )
         self._operations = {
             operation["operationId"]: operation
             for item in description["paths"].values()
@@ -58,7 +64,7 @@ class Schemas:
         if media is None:
             return [] if answer is None else ["expected an empty answer"]
         validator = jsonschema_rs.Draft202012Validator(
-            {**json_schema(media["schema"]), "components": {"schemas": self._components}}
+            json_schema(media["schema"], "urn:description"), registry=self._registry
         )
         return [_complaint(error) for error in validator.iter_errors(answer)]
 

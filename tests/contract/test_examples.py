@@ -10,6 +10,7 @@ import os
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import jsonschema_rs
 import pytest
@@ -24,6 +25,9 @@ from world import URL, World
 from .samples import TOLD_ELSEWHERE, sample_of, send, succeeded
 
 load_packages()
+
+Place = tuple[str, ...]
+"""The names that lead to something in the description."""
 
 FILE = Path(octavo.__file__).with_name("examples.json")
 _ITEMS, _LETTERS = 2, 400
@@ -63,20 +67,30 @@ def examples() -> dict[str, Example]:
     return load_examples()
 
 
-def _complaints(description: dict[str, Any], schema: dict[str, Any], value: Any) -> list[str]:
-    validator = jsonschema_rs.Draft202012Validator({**schema, "components": description["components"]})
+@pytest.fixture(scope="module")
+def registry(description: dict[str, Any]) -> jsonschema_rs.Registry:
+    return jsonschema_rs.Registry([("urn:description", description)])
+
+
+def _complaints(registry: jsonschema_rs.Registry, place: Place, value: Any) -> list[str]:
+    """What is wrong with a value by the schema at a place of the description."""
+    pointer = "/".join(quote(part.replace("~", "~0").replace("/", "~1")) for part in place)
+    validator = jsonschema_rs.Draft202012Validator(
+        {"$ref": f"urn:description#/{pointer}/schema"}, registry=registry
+    )
     return [
         f"{'.'.join(map(str, error.instance_path))}: {error.message[:300]}"
         for error in validator.iter_errors(value)
     ]
 
 
-def _schema(entry: dict[str, Any], status: int) -> dict[str, Any]:
-    return next(iter(entry["responses"][str(status)]["content"].values()))["schema"]
+def _place(operation: Operation) -> Place:
+    return ("paths", operation.path, operation.method.lower())
 
 
-def _entry(description: dict[str, Any], operation: Operation) -> dict[str, Any]:
-    return description["paths"][operation.path][operation.method.lower()]
+def _answer_place(description: dict[str, Any], operation: Operation, status: int) -> Place:
+    answer = description["paths"][operation.path][operation.method.lower()]["responses"][str(status)]
+    return (*_place(operation), "responses", str(status), "content", next(iter(answer["content"])))
 
 
 SHOWN = [operation for operation in TABLE.values() if operation.id not in WITHOUT]
@@ -85,7 +99,10 @@ SHOWN = [operation for operation in TABLE.values() if operation.id not in WITHOU
 @pytest.mark.slow
 @pytest.mark.parametrize("operation", SHOWN, ids=lambda operation: operation.id)
 def test_a_real_answer_fits_the_description(
-    sqlite_world: World, description: dict[str, Any], operation: Operation
+    sqlite_world: World,
+    description: dict[str, Any],
+    registry: jsonschema_rs.Registry,
+    operation: Operation,
 ) -> None:
     world, sample = sqlite_world, sample_of(operation)
     if sample.before is not None:
@@ -97,9 +114,7 @@ def test_a_real_answer_fits_the_description(
         assert answer.headers["content-type"].partition(";")[0] == operation.media_type.partition(";")[0]
     content = answer.json() if answer.content and operation.media_type == "application/json" else None
     if content is not None:
-        assert not _complaints(
-            description, _schema(_entry(description, operation), answer.status_code), content
-        )
+        assert not _complaints(registry, _answer_place(description, operation, answer.status_code), content)
     if "OCTAVO_TEST_RECORD" in os.environ:
         _record(operation.id, {"request": _shortened(body), "answer": _shortened(content)})
 
@@ -113,15 +128,19 @@ def _record(operation_id: str, example: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("operation", SHOWN, ids=lambda operation: operation.id)
 def test_examples_fit_the_description(
-    description: dict[str, Any], examples: dict[str, Example], operation: Operation
+    description: dict[str, Any],
+    registry: jsonschema_rs.Registry,
+    examples: dict[str, Example],
+    operation: Operation,
 ) -> None:
-    example, entry = examples.get(operation.id), _entry(description, operation)
+    example = examples.get(operation.id)
     if _answers_json(operation):
         assert example is not None and example.answer is not None, "record it: see the head of this file"
-        assert not _complaints(description, _schema(entry, operation.status), example.answer)
+        place = _answer_place(description, operation, operation.status)
+        assert not _complaints(registry, place, example.answer)
     if example is not None and example.request is not None:
-        media = entry["requestBody"]["content"]["application/json"]
-        assert not _complaints(description, media["schema"], example.request)
+        place = (*_place(operation), "requestBody", "content", "application/json")
+        assert not _complaints(registry, place, example.request)
 
 
 def test_examples_hold_no_secrets_and_are_short() -> None:

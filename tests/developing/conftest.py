@@ -15,7 +15,7 @@ import pytest
 
 from octavo.developing import bundle, install_packages, start_integration
 from octavo.errors import Unavailable
-from serving import Administrator, Served, free_ports, octavo, serving
+from serving import Administrator, Served, free_ports, octavo_here, serving
 from tools import absent
 
 
@@ -95,7 +95,7 @@ class Installed(Administrator):
         self.served, self.data, self.port = served, data, port
 
     def octavo(self, *arguments: str) -> Any:
-        return octavo(*arguments, OCTAVO_DATA=str(self.data))
+        return octavo_here(*arguments, OCTAVO_DATA=str(self.data))
 
     def write(self, space: str, title: str) -> None:
         page = {"operation": "insert_page", "title": title, "document": {"markdown": "Text.\n"}}
