@@ -40,8 +40,6 @@ _AT_ONCE = 16
 """Spaces that are gone through together for frequent words."""
 MAX_COUNT = 1000
 """Up to so many results are counted exactly; behind them, only those that were looked at."""
-MAX_FILLED = 200
-"""The same for pages with any of the words."""
 _MOST = 30
 """Sections that say most of what was asked for, and as many whose titles and headings say any of it, where more than a
 window does."""
@@ -318,6 +316,8 @@ class _Windows:
         self.is_ranked = not all(term.is_frequent for term in self.terms)
         self._limit = min(_WINDOW, _FILLED if not every else _WINDOW if self.is_ranked else _SMALL_WINDOW)
         self._after = 0
+        self._is_by_space = not self.is_ranked and every and self._is_often()
+        self._fruitless = 0
         self._spaces: Iterator[str] | None = None
         self._fresh: list[str] = []
         self._begun: deque[tuple[str, int]] = deque()
@@ -333,7 +333,7 @@ class _Windows:
         return [self._heads(self._scope, self._limit if self.every else _MOST), window]
 
     def next(self) -> list[Found]:
-        if not self.is_ranked and self.every and (self._spaces is not None or self._is_often()):
+        if self._is_by_space:
             return self._next_of_spaces()
         found = store.match(
             self._tx, self._scope, self.terms, every=self.every, after=self._after, limit=self._limit
@@ -346,9 +346,12 @@ class _Windows:
         return list(filter(self._sees, found.rows))
 
     def _is_often(self) -> bool:
-        """Whether all terms should be together in many places."""
-        every = max(1, self.vocabulary.every)
-        return math.prod(min(1.0, self.vocabulary.count(term) / every) for term in self.terms) >= _OFTEN
+        """Whether all terms should be together in many places. Of the places of phrases nothing is known."""
+        pages, every = self.vocabulary.pages, max(1, self.vocabulary.every)
+        known = (
+            sum(pages(words[0]) for words in term.every() if len(words) == 1) / every for term in self.terms
+        )
+        return math.prod(min(1.0, part) for part in known) >= _OFTEN
 
     def _next_of_spaces(self) -> list[Found]:
         """Sections of some of the spaces, with titles and headings of those that were not looked at before."""
@@ -369,6 +372,10 @@ class _Windows:
             if not window.is_last:
                 self._begun.append((space_id, window.after))
         self.is_last = not self._fresh and not self._begun
+        self._fruitless += 4 * len(found) < (limit if len(begun) == 1 else len(begun))
+        if self._fruitless == 2 and not self.is_last:
+            # Not so often after all: the index knows where. Pages that were found are passed over there.
+            self._is_by_space = False
         return list(found.values())
 
     def _list_spaces(self) -> Iterator[str]:
@@ -433,12 +440,11 @@ def search_pages(
         gathered.add(_scored(windows.next(), worth))
     if windows.is_last:
         return Results(tuple(gathered.hits), gathered.count, True)
-    if not windows.is_ranked:
+    if not (windows.is_ranked and windows.every):
         return Results(tuple(gathered.hits), gathered.count, False)
-    most = MAX_COUNT if windows.every else min(MAX_COUNT, MAX_FILLED)
-    count = store.count_matches(tx, scope, windows.terms, every=windows.every, by_space=by_space, most=most)
+    count = store.count_matches(tx, scope, windows.terms, by_space=by_space, most=MAX_COUNT)
     # Pages found by guessed or rewritten words beside these are few; what was seen is counted in any case.
-    return Results(tuple(gathered.hits), max(count, gathered.count), count < most)
+    return Results(tuple(gathered.hits), max(count, gathered.count), count < MAX_COUNT)
 
 
 def _saying_most(tx: Transaction, windows: _Windows, sees: Sees) -> list[tuple[float, Found]]:

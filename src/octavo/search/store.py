@@ -27,8 +27,10 @@ _HEADS = "h"
 """Before the key where a word of a title or heading is looked up."""
 FEW = 16
 """So many spaces are looked up one by one; more of them by their organizations."""
-_SPACES_ASKED = 100
+_SPACES_COUNTED = 1001
 """Of so many spaces of an organization, those with most of it, the pages with a word are counted."""
+_SPACES_BEGUN = 100
+"""The same for each word that begins as typed."""
 _BEGINNINGS = 400
 _BEGINNINGS_OF_MANY = 100
 _BEGINNING_OF_MANY = f"""WITH RECURSIVE b(word) AS (
@@ -37,7 +39,9 @@ _BEGINNING_OF_MANY = f"""WITH RECURSIVE b(word) AS (
         WHERE w.organization_key = :key AND w.word > b.word AND w.word < :high)
       FROM b WHERE b.word IS NOT NULL)
   SELECT b.word, (SELECT sum(w.pages) FROM (SELECT pages FROM search_words
-      WHERE organization_key = :key AND word = b.word ORDER BY pages DESC LIMIT {_SPACES_ASKED}) AS w)
+      WHERE organization_key = :key AND word = b.word ORDER BY pages DESC LIMIT {_SPACES_BEGUN}) AS w),
+    (SELECT count(*) FROM (SELECT 1 FROM search_words
+      WHERE organization_key = :key AND word = b.word LIMIT {_SPACES_BEGUN}) AS w)
     FROM b WHERE b.word IS NOT NULL LIMIT :most"""
 """From word to word, however many spaces have each."""
 _LISTED = 64
@@ -491,7 +495,7 @@ def pages_with(tx: Transaction, scope: Scope, candidates: Iterable[str]) -> dict
             rows = tx.all(
                 f"""SELECT g.word, (SELECT sum(w.pages) FROM (
                         SELECT pages FROM search_words WHERE organization_key = :key AND word = g.word
-                        ORDER BY pages DESC LIMIT {_SPACES_ASKED}) AS w)
+                        ORDER BY pages DESC LIMIT {_SPACES_COUNTED}) AS w)
                     FROM {tx.given("words", "word")} AS g""",
                 key=key,
                 words=given,
@@ -509,7 +513,8 @@ def pages_with(tx: Transaction, scope: Scope, candidates: Iterable[str]) -> dict
 
 
 class Beginning(Struct, frozen=True):
-    """Known words that begin in one way, with the number of pages, most pages first; ``is_complete``: they are all."""
+    """Known words that begin in one way, with the number of pages, most pages first; ``is_complete``: these are all, and
+    all of their pages."""
 
     words: dict[str, int]
     is_complete: bool
@@ -524,15 +529,15 @@ def words_beginning(tx: Transaction, scope: Scope, prefix: str) -> Beginning:
         rows = tx.all(
             _BEGINNING_OF_MANY
             if scope.by_organization
-            else """SELECT word, pages FROM search_words
+            else """SELECT word, pages, 1 FROM search_words
                     WHERE space_id = :key AND word >= :low AND word < :high ORDER BY word LIMIT :most""",
             key=key,
             low=prefix,
             high=prefix + "\U0010ffff",
             most=most,
         )
-        is_complete = is_complete and len(rows) < most
-        for word, pages in rows:
+        is_complete = is_complete and len(rows) < most and all(row[2] < _SPACES_BEGUN for row in rows)
+        for word, pages, _ in rows:
             found[word] += int(pages)
     return Beginning(dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))), is_complete)
 
@@ -766,21 +771,20 @@ def match_most(
     return sorted(found, key=lambda row: (-row.score, row.id))[:limit]
 
 
-def count_matches(
-    tx: Transaction, scope: Scope, terms: Sequence[Term], *, every: bool, by_space: bool, most: int
-) -> int:
-    """How many pages match, or spaces with such pages; ``most`` where these are as many or more. Of the first ``most`` in
-    many spaces, those in the spaces that are searched."""
+def count_matches(tx: Transaction, scope: Scope, terms: Sequence[Term], *, by_space: bool, most: int) -> int:
+    """How many pages match all terms, or spaces with such pages; ``most`` where these are as many or more. Of the first
+    ``most`` in many spaces, those in the spaces that are searched."""
     different = "s.space_id" if by_space else "s.space_id, s.page_id"
-    source = (
-        "search_index CROSS JOIN search_sections s ON s.id = search_index.rowid WHERE search_index MATCH :query"
-        if tx.engine == "sqlite"
-        else "search_index i JOIN search_sections s ON s.id = i.section_id"
-        " WHERE i.words @@ CAST(:query AS tsquery)"
-    )
+    if tx.engine == "sqlite":
+        source = f"""FROM search_index CROSS JOIN search_sections s ON s.id = search_index.rowid
+          WHERE search_index MATCH :query AND {_SECTION_COUNTS}"""
+    else:
+        source = f"""FROM (SELECT section_id AS id FROM search_index WHERE words @@ CAST(:query AS tsquery) OFFSET 0) AS h
+          CROSS JOIN LATERAL (SELECT s.space_id, s.page_id FROM search_sections s
+            WHERE s.id = h.id AND {_SECTION_COUNTS} OFFSET 0) AS s"""
     rows = tx.all(
-        f"SELECT DISTINCT {different} FROM {source} AND {_SECTION_COUNTS} LIMIT :most",
-        query=_asked(tx, scope, terms, every, False),
+        f"SELECT DISTINCT {different} {source} LIMIT :most",
+        query=_asked(tx, scope, terms, True, False),
         most=most,
     )
     searched = scope.among({row[0] for row in rows})
