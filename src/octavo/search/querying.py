@@ -288,9 +288,8 @@ def _rarest(terms: Sequence[Term], vocabulary: _Vocabulary) -> list[Term]:
     few = sorted(
         ((pages, at) for at, (pages, _) in enumerate(counted) if pages <= _MANY_PAGES), key=lambda one: one[0]
     )
-    taken = [
-        at for (_, at), sum in zip(few, accumulate(pages for pages, _ in few), strict=True) if sum <= _BUDGET
-    ]
+    totals = accumulate(pages for pages, _ in few)
+    taken = [at for (_, at), total in zip(few, totals, strict=True) if total <= _BUDGET]
     return [loose[at] for at in sorted(taken)] or _telling(loose, vocabulary)
 
 
