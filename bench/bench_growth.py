@@ -1,9 +1,10 @@
 """What a request costs as the installation grows beside it: CPU of the small and of the large case, and their ratio.
 
-    python bench/bench_growth.py [PAGES] [search|views]
+    python bench/bench_growth.py [PAGES] [search|words|views]
 
-``search``: beside a space of 100 pages are others of PAGES pages together (20,000 unless told), 500 in each. ``views``:
-what visitors of a site ask for, in a space of 100 pages and in one of PAGES. CPU is that of this process and, for search,
+``search``: beside a space of 100 pages are others of PAGES pages together (20,000 unless told), 500 in each. ``words``:
+the same queries, and words that are on very many pages, in a space of 100 pages and in one of PAGES. ``views``: what
+visitors of a site ask for, in a space of 100 pages and in one of PAGES. CPU is that of this process and, for search,
 of the PostgreSQL process that serves it.
 """
 
@@ -82,6 +83,30 @@ def measure(context: Context, pages: int) -> dict[str, list[float]]:
     look()
     spaces += [fill(context, org, EACH)[0] for _ in range(pages // EACH)]
     look()
+    return found
+
+
+def words(context: Context, pages: int) -> dict[str, list[float]]:
+    with context.db.write() as tx:
+        user = insert_user(tx, "words@example.com", "Words", verified=True).id
+        org = create_organization(tx, user, "Words").id
+    found: dict[str, list[float]] = {}
+    for size in (SMALL, pages):
+        space, queries = fill(context, org, size)
+        if context.db.engine == "postgresql":
+            with psycopg.connect(context.settings.database, autocommit=True) as connection:
+                connection.execute("VACUUM ANALYZE")
+        chance = random.Random(7)
+        frequent = sorted({word for query in queries["two frequent words"] for word in query.split()})
+        for number in (3, 12, 32):
+            queries[f"{number} frequent words"] = [
+                " ".join(chance.sample(frequent, number)) for _ in range(5)
+            ]
+        for kind, some in queries.items():
+            asked = chance.sample(some, min(5, len(some)))
+            found.setdefault(f"one space, {kind}", []).append(
+                cpu(context, search([space], asked)) / len(asked)
+            )
     return found
 
 
@@ -170,6 +195,7 @@ def views(context: Context, folder: Path, pages: int) -> dict[str, list[float]]:
 
 PARTS: dict[str, Callable[[Context, Path, int], dict[str, list[float]]]] = {
     "search": lambda context, folder, pages: measure(context, pages),
+    "words": lambda context, folder, pages: words(context, pages),
     "views": views,
 }
 

@@ -8,8 +8,7 @@ from ..access import OrgAccess
 from ..content import find_page, list_ancestors, main_state
 from ..core.wording import stems
 from ..kit.db import Transaction
-from ..search import PageHit, search_pages, with_snippets
-from ..spaces import list_visible_space_ids
+from ..search import PageHit, search_pages, visible_spaces, with_snippets
 from .store import ClusterRow
 
 _PAGES = 5
@@ -36,7 +35,7 @@ def find_answering(tx: Transaction, org: OrgAccess, cluster: ClusterRow) -> list
     asked = list(dict.fromkeys(stems(cluster.label)))[:_TERMS]
     if not asked:
         return []
-    hits = search_pages(tx, list_visible_space_ids(tx, org), " ".join(asked) + " ", _PAGES).hits
+    hits = search_pages(tx, visible_spaces(tx, org), " ".join(asked) + " ", _PAGES).hits
     found = []
     for hit in with_snippets(tx, hits[:_PAGES]):
         page = find_page(tx, main_state(tx, hit.space_id), hit.page_id)

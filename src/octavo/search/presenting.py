@@ -7,13 +7,15 @@ from typing import TypeVar
 
 from msgspec import UNSET
 
+from ..access import OrgAccess
 from ..content import expand, main_state, trace_pages
 from ..core.pages import Page
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from ..kit.pagination import Next, Slice, decode_token, slice_rows
-from ..spaces import get_titles
+from ..spaces import get_titles, list_visible_space_ids
 from .querying import PageHit, Results, Sees, everything, search_pages, with_snippets
+from .store import FEW, Organization
 from .wire import Ancestor, SearchListing, SearchPage, SearchQuery, SearchSection, SearchSpace, SearchUrls
 
 T = TypeVar("T")
@@ -24,6 +26,14 @@ Trace = Callable[[str, Sequence[str]], dict[str, list[Page]]]
 
 _PAGES_OF_SPACE = 10
 """Pages shown of each space, where several are searched."""
+
+
+def visible_spaces(tx: Transaction, org: OrgAccess) -> Sequence[str] | Organization:
+    """Every space of an organization that the caller sees, to be searched."""
+    few = list_visible_space_ids(tx, org, most=FEW + 1)
+    if len(few) <= FEW:
+        return few
+    return Organization(org.organization_id, lambda ids: list_visible_space_ids(tx, org, among=ids))
 
 
 def search_space(tx: Transaction, call: Call, space_id: str, query: SearchQuery) -> SearchListing[SearchPage]:
@@ -38,7 +48,7 @@ def search_space(tx: Transaction, call: Call, space_id: str, query: SearchQuery)
 def search_spaces(
     tx: Transaction,
     call: Call,
-    space_ids: Sequence[str],
+    spaces: Sequence[str] | Organization,
     query: SearchQuery,
     sees: Sees = everything,
     trace: Trace | None = None,
@@ -46,7 +56,7 @@ def search_spaces(
     """Those of these spaces that have pages that match, best first, each with its best pages. ``sees`` and ``trace``
     for who does not see all that is written in them."""
     start, end = _asked(query)
-    found = search_pages(tx, space_ids, query.query, end, by_space=True, sees=sees)
+    found = search_pages(tx, spaces, query.query, end, by_space=True, sees=sees)
     if trace is not None and not found.is_exact:
         # What was estimated counts what they do not see.
         found = Results(found.hits, len({hit.space_id for hit in found.hits}), False)

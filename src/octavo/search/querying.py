@@ -7,13 +7,18 @@ heading that is just what was asked for comes first. Snippets are made for what 
 The engine gives what matches in windows of so many sections, in the order of their ids: each is ranked by itself, and
 one is read only where those before it hold too few pages. Of what matches more often than one window holds, titles and
 headings come first, and of what any of the words matches also the sections that say most of them.
+
+Words that are on very many pages are never what results are ranked by, so that no list of all their places is read. Where
+all words are such, windows are small and go from space to space.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, islice
 
 import msgspec
 from msgspec import Struct
@@ -22,15 +27,22 @@ from ..errors import BadRequest
 from ..kit.db import Transaction
 from . import store
 from .function_words import function_words, split_question
-from .store import Found, Scope, Term
+from .store import Found, Organization, Scope, Term
 from .tokens import Marked, Wanted, fold, is_cjk, one_edit_away, stem, tokens, without_ending, words
 
 _WINDOW = 1000
 """Sections ranked together."""
+_SMALL_WINDOW = 100
+"""The same for frequent words alone, whose order says little."""
+_FILLED = 60
+"""The same for any of the words."""
+_AT_ONCE = 16
+"""Spaces that are gone through together for frequent words."""
 MAX_COUNT = 1000
 """Up to so many results are counted exactly; behind them, only those that were looked at."""
-_MOST = 100
-"""Sections that say most of what was asked for, where more than a window says any of it."""
+_MOST = 30
+"""Sections that say most of what was asked for, and as many whose titles and headings say any of it, where more than a
+window does."""
 _ENOUGH = 10
 _READ = 50
 """Of so many sections, the best, it is read whether they have just what was typed."""
@@ -48,7 +60,13 @@ _LONGEST = 200
 _SECTIONS = 3
 _EVERYWHERE = 0.25
 _MANY_PAGES = 1000
+_BUDGET = 2000
+"""Pages with the words that results are filled up with, all together: the rarest words come first."""
+_OFTEN = 0.05
+"""Frequent words that so many of the pages should have together are found by reading sections in turn."""
 _SUGGESTED = 12
+_COMPLETED = 20
+"""Words that go on as typed, where they are more than are looked up at once."""
 
 # What a way of matching is worth: how well the words fit counts as much as the engine's own order among them.
 _ALL, _REPAIRED, _ANY = 90.0, 60.0, 0.0
@@ -157,48 +175,108 @@ def _read_chunk(chunk: str) -> list[Term]:
     return terms
 
 
-def _near(tx: Transaction, scope: Scope, word: str) -> list[str]:
+class _Vocabulary:
+    """On how many pages of the spaces words are, "" on all; asked once."""
+
+    def __init__(self, tx: Transaction, scope: Scope, words: Sequence[str]) -> None:
+        self._tx, self.scope = tx, scope
+        self._pages = store.pages_with(tx, scope, ["", *words])
+        self._beginnings: dict[str, store.Beginning] = {}
+
+    @property
+    def every(self) -> int:
+        return self._pages.get("", 0)
+
+    def pages(self, word: str) -> int:
+        return self._pages.get(word, 0)
+
+    def known(self, words: set[str]) -> dict[str, int]:
+        """Those of these words that are on pages."""
+        found = store.pages_with(self._tx, self.scope, words)
+        self._pages |= found
+        return found
+
+    def beginning(self, prefix: str) -> store.Beginning:
+        if prefix not in self._beginnings:
+            self._beginnings[prefix] = store.words_beginning(self._tx, self.scope, prefix)
+        return self._beginnings[prefix]
+
+    def forms(self, words: set[str]) -> list[str]:
+        """These words and known ones with the same stems, most pages first."""
+        found = {word: self.pages(word) for word in words}
+        for word in words:
+            others = self.beginning(stem(word)).words
+            found |= {form: pages for form, pages in others.items() if stem(form) == stem(word)}
+        return sorted(found, key=lambda form: (-found[form], form))
+
+    def count(self, term: Term) -> int:
+        """On how many pages a term is, at most, as it was typed or meant."""
+        return sum(min(map(self.pages, words)) for words in term.every())
+
+    def count_begun(self, term: Term) -> int:
+        """The same with all words that go on as typed."""
+        found = self.count(term)
+        if term.prefix and term.word:
+            begun = self.beginning(term.word)
+            found = max(found, sum(begun.words.values()) if begun.is_complete else self.every)
+        return found
+
+    def marked(self, terms: Sequence[Term]) -> list[Term]:
+        """The terms, those marked that are frequent. Of words that go on as typed in too many ways, the usual ones."""
+        return [self._mark(term) for term in terms]
+
+    def _mark(self, term: Term) -> Term:
+        if self.count_begun(term) <= _MANY_PAGES:
+            return term
+        word = term.word
+        begun = term.begun
+        if term.prefix and word:
+            begun = tuple(dict.fromkeys(map(stem, islice(self.beginning(word).words, _COMPLETED))))
+        # A word that is frequent as it stands need not go on.
+        prefix = term.prefix and (word is None or self.pages(word) <= _MANY_PAGES)
+        return msgspec.structs.replace(term, prefix=prefix, begun=begun, is_frequent=True)
+
+
+def _near(vocabulary: _Vocabulary, word: str) -> list[str]:
     """The known words one error away from it, or from what it is a form of; the likeliest first."""
     if len(word) < _MIN_TYPO:
         return []
-    found = store.pages_with(tx, scope, one_edit_away(word))
+    found = vocabulary.known(one_edit_away(word))
     if not found:
         forms = {near for form in without_ending(word) for near in (form, *one_edit_away(form))}
-        found = store.pages_with(tx, scope, forms)
+        found = vocabulary.known(forms)
     # Hardly anybody mistypes the first letter.
     return sorted(found, key=lambda near: (near[0] != word[0], -found[near], near))[:_MAX_REWRITES]
 
 
-def _repaired(
-    tx: Transaction, scope: Scope, terms: Sequence[Term], pages: dict[str, int], most: float
-) -> list[Term]:
+def _repaired(vocabulary: _Vocabulary, terms: Sequence[Term], most: float) -> list[Term]:
     """The terms; those that are on at most so many pages also one typing error away."""
     return [
-        msgspec.structs.replace(term, near=tuple(_near(tx, scope, word)))
-        if (word := term.word) and pages.get(word, 0) <= most
+        msgspec.structs.replace(term, near=tuple(_near(vocabulary, word)))
+        if (word := term.word) and vocabulary.pages(word) <= most
         else term
         for term in terms
     ]
 
 
-def _begun(tx: Transaction, scope: Scope, terms: Sequence[Term]) -> list[Term]:
+def _begun(vocabulary: _Vocabulary, terms: Sequence[Term]) -> list[Term]:
     """The terms; the one that may go on also as those words whose stems no longer begin with it."""
     last = terms[-1] if terms else None
     if last is None or not last.prefix or last.word is None or len(last.word) < _MIN_BEGUN:
         return list(terms)
-    stems = [stem(word) for word in store.words_beginning(tx, scope, last.word)]
+    stems = map(stem, islice(vocabulary.beginning(last.word).words, _COMPLETED))
     begun = tuple(dict.fromkeys(found for found in stems if not found.startswith(last.word)))
     return [*terms[:-1], msgspec.structs.replace(last, begun=begun)]
 
 
-def _telling(terms: Sequence[Term], pages: dict[str, int]) -> list[Term]:
+def _telling(terms: Sequence[Term], vocabulary: _Vocabulary) -> list[Term]:
     """The terms without words that are nearly everywhere: to find them costs most and says least."""
-    most = max(_MANY_PAGES, _EVERYWHERE * pages.get("", 0))
-    return [term for term in terms if not (term.word and pages.get(term.word, 0) > most)] or list(terms)
+    most = max(_MANY_PAGES, _EVERYWHERE * vocabulary.every)
+    return [term for term in terms if not (term.word and vocabulary.count(term) > most)] or list(terms)
 
 
-def _rarest(terms: Sequence[Term], pages: dict[str, int]) -> list[Term]:
-    """The terms worth filling up with: of those that are on many pages none, unless all do. Of what was not asked
+def _rarest(terms: Sequence[Term], vocabulary: _Vocabulary) -> list[Term]:
+    """The terms worth filling up with: of those that are on many pages none, unless all are. Of what was not asked
     for as a phrase, each word."""
     loose: list[Term] = []
     for term in terms:
@@ -206,8 +284,13 @@ def _rarest(terms: Sequence[Term], pages: dict[str, int]) -> list[Term]:
             loose.append(term)
         else:
             loose += [Term(((word,),)) for word in dict.fromkeys(term.alternatives[0])]
-    few = [term for term in loose if not (term.word and pages.get(term.word, 0) > _MANY_PAGES)]
-    return few or _telling(loose, pages)
+    counted = [(vocabulary.count_begun(term), term) for term in loose]
+    few = sorted(
+        ((pages, at) for at, (pages, _) in enumerate(counted) if pages <= _MANY_PAGES), key=lambda one: one[0]
+    )
+    totals = accumulate(pages for pages, _ in few)
+    taken = [at for (_, at), total in zip(few, totals, strict=True) if total <= _BUDGET]
+    return [loose[at] for at in sorted(taken)] or _telling(loose, vocabulary)
 
 
 Sees = Callable[[Found], bool]
@@ -223,33 +306,90 @@ class _Windows:
     """What matches, a window at a time."""
 
     def __init__(
-        self, tx: Transaction, scope: Scope, terms: Sequence[Term], sees: Sees, *, every: bool
+        self, tx: Transaction, vocabulary: _Vocabulary, terms: Sequence[Term], sees: Sees, *, every: bool
     ) -> None:
-        self._tx, self._scope, self.terms, self._sees = tx, scope, terms, sees
+        self._tx, self._scope, self._sees = tx, vocabulary.scope, sees
+        self.vocabulary = vocabulary
+        self.terms = vocabulary.marked(terms)
         self.every = every
+        self.is_ranked = not all(term.is_frequent for term in self.terms)
+        self._limit = min(_WINDOW, _FILLED if not every else _WINDOW if self.is_ranked else _SMALL_WINDOW)
         self._after = 0
+        self._is_by_space = not self.is_ranked and every and self._is_often()
+        self._fruitless = 0
+        self._spaces: Iterator[str] | None = None
+        self._fresh: list[str] = []
+        self._begun: deque[tuple[str, int]] = deque()
         self.is_last = False
 
     def first(self) -> list[list[Found]]:
         """The first window; where it is full, titles and headings that match before it."""
         window = self.next()
-        if self.is_last:
+        while not window and not self.is_last:
+            window = self.next()
+        if self.is_last or self._spaces is not None:
             return [window]
-        heads = store.match(self._tx, self._scope, self.terms, every=self.every, heads=True, limit=_WINDOW)
-        return [list(filter(self._sees, heads)), window]
+        return [self._heads(self._scope, self._limit if self.every else _MOST), window]
 
     def next(self) -> list[Found]:
-        rows = store.match(
-            self._tx, self._scope, self.terms, every=self.every, after=self._after, limit=_WINDOW
+        if self._is_by_space:
+            return self._next_of_spaces()
+        found = store.match(
+            self._tx, self._scope, self.terms, every=self.every, after=self._after, limit=self._limit
         )
-        self.is_last = len(rows) < _WINDOW
-        self._after = rows[-1].id if rows else self._after
-        return list(filter(self._sees, rows))
+        self.is_last, self._after = found.is_last, found.after
+        return list(filter(self._sees, found.rows))
+
+    def _heads(self, scope: Scope, limit: int) -> list[Found]:
+        found = store.match(self._tx, scope, self.terms, every=self.every, heads=True, limit=limit)
+        return list(filter(self._sees, found.rows))
+
+    def _is_often(self) -> bool:
+        """Whether all terms should be together in many places. Of the places of phrases nothing is known."""
+        pages, every = self.vocabulary.pages, max(1, self.vocabulary.every)
+        known = (
+            sum(pages(words[0]) for words in term.every() if len(words) == 1) / every for term in self.terms
+        )
+        return math.prod(min(1.0, part) for part in known) >= _OFTEN
+
+    def _next_of_spaces(self) -> list[Found]:
+        """Sections of some of the spaces, with titles and headings of those that were not looked at before."""
+        if self._spaces is None:
+            self._spaces = self._list_spaces()
+            self._fresh = list(islice(self._spaces, _AT_ONCE))
+        fresh, self._fresh = self._fresh, list(islice(self._spaces, _AT_ONCE))
+        begun = [(space_id, 0) for space_id in fresh] or list(islice(self._begun, _AT_ONCE))
+        found: dict[int, Found] = {}
+        limit = max(1, self._limit // max(1, len(begun)))
+        for space_id in fresh:
+            found |= {row.id: row for row in self._heads(store.open_scope(self._tx, [space_id]), limit)}
+        for space_id, after in begun:
+            window = store.match_often(self._tx, space_id, self.terms, after=after, limit=limit)
+            found |= {row.id: row for row in filter(self._sees, window.rows)}
+            if not fresh:
+                self._begun.popleft()
+            if not window.is_last:
+                self._begun.append((space_id, window.after))
+        self.is_last = not self._fresh and not self._begun
+        self._fruitless += 4 * len(found) < (limit if len(begun) == 1 else len(begun))
+        if self._fruitless == 2 and not self.is_last:
+            # Not so often after all: the index knows where. Pages that were found are passed over there.
+            self._is_by_space = False
+        return list(found.values())
+
+    def _list_spaces(self) -> Iterator[str]:
+        if not self._scope.by_organization:
+            return iter(self._scope.space_ids)
+        ordered = sorted(self.terms, key=self.vocabulary.count)
+        forms = [
+            self.vocabulary.forms({word for words in term.every() for word in words}) for term in ordered
+        ]
+        return store.spaces_with(self._tx, self._scope, forms)
 
 
 def search_pages(
     tx: Transaction,
-    space_ids: Sequence[str],
+    spaces: Sequence[str] | Organization,
     text: str,
     wanted: int = 1,
     *,
@@ -263,63 +403,78 @@ def search_pages(
     there, but for counts that are not exact.
     """
     query = read_query(text)
-    scope = store.open_scope(tx, space_ids)
-    if not query.terms or not space_ids:
+    scope = store.open_scope(tx, spaces)
+    if not query.terms or not scope.keys:
         return Results((), 0, True)
-    pages = store.pages_with(tx, scope, ["", *_single(query.terms)])
-    terms = _begun(tx, scope, query.terms)
+    vocabulary = _Vocabulary(tx, scope, _single(query.terms))
+    terms = _begun(vocabulary, query.terms)
     worth = _ALL
-    windows = _Windows(tx, scope, _telling(terms, pages), sees, every=True)
+    windows = _Windows(tx, vocabulary, _telling(terms, vocabulary), sees, every=True)
     found = windows.first()
     for most in (_RARE, math.inf):
         if any(found):
             break
-        repaired = _repaired(tx, scope, terms, pages, most)
+        repaired = _repaired(vocabulary, terms, most)
         if repaired != terms:
             terms, worth = repaired, _REPAIRED
-            windows = _Windows(tx, scope, _telling(terms, pages), sees, every=True)
+            windows = _Windows(tx, vocabulary, _telling(terms, vocabulary), sees, every=True)
             found = windows.first()
     scored = [_scored(rows, worth) for rows in found]
-    rarest = _rarest(terms, pages)
+    rarest = _rarest(terms, vocabulary)
     if len(rarest) > 1 and windows.is_last and len({row.page_id for rows in found for row in rows}) < _ENOUGH:
         worth = _ANY
-        windows = _Windows(tx, scope, rarest, sees, every=False)
+        windows = _Windows(tx, vocabulary, rarest, sees, every=False)
         # What all words match is in the first window, before what any of them does.
         whole = {id: row for rows in scored for id, row in rows.items()}
         first, *others = [_scored(rows, worth) for rows in windows.first()]
         if not windows.is_last:
-            for score, row in _saying_most(tx, scope, rarest, pages, sees):
-                first[row.id] = max(
-                    first.get(row.id, (score, row)), (score, row), key=lambda scored: scored[0]
-                )
+            for row in _saying_most(tx, windows, sees):
+                first[row[1].id] = max(first.get(row[1].id, row), row, key=lambda scored: scored[0])
         scored = [{**first, **whole}, *others]
     gathered = _Gathered(tx, query, terms, by_space)
     for rows in scored:
-        gathered.add(rows)
+        if gathered.count < wanted or windows.every:
+            gathered.add(rows)
     while not windows.is_last and gathered.count < wanted:
         gathered.add(_scored(windows.next(), worth))
     if windows.is_last:
         return Results(tuple(gathered.hits), gathered.count, True)
-    count = store.count_matches(
-        tx, scope, windows.terms, every=windows.every, by_space=by_space, most=MAX_COUNT
-    )
+    if not (windows.is_ranked and windows.every):
+        return Results(tuple(gathered.hits), gathered.count, False)
+    count = store.count_matches(tx, scope, windows.terms, by_space=by_space, most=MAX_COUNT)
     # Pages found by guessed or rewritten words beside these are few; what was seen is counted in any case.
     return Results(tuple(gathered.hits), max(count, gathered.count), count < MAX_COUNT)
 
 
-def _saying_most(
-    tx: Transaction, scope: Scope, terms: Sequence[Term], pages: dict[str, int], sees: Sees
-) -> list[tuple[float, Found]]:
+def _saying_most(tx: Transaction, windows: _Windows, sees: Sees) -> list[tuple[float, Found]]:
     """The sections that match most of the terms, rare ones counting most, with their scores."""
-    every = pages.get("", 0)
+    vocabulary, terms = windows.vocabulary, windows.terms
+    if not windows.is_ranked:
+        return _saying_parts(tx, windows, sees)
     weighted = []
     for term in terms:
-        rarest = min(pages.get(word, 0) for word in term.alternatives[0])
+        rarest = min(map(vocabulary.pages, term.alternatives[0]))
         # In whole numbers, whose sums are alike in any order.
-        weighted.append((term, round(100 * math.log(1 + (1 + every) / (1 + rarest)))))
+        weighted.append((term, round(100 * math.log(1 + (1 + vocabulary.every) / (1 + rarest)))))
     whole = sum(weight for _, weight in weighted)
-    rows = store.match_most(tx, scope, weighted, limit=_MOST)
+    rows = store.match_most(tx, vocabulary.scope, weighted, limit=_MOST)
     return [(_ANY + _COVERED * row.score / whole, row) for row in rows if sees(row)]
+
+
+def _saying_parts(tx: Transaction, windows: _Windows, sees: Sees) -> list[tuple[float, Found]]:
+    """Sections that match some of several frequent terms together, with their scores: half of the terms, the rarest, then
+    half of these."""
+    vocabulary = windows.vocabulary
+    ordered = sorted(windows.terms, key=vocabulary.count)
+    found: dict[int, tuple[float, Found]] = {}
+    number = len(ordered) // 2
+    while number > 1 and len(found) < _MOST:
+        window = store.match(tx, vocabulary.scope, ordered[:number], every=True, limit=_MOST)
+        score = _ANY + _COVERED * number / len(ordered)
+        for row in filter(sees, window.rows):
+            found.setdefault(row.id, (score, row))
+        number //= 2
+    return list(found.values())
 
 
 def _single(terms: Sequence[Term]) -> list[str]:
@@ -519,16 +674,18 @@ def suggest(
     tx: Transaction, space_ids: Sequence[str], text: str, limit: int = 3, sees: Sees = everything
 ) -> list[str]:
     """Words near to what was typed that are in a section which is seen, for when nothing was found."""
-    scope = store.open_scope(tx, space_ids)
+    vocabulary = _Vocabulary(tx, store.open_scope(tx, space_ids), [])
     found: dict[str, int] = {}
     for word in words(text):
         if len(word) >= _MIN_TYPO - 1:
-            found |= store.pages_with(tx, scope, one_edit_away(word))
-            found |= store.words_beginning(tx, scope, fold(word)[:_MIN_TYPO])
+            found |= vocabulary.known(one_edit_away(word))
+            found |= vocabulary.known(
+                set(islice(vocabulary.beginning(fold(word)[:_MIN_TYPO]).words, _COMPLETED))
+            )
     likely = sorted(found, key=lambda word: (-found[word], word))[:_SUGGESTED]
     suggested = []
     for word in likely:
-        windows = _Windows(tx, scope, [Term(((word,),))], sees, every=True)
+        windows = _Windows(tx, vocabulary, [Term(((word,),))], sees, every=True)
         if any(windows.first()):
             suggested.append(word)
         if len(suggested) == limit:

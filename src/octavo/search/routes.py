@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..access import Can, OrgAccess, SpaceAccess
 from ..kit.operation import Area, Call
-from ..spaces import list_visible_space_ids
 from . import presenting
 from .wire import SearchListing, SearchPage, SearchQuery, SearchSpace
 
@@ -17,7 +16,8 @@ operation = Area("search").operation
 def search_space(call: Call, space: SpaceAccess, query: SearchQuery) -> SearchListing[SearchPage]:
     """All pages of a space that match, best first, one entry a page, each with its best sections.
 
-    Up to 1,000 pages are counted exactly; of more, `count` is at least that, and `countIsLowerBound` says so."""
+    Up to 1,000 pages are counted exactly. Of more, of words that each are on more than 1,000 pages, and of pages that
+    have only some of the words, `count` is a smaller number, and `countIsLowerBound` says so."""
     with call.db.read() as tx:
         return presenting.search_space(tx, call, space.space_id, query)
 
@@ -33,6 +33,7 @@ def search_organization(call: Call, org: OrgAccess, query: SearchQuery) -> Searc
     """All spaces with pages that match, best first, of those the caller can see, each with its ten best pages: a
     search of the space has all of them.
 
-    Up to 1,000 spaces are counted exactly; of more, `count` is at least that, and `countIsLowerBound` says so."""
+    Up to 1,000 spaces are counted exactly. Of more, of words that each are on more than 1,000 pages, and of pages that
+    have only some of the words, `count` is a smaller number, and `countIsLowerBound` says so."""
     with call.db.read() as tx:
-        return presenting.search_spaces(tx, call, list_visible_space_ids(tx, org), query)
+        return presenting.search_spaces(tx, call, presenting.visible_spaces(tx, org), query)

@@ -1,15 +1,17 @@
 """The index in the database: FTS5 on SQLite, tsvector on PostgreSQL. The one other place that knows engines.
 
 Every word is indexed as ``KEY_word``, once with the key of its space and once with that of its organization: a look-up
-reads what is there, and nothing of other spaces.
+reads what is there, and nothing of other spaces. Words of titles and headings are indexed once more as ``hKEY_word``: to
+find them, texts are not read.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 from base64 import b32encode
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from typing import Any
 
@@ -21,14 +23,34 @@ from ..kit.db import Transaction
 from .tokens import stem, words
 
 _WEIGHTS = "10, 5, 1"
-_FEW = 16
+_HEADS = "h"
+"""Before the key where a word of a title or heading is looked up."""
+FEW = 16
 """So many spaces are looked up one by one; more of them by their organizations."""
-_SPACES_ASKED = 100
+_SPACES_COUNTED = 1001
 """Of so many spaces of an organization, those with most of it, the pages with a word are counted."""
+_SPACES_BEGUN = 100
+"""The same for each word that begins as typed."""
 _BEGINNINGS = 400
+_BEGINNINGS_OF_MANY = 100
+_BEGINNING_OF_MANY = f"""WITH RECURSIVE b(word) AS (
+    SELECT min(word) FROM search_words WHERE organization_key = :key AND word >= :low AND word < :high
+    UNION ALL SELECT (SELECT min(w.word) FROM search_words w
+        WHERE w.organization_key = :key AND w.word > b.word AND w.word < :high)
+      FROM b WHERE b.word IS NOT NULL)
+  SELECT b.word, (SELECT sum(w.pages) FROM (SELECT pages FROM search_words
+      WHERE organization_key = :key AND word = b.word ORDER BY pages DESC LIMIT {_SPACES_BEGUN}) AS w),
+    (SELECT count(*) FROM (SELECT 1 FROM search_words
+      WHERE organization_key = :key AND word = b.word LIMIT {_SPACES_BEGUN}) AS w)
+    FROM b WHERE b.word IS NOT NULL LIMIT :most"""
+"""From word to word, however many spaces have each."""
+_LISTED = 64
+"""Spaces of an organization that are read at a time."""
 _LAST_POSITION = 16_383
 _COMPARED = 5000
 """Sections that match most of the terms, out of which those in the spaces that are searched are taken."""
+_WALKED = 20
+"""Sections that PostgreSQL reads in their order for each that is wanted, before it lets others ask."""
 _BATCH = 500
 _COUNTS = f"(p.version = {current_version('p.space_id', 'p.page_id')})"
 _SECTION_COUNTS = f"s.version = {current_version('s.space_id', 's.page_id')}"
@@ -141,11 +163,12 @@ def _indexed(
             at += 1
             places.setdefault(word, []).append(f"{min(at, _LAST_POSITION)}{weight}")
         at += 1  # no phrase goes over from one to the next
-    lexemes = [
-        f"'{key}_{word}':{','.join(list(dict.fromkeys(found))[:_POSITIONS])}"
-        for word, found in places.items()
-        for key in keys
-    ]
+    lexemes = []
+    for word, found in places.items():
+        heads = [place for place in found if not place.endswith("D")]
+        for prefix, some in (("", found), (_HEADS, heads)):
+            at_places = ",".join(list(dict.fromkeys(some))[:_POSITIONS])
+            lexemes += [f"'{prefix}{key}_{word}':{at_places}" for key in keys if some]
     return {"lexemes": " ".join(lexemes)}
 
 
@@ -396,10 +419,10 @@ def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
             copied AS (INSERT INTO search_sections (id, space_id, {columns})
               SELECT fresh_id, :copy, {columns} FROM fresh)
             INSERT INTO search_index (section_id, words)
-              SELECT f.fresh_id, CAST(replace(replace(CAST(i.words AS text),
-                  '''' || CAST(:source_key AS text) || '_', '''' || CAST(:key AS text) || '_'),
-                  '''' || CAST(:source_organization_key AS text) || '_',
-                  '''' || CAST(:organization_key AS text) || '_') AS tsvector)
+              SELECT f.fresh_id, CAST(regexp_replace(regexp_replace(CAST(i.words AS text),
+                  '''(h?)' || CAST(:source_key AS text) || '_', '''\\1' || CAST(:key AS text) || '_', 'g'),
+                  '''(h?)' || CAST(:source_organization_key AS text) || '_',
+                  '''\\1' || CAST(:organization_key AS text) || '_', 'g') AS tsvector)
               FROM fresh f JOIN search_index i ON i.section_id = f.id""",
         **given,
         source_key=_key(source_id),
@@ -410,24 +433,50 @@ def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
 # --- asking ---------------------------------------------------------------------------------------------
 
 
+class Organization(Struct, frozen=True):
+    """The many spaces of an organization, as far as somebody sees them: ``seen`` gives those of some ids. So none is
+    listed that has nothing to do with a search."""
+
+    id: str
+    seen: Callable[[Sequence[str]], Iterable[str]]
+
+
 class Scope(Struct, frozen=True):
-    """Spaces that are searched together. ``keys`` are theirs, or where they are many those of their organizations."""
+    """Spaces that are searched together. ``keys`` are theirs, or where they are many those of their organizations;
+    ``among`` gives those of some ids that are searched, ``space_ids`` are all of them where they are few."""
 
-    space_ids: frozenset[str]
+    space_ids: tuple[str, ...]
     keys: tuple[str, ...]
-    by_organization: bool
+    among: Callable[[Collection[str]], Set[str]]
+    by_organization: bool = False
 
 
-def open_scope(tx: Transaction, space_ids: Sequence[str]) -> Scope:
-    ids = frozenset(space_ids)
-    if len(ids) <= _FEW:
-        return Scope(ids, tuple(_key(id) for id in sorted(ids)), False)
+def open_scope(tx: Transaction, spaces: Sequence[str] | Organization) -> Scope:
+    if isinstance(spaces, Organization):
+        return Scope((), (_key(spaces.id),), _remembered(spaces.seen), True)
+    ids = frozenset(spaces)
+    if len(ids) <= FEW:
+        return Scope(tuple(sorted(ids)), tuple(_key(id) for id in sorted(ids)), ids.intersection)
     rows = tx.all(
         f"""SELECT DISTINCT s.organization_id FROM {tx.given("ids", "id")} AS g
             CROSS JOIN spaces s WHERE s.id = g.id""",
         ids=_column(ids),
     )
-    return Scope(ids, tuple(sorted(_key(row[0]) for row in rows)), True)
+    return Scope((), tuple(sorted(_key(row[0]) for row in rows)), ids.intersection, True)
+
+
+def _remembered(
+    seen: Callable[[Sequence[str]], Iterable[str]],
+) -> Callable[[Collection[str]], Set[str]]:
+    known: dict[str, bool] = {}
+
+    def among(ids: Collection[str]) -> Set[str]:
+        if asked := sorted({id for id in ids if id not in known}):
+            there = frozenset(seen(asked))
+            known.update((id, id in there) for id in asked)
+        return {id for id in ids if known[id]}
+
+    return among
 
 
 def _column(values: Iterable[str]) -> str:
@@ -446,7 +495,7 @@ def pages_with(tx: Transaction, scope: Scope, candidates: Iterable[str]) -> dict
             rows = tx.all(
                 f"""SELECT g.word, (SELECT sum(w.pages) FROM (
                         SELECT pages FROM search_words WHERE organization_key = :key AND word = g.word
-                        ORDER BY pages DESC LIMIT {_SPACES_ASKED}) AS w)
+                        ORDER BY pages DESC LIMIT {_SPACES_COUNTED}) AS w)
                     FROM {tx.given("words", "word")} AS g""",
                 key=key,
                 words=given,
@@ -457,37 +506,77 @@ def pages_with(tx: Transaction, scope: Scope, candidates: Iterable[str]) -> dict
         f"""SELECT w.word, sum(w.pages) FROM {tx.given("words", "word")} AS g
               CROSS JOIN search_words w  -- SQLite then looks up each word, and does not read the space for each
             WHERE w.word = g.word AND w.space_id IN :spaces GROUP BY w.word""",
-        spaces=sorted(scope.space_ids),
+        spaces=scope.space_ids,
         words=given,
     )
     return {word: int(number) for word, number in rows}
 
 
-def words_beginning(tx: Transaction, scope: Scope, prefix: str, limit: int = 20) -> dict[str, int]:
-    """Words that begin so, with the number of pages; of very many the first are looked at."""
-    column = "organization_key" if scope.by_organization else "space_id"
-    rows = [
-        row
-        for key in (scope.keys if scope.by_organization else sorted(scope.space_ids))
-        for row in tx.all(
-            f"""SELECT word, pages FROM search_words
-                WHERE {column} = :key AND word >= :low AND word < :high ORDER BY word LIMIT {_BEGINNINGS}""",
+class Beginning(Struct, frozen=True):
+    """Known words that begin in one way, with the number of pages, most pages first; ``is_complete``: these are all, and
+    all of their pages."""
+
+    words: dict[str, int]
+    is_complete: bool
+
+
+def words_beginning(tx: Transaction, scope: Scope, prefix: str) -> Beginning:
+    """Words that begin so; of very many the first are looked at."""
+    found: Counter[str] = Counter()
+    is_complete = True
+    for key in scope.keys if scope.by_organization else scope.space_ids:
+        most = _BEGINNINGS_OF_MANY if scope.by_organization else _BEGINNINGS
+        rows = tx.all(
+            _BEGINNING_OF_MANY
+            if scope.by_organization
+            else """SELECT word, pages, 1 FROM search_words
+                    WHERE space_id = :key AND word >= :low AND word < :high ORDER BY word LIMIT :most""",
             key=key,
             low=prefix,
             high=prefix + "\U0010ffff",
+            most=most,
         )
-    ]
-    found: Counter[str] = Counter()
-    for word, pages in rows:
-        found[word] += pages
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit])
+        is_complete = is_complete and len(rows) < most and all(row[2] < _SPACES_BEGUN for row in rows)
+        for word, pages, _ in rows:
+            found[word] += int(pages)
+    return Beginning(dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))), is_complete)
+
+
+def spaces_with(tx: Transaction, scope: Scope, terms: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Those of these spaces that have a word of each term, by each word of the first term those with most pages
+    first."""
+    first, *others = terms
+    also = "".join(
+        f" AND EXISTS (SELECT 1 FROM search_words o WHERE o.space_id = w.space_id AND o.word IN :words{n})"
+        for n in range(len(others))
+    )
+    given = {f"words{n}": words for n, words in enumerate(others)}
+    found: set[str] = set()
+    for key, word in itertools.product(scope.keys, first):
+        for start in itertools.count(step=_LISTED):
+            rows = tx.all(
+                f"""SELECT w.space_id FROM search_words w WHERE w.organization_key = :key AND w.word = :word{also}
+                    ORDER BY w.pages DESC, w.space_id DESC LIMIT {_LISTED} OFFSET :start""",
+                key=key,
+                word=word,
+                start=start,
+                **given,
+            )
+            searched = scope.among([row[0] for row in rows])
+            fresh = [row[0] for row in rows if row[0] in searched and row[0] not in found]
+            found.update(fresh)
+            yield from fresh
+            if len(rows) < _LISTED:
+                break
 
 
 class Term(Struct, frozen=True):
     """What must be matched: any of these words in a row (a phrase has several).
 
     ``prefix``: what was typed may go on; ``begun``: stems of words that begin so, and no longer look like it.
-    ``near``: words that may have been meant instead. ``quoted``: a phrase that was asked for as one.
+    ``near``: words that may have been meant instead. ``quoted``: a phrase that was asked for as one. ``is_frequent``: on
+    so many pages that results are not ranked by it, and that it goes on only as ``begun`` says, and in titles and
+    headings.
     """
 
     alternatives: tuple[tuple[str, ...], ...]
@@ -495,6 +584,7 @@ class Term(Struct, frozen=True):
     begun: tuple[str, ...] = ()
     near: tuple[str, ...] = ()
     quoted: bool = False
+    is_frequent: bool = False
 
     @property
     def word(self) -> str | None:
@@ -513,13 +603,25 @@ class _Phrase(Struct, frozen=True):
     prefix: bool = False
 
 
-def _phrases(term: Term) -> list[_Phrase]:
+def _phrases(term: Term, heads: bool) -> list[_Phrase]:
     found = [_Phrase(tuple(map(stem, words))) for words in term.every()]
     if term.prefix:
-        # Not the stem goes on, but what was typed: what goes on behind a stem would be other words.
-        found += [_Phrase((*map(stem, words[:-1]), words[-1]), True) for words in term.alternatives]
+        if heads or not term.is_frequent:
+            # Not the stem goes on, but what was typed: what goes on behind a stem would be other words.
+            found += [_Phrase((*map(stem, words[:-1]), words[-1]), True) for words in term.alternatives]
         found += [_Phrase((begun,)) for begun in term.begun]
     return list(dict.fromkeys(found))
+
+
+class Window(Struct, frozen=True):
+    """Some of what matches. ``after``: the section that it ends with; ``is_last``: nothing matches behind it."""
+
+    rows: list[Found]
+    after: int
+    is_last: bool
+
+
+_COLUMNS = "s.id, s.space_id, s.page_id, s.anchor, s.heading, p.titles"
 
 
 def match(
@@ -531,57 +633,111 @@ def match(
     heads: bool = False,
     after: int = 0,
     limit: int,
-) -> list[Found]:
-    """Sections behind ``after`` that match all terms (``every``) or any of them, in the order of their ids.
+) -> Window:
+    """Sections behind ``after`` that match all terms (``every``) or any of them, in the order of their ids. Their
+    scores are by those of the terms that are not frequent.
 
     ``heads``: only where titles and headings do.
     """
-    if not terms or not scope.space_ids:
-        return []
-    asked = _asked(tx, scope, terms, every, heads)
-    spaces = "AND s.space_id IN (SELECT id FROM g)" if scope.by_organization else ""
-    given = f"WITH g AS MATERIALIZED (SELECT id FROM {tx.given('ids', 'id')} AS i)"
-    parameters: dict[str, Any] = {"query": asked, "after": after, "limit": limit}
-    parameters["ids"] = _column(scope.space_ids if spaces else ())
+    if not terms or not scope.keys:
+        return Window([], after, True)
+    ranking = [term for term in terms if not term.is_frequent]
+    if not every and len(ranking) < len(terms):
+        ranking = []
+    given: dict[str, Any] = {
+        "query": _asked(tx, scope, terms, every, heads),
+        "after": after,
+        "limit": limit,
+        "ranking": _asked(tx, scope, ranking, every, heads),
+    }
     if tx.engine == "sqlite":
+        counts = f"""CROSS JOIN search_sections s ON s.id = search_index.rowid
+                CROSS JOIN search_pages p ON {_PAGE_OF_SECTION}"""
+        if not ranking or len(ranking) == len(terms):
+            # To rank by a word, FTS5 reads all of its list.
+            score = f"-bm25(search_index, {_WEIGHTS})" if ranking else "0"
+            found = "search_index MATCH :query AND search_index.rowid > :after"
+        else:
+            score = f"-bm25(search_index, {_WEIGHTS})"
+            found = """search_index MATCH :ranking AND +search_index.rowid IN (
+                  SELECT rowid FROM search_index WHERE search_index MATCH :query AND rowid > :after)"""
         rows = tx.all(
-            f"""{given}
-                SELECT s.id, s.space_id, s.page_id, s.anchor, s.heading, p.titles,
-                  -bm25(search_index, {_WEIGHTS}), s.conditions
-                FROM search_index
-                  CROSS JOIN search_sections s ON s.id = search_index.rowid
-                  CROSS JOIN search_pages p ON {_PAGE_OF_SECTION}
-                WHERE search_index MATCH :query AND search_index.rowid > :after {spaces} AND {_SECTION_COUNTS}
-                ORDER BY search_index.rowid LIMIT :limit""",
-            **parameters,
+            f"""SELECT {_COLUMNS}, {score}, s.conditions FROM search_index {counts}
+                WHERE {found} AND {_SECTION_COUNTS} ORDER BY search_index.rowid LIMIT :limit""",
+            **given,
         )
     else:
+        score = (
+            "ts_rank_cd('{0.1, 0.2, 0.5, 1.0}', i.words, CAST(:ranking AS tsquery), 1)" if ranking else "0"
+        )
         # Section by section: with its guess of how many match, the planner would rather read the tables whole.
         rows = tx.all(
-            f"""{given},
-                hits AS MATERIALIZED (
+            f"""WITH hits AS MATERIALIZED (
                   SELECT section_id AS id FROM search_index
                   WHERE words @@ CAST(:query AS tsquery) AND section_id > :after)
                 SELECT found.* FROM (SELECT id FROM hits ORDER BY id) AS h CROSS JOIN LATERAL (
-                  SELECT s.id, s.space_id, s.page_id, s.anchor, s.heading, p.titles,
-                    ts_rank_cd('{{0.1, 0.2, 0.5, 1.0}}', i.words, CAST(:query AS tsquery), 1), s.conditions
-                  FROM search_sections s JOIN search_index i ON i.section_id = s.id
+                  SELECT {_COLUMNS}, {score}, s.conditions
+                  FROM search_sections s {"JOIN search_index i ON i.section_id = s.id" if ranking else ""}
                     JOIN search_pages p ON {_PAGE_OF_SECTION}
-                  WHERE s.id = h.id AND {_SECTION_COUNTS} {spaces} OFFSET 0) AS found
+                  WHERE s.id = h.id AND {_SECTION_COUNTS} OFFSET 0) AS found
                 ORDER BY h.id LIMIT :limit""",
-            **parameters,
+            **given,
         )
-    return [_found(row) for row in rows if row[1] in scope.space_ids]
+    return _window(scope, rows, after, len(rows) < limit)
+
+
+def _window(scope: Scope, rows: Sequence[Sequence[Any]], after: int, is_last: bool) -> Window:
+    """Of rows of sections those in the spaces that are searched."""
+    searched = scope.among({row[1] for row in rows})
+    found = [_found(row) for row in rows if row[1] in searched]
+    return Window(found, rows[-1][0] if rows else after, is_last)
+
+
+def match_often(tx: Transaction, space_id: str, terms: Sequence[Term], *, after: int, limit: int) -> Window:
+    """Sections of a space behind ``after`` that match all terms, where so many do that no list of them is read; without
+    scores."""
+    scope = open_scope(tx, [space_id])
+    if tx.engine == "sqlite":
+        return match(tx, scope, terms, every=True, after=after, limit=limit)
+    # Such an index gives nothing before it has found everything: here the sections themselves are read, in turn.
+    walked = limit * _WALKED
+    rows = tx.all(
+        f"""SELECT w.id, found.* FROM (
+              SELECT id FROM search_sections WHERE space_id = :space AND id > :after ORDER BY id LIMIT :walked) AS w
+            LEFT JOIN LATERAL (
+              SELECT {_COLUMNS}, 0, s.conditions
+              FROM search_index i JOIN search_sections s ON s.id = i.section_id JOIN search_pages p ON {_PAGE_OF_SECTION}
+              WHERE i.section_id = w.id AND i.words @@ CAST(:query AS tsquery) AND {_SECTION_COUNTS} OFFSET 0) AS found
+              ON TRUE
+            WHERE found.id IS NOT NULL ORDER BY w.id LIMIT :limit""",
+        space=space_id,
+        after=after,
+        walked=walked,
+        limit=limit,
+        query=_asked(tx, scope, terms, True, False),
+    )
+    rest = rows[limit - 1][0] if len(rows) == limit else None
+    if rest is not None:
+        return _window(scope, [row[1:] for row in rows], after, False)
+    end = tx.value(
+        """SELECT max(id) FROM (
+             SELECT id FROM search_sections WHERE space_id = :space AND id > :after ORDER BY id LIMIT :walked) AS w
+           HAVING count(*) = :walked""",
+        space=space_id,
+        after=after,
+        walked=walked,
+    )
+    found = _window(scope, [row[1:] for row in rows], after, end is None)
+    return found if end is None else msgspec.structs.replace(found, after=end)
 
 
 def match_most(
     tx: Transaction, scope: Scope, terms: Sequence[tuple[Term, int]], *, limit: int
 ) -> list[Found]:
-    """Sections that match at least two of the terms, those first whose terms weigh most together: that is the
-    score."""
-    if not terms or not scope.space_ids:
+    """Sections that match any of the terms, those first whose terms weigh most together: that is the score."""
+    if not terms or not scope.keys:
         return []
-    parameters: dict[str, Any] = {"ids": _column(scope.space_ids), "limit": limit}
+    parameters: dict[str, Any] = {}
     matches = []
     for at, (term, weight) in enumerate(terms):
         parameters[f"query{at}"] = _asked(tx, scope, [term], False, False)
@@ -593,80 +749,71 @@ def match_most(
             else f"SELECT section_id AS id, CAST(:weight{at} AS INTEGER) AS weight FROM search_index"
             f" WHERE words @@ CAST(:query{at} AS tsquery)"
         )
-    given = f"""WITH g AS MATERIALIZED (SELECT id FROM {tx.given("ids", "id")} AS i),
-          best AS MATERIALIZED (SELECT id, sum(weight) AS worth FROM ({" UNION ALL ".join(matches)}) AS m
-            GROUP BY id HAVING count(*) > 1 ORDER BY worth DESC, id LIMIT {_COMPARED})"""
-    columns = "s.id, s.space_id, s.page_id, s.anchor, s.heading, p.titles, b.worth, s.conditions"
-    counts = f"s.space_id IN (SELECT id FROM g) AND {_SECTION_COUNTS}"
-    if tx.engine == "sqlite":
+    best = tx.all(
+        f"""SELECT id, sum(weight) AS worth FROM ({" UNION ALL ".join(matches)}) AS m
+            GROUP BY id ORDER BY worth DESC, id LIMIT {_COMPARED}""",
+        **parameters,
+    )
+    found: list[Found] = []
+    for start in range(0, len(best), limit):
+        worth = {id: int(weight) for id, weight in best[start : start + limit]}
         rows = tx.all(
-            f"""{given}
-                SELECT {columns} FROM best b CROSS JOIN search_sections s ON s.id = b.id
-                  CROSS JOIN search_pages p ON {_PAGE_OF_SECTION}
-                WHERE {counts} ORDER BY b.worth DESC, s.id LIMIT :limit""",
-            **parameters,
+            f"""SELECT {_COLUMNS}, 0, s.conditions FROM search_sections s JOIN search_pages p ON {_PAGE_OF_SECTION}
+                WHERE s.id IN :ids AND {_SECTION_COUNTS}""",
+            ids=list(worth),
         )
-    else:
-        rows = tx.all(
-            f"""{given}
-                SELECT found.* FROM best b CROSS JOIN LATERAL (
-                  SELECT {columns} FROM search_sections s JOIN search_pages p ON {_PAGE_OF_SECTION}
-                  WHERE s.id = b.id AND {counts} OFFSET 0) AS found
-                ORDER BY b.worth DESC, b.id LIMIT :limit""",
-            **parameters,
-        )
-    return [_found(row) for row in rows]
+        searched = scope.among({row[1] for row in rows})
+        found += [
+            msgspec.structs.replace(_found(row), score=worth[row[0]]) for row in rows if row[1] in searched
+        ]
+        if len(found) >= limit:
+            break
+    return sorted(found, key=lambda row: (-row.score, row.id))[:limit]
 
 
-def count_matches(
-    tx: Transaction, scope: Scope, terms: Sequence[Term], *, every: bool, by_space: bool, most: int
-) -> int:
-    """How many pages match, or spaces with such pages; ``most`` where these are as many or more."""
-    asked = _asked(tx, scope, terms, every, False)
+def count_matches(tx: Transaction, scope: Scope, terms: Sequence[Term], *, by_space: bool, most: int) -> int:
+    """How many pages match all terms, or spaces with such pages; ``most`` where these are as many or more. Of the first
+    ``most`` in many spaces, those in the spaces that are searched."""
     different = "s.space_id" if by_space else "s.space_id, s.page_id"
-    source = (
-        "search_index CROSS JOIN search_sections s ON s.id = search_index.rowid WHERE search_index MATCH :query"
-        if tx.engine == "sqlite"
-        else "search_index i JOIN search_sections s ON s.id = i.section_id"
-        " WHERE i.words @@ CAST(:query AS tsquery)"
+    if tx.engine == "sqlite":
+        source = f"""FROM search_index CROSS JOIN search_sections s ON s.id = search_index.rowid
+          WHERE search_index MATCH :query AND {_SECTION_COUNTS}"""
+    else:
+        source = f"""FROM (SELECT section_id AS id FROM search_index WHERE words @@ CAST(:query AS tsquery) OFFSET 0) AS h
+          CROSS JOIN LATERAL (SELECT s.space_id, s.page_id FROM search_sections s
+            WHERE s.id = h.id AND {_SECTION_COUNTS} OFFSET 0) AS s"""
+    rows = tx.all(
+        f"SELECT DISTINCT {different} {source} LIMIT :most",
+        query=_asked(tx, scope, terms, True, False),
+        most=most,
     )
-    return int(
-        tx.value(
-            f"""WITH g AS MATERIALIZED (SELECT id FROM {tx.given("ids", "id")} AS i)
-                SELECT count(*) FROM (SELECT DISTINCT {different} FROM {source}
-                  AND s.space_id IN (SELECT id FROM g) AND {_SECTION_COUNTS} LIMIT :most) AS found""",
-            query=asked,
-            ids=_column(scope.space_ids),
-            most=most,
-        )
-    )
+    searched = scope.among({row[0] for row in rows})
+    return sum(row[0] in searched for row in rows)
 
 
 def _asked(tx: Transaction, scope: Scope, terms: Sequence[Term], every: bool, heads: bool) -> str:
     """The query in the engine's own words."""
     show = _sqlite_phrase if tx.engine == "sqlite" else _postgres_phrase
     either, both = (" OR ", " AND ") if tx.engine == "sqlite" else (" | ", " & ")
+    keys = [f"{_HEADS}{key}" for key in scope.keys] if heads else scope.keys
     parts = [
-        "(" + either.join(show(key, phrase, heads) for key in scope.keys for phrase in _phrases(term)) + ")"
+        "(" + either.join(show(key, phrase) for key in keys for phrase in _phrases(term, heads)) + ")"
         for term in terms
     ]
-    asked = (both if every else either).join(parts)
-    return f"{{title heading}} : ({asked})" if heads and tx.engine == "sqlite" else asked
+    return (both if every else either).join(parts)
 
 
-def _sqlite_phrase(key: str, phrase: _Phrase, heads: bool) -> str:
+def _sqlite_phrase(key: str, phrase: _Phrase) -> str:
     text = " ".join(f"{key}_{word}" for word in phrase.stems)
     return f'"{text}"' + ("*" if phrase.prefix else "")
 
 
-def _postgres_phrase(key: str, phrase: _Phrase, heads: bool) -> str:
-    where = "AB" if heads else ""
+def _postgres_phrase(key: str, phrase: _Phrase) -> str:
     last = len(phrase.stems) - 1
     quoted = []
     for n, word in enumerate(phrase.stems):
         text = f"{key}_{word}".replace("\\", "\\\\").replace("'", "''")
-        flags = ("*" if phrase.prefix and n == last else "") + where
-        quoted.append(f"'{text}'" + (f":{flags}" if flags else ""))
+        quoted.append(f"'{text}'" + (":*" if phrase.prefix and n == last else ""))
     return "(" + " <-> ".join(quoted) + ")"
 
 

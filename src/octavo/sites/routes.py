@@ -161,7 +161,8 @@ def search_site(
     """All spaces of the site with pages that match, best first, of those the caller sees, each with its ten best
     pages.
 
-    Up to 1,000 spaces are counted exactly; of more, `count` is at least that, and `countIsLowerBound` says so."""
+    Up to 1,000 spaces are counted exactly. Of more, of words that each are on more than 1,000 pages, and of pages that
+    have only some of the words, `count` is a smaller number, and `countIsLowerBound` says so."""
     with call.db.read() as tx:
         return searching.search_site(tx, call, site, body, query)
 

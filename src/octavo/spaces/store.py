@@ -206,10 +206,14 @@ def list_spaces_by_id(
     return {row[0]: (SpaceRow(*row[:-1]), role_at(row[-1])) for row in rows}
 
 
-def list_visible_space_ids(tx: Transaction, org: OrgAccess) -> list[str]:
-    """Every space of an organization the caller sees."""
-    seen = seen_spaces(org, "s.deleted_at IS NULL")
-    rows = tx.all(f"{seen.prefix} SELECT v.id FROM {seen.visible} v ORDER BY v.id", **seen.parameters)
+def list_visible_space_ids(
+    tx: Transaction, org: OrgAccess, *, among: Sequence[str] | None = None, most: int | None = None
+) -> list[str]:
+    """The spaces of an organization that the caller sees, by id: all, or those ``among`` some; at most so many."""
+    given: dict[str, Sequence[str]] = {} if among is None else {"among": among}
+    seen = seen_spaces(org, "s.deleted_at IS NULL" + (" AND s.id IN :among" if given else ""), **given)
+    limit = "" if most is None else f" LIMIT {most}"
+    rows = tx.all(f"{seen.prefix} SELECT v.id FROM {seen.visible} v ORDER BY v.id{limit}", **seen.parameters)
     return [row[0] for row in rows]
 
 
