@@ -61,11 +61,11 @@ def _context(options: argparse.Namespace, *, new: bool = False) -> Iterator[Cont
         close_context(context)
 
 
-def _organization(context: Context, given: Any) -> Any:
-    """The id of the organization that somebody means, None where none is named. Raises NotFound with a list."""
+def _organization(context: Context, given: str) -> str:
+    """The id of the organization that somebody means. Raises NotFound or BadRequest, with a list of what there is."""
     from .admin.naming import find_named
 
-    return None if given is None else find_named(context, given, ["organization"]).id
+    return find_named(context, given, ["organization"]).id
 
 
 # --- serving ------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ def _create_token(options: argparse.Namespace) -> int:
         token = token_for(
             context,
             email=options.email,
-            organization_id=_organization(context, options.org),
+            organization_id=options.org and _organization(context, options.org),
             role=options.role,
             scopes=options.scopes,
             lifetime=options.expires,
@@ -226,7 +226,7 @@ def _import(options: argparse.Namespace) -> int:
     given = {"collection_id": options.collection, "title": options.title, "publish": options.publish}
     with _context(options) as context, _progress(f"Importing {options.source}", options.quiet) as progress:
         given |= {"known": read_known(options.map) if options.map else {}, "progress": progress}
-        given["organization_id"] = _organization(context, options.org)
+        given["organization_id"] = options.org and _organization(context, options.org)
         if options.space is None:
             given |= {"site": options.site, "new_site": options.new_site}
             brought = bring_source(context, options.source, **given)
@@ -352,7 +352,7 @@ def _reindex(options: argparse.Namespace) -> int:
     from .core.links import app_hosts
 
     with _context(options) as context, _progress("Reading spaces", options.quiet) as progress:
-        organization = _organization(context, options.org)
+        organization = options.org and _organization(context, options.org)
         rebuilt = reindex(context.db, app_hosts(context.settings.url), organization, progress)
     text = f"{rebuilt.spaces} spaces read, {rebuilt.counts} counts set right"
     print(json.dumps(msgspec.to_builtins(rebuilt)) if options.json else text)
