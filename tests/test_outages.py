@@ -133,6 +133,7 @@ def test_an_unreachable_database_ends_the_start_at_once(tmp_path: Path) -> None:
     assert served.process.wait(timeout=30) == 1
     told = served.output.read_text()
     assert told.startswith("octavo: OCTAVO_DATABASE_URL: ")
+    assert len(told.splitlines()) == 1
     assert PASSWORD not in told and "Traceback" not in told
 
 

@@ -61,6 +61,13 @@ def _context(options: argparse.Namespace, *, new: bool = False) -> Iterator[Cont
         close_context(context)
 
 
+def _organization(context: Context, given: str) -> str:
+    """The id of the organization that somebody means. Raises NotFound or BadRequest, with a list of what there is."""
+    from .admin.naming import find_named
+
+    return find_named(context, given, ["organization"]).id
+
+
 # --- serving ------------------------------------------------------------------------------------------
 
 
@@ -113,7 +120,7 @@ def _create_token(options: argparse.Namespace) -> int:
         token = token_for(
             context,
             email=options.email,
-            organization_id=options.org,
+            organization_id=options.org and _organization(context, options.org),
             role=options.role,
             scopes=options.scopes,
             lifetime=options.expires,
@@ -188,8 +195,9 @@ def _prove_domain(options: argparse.Namespace) -> int:
     from .admin.email_domains import prove_domain
 
     with _context(options) as context:
-        prove_domain(context, options.org, options.domain)
-    proved = {"organization": options.org, "domain": options.domain.lower()}
+        organization = _organization(context, options.org)
+        prove_domain(context, organization, options.domain)
+    proved = {"organization": organization, "domain": options.domain.lower()}
     print(json.dumps(proved) if options.json else f"{proved['domain']} is proved")
     return DONE
 
@@ -203,6 +211,7 @@ def _import(options: argparse.Namespace) -> int:
     from .admin.archives import import_organization, is_organization
     from .admin.docs_sites import bring_source
     from .admin.import_export import Brought, bring, read_known
+    from .admin.naming import find_named
 
     if is_organization(options.source):
         # An exported organization may be what a new installation begins with.
@@ -217,13 +226,13 @@ def _import(options: argparse.Namespace) -> int:
     given = {"collection_id": options.collection, "title": options.title, "publish": options.publish}
     with _context(options) as context, _progress(f"Importing {options.source}", options.quiet) as progress:
         given |= {"known": read_known(options.map) if options.map else {}, "progress": progress}
+        given["organization_id"] = options.org and _organization(context, options.org)
         if options.space is None:
             given |= {"site": options.site, "new_site": options.new_site}
-            brought = bring_source(context, options.source, organization_id=options.org, **given)
+            brought = bring_source(context, options.source, **given)
         else:
-            brought = bring(
-                context, options.source, organization_id=options.org, space_id=options.space, **given
-            )
+            space = find_named(context, options.space, ["space"], given["organization_id"])
+            brought = bring(context, options.source, space_id=space.id, **given)
 
     def told(one: Brought) -> dict[str, Any]:
         outcome: dict[str, Any] = msgspec.to_builtins(one.outcome)
@@ -269,7 +278,8 @@ def _export(options: argparse.Namespace) -> int:
         import msgspec
 
         with _context(options) as context:
-            moved = msgspec.to_builtins(export_organization(context, options.organization, options.folder))
+            organization = _organization(context, options.organization)
+            moved = msgspec.to_builtins(export_organization(context, organization, options.folder))
         told = f"{moved['spaces']} spaces in {options.folder}"
         print(json.dumps(moved, ensure_ascii=False) if options.json else told)
         return DONE
@@ -342,7 +352,8 @@ def _reindex(options: argparse.Namespace) -> int:
     from .core.links import app_hosts
 
     with _context(options) as context, _progress("Reading spaces", options.quiet) as progress:
-        rebuilt = reindex(context.db, app_hosts(context.settings.url), options.org, progress)
+        organization = options.org and _organization(context, options.org)
+        rebuilt = reindex(context.db, app_hosts(context.settings.url), organization, progress)
     text = f"{rebuilt.spaces} spaces read, {rebuilt.counts} counts set right"
     print(json.dumps(msgspec.to_builtins(rebuilt)) if options.json else text)
     return DONE
@@ -643,7 +654,9 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--create", action="store_true", help="make the person without asking when there is none"
     )
-    made.add_argument("--org", metavar="ORG", help="id of an organization the person becomes a member of")
+    made.add_argument(
+        "--org", metavar="ORG", help="organization the person becomes a member of: its id, host name or title"
+    )
     made.add_argument("--role", choices=("admin", "create", "review", "edit", "comment", "read", "guest"))
     made.add_argument("--scopes", nargs="+", metavar="SCOPE", help="what the token is limited to")
     made.add_argument("--expires", type=_milliseconds, metavar="90d", help="how long it is good for")
@@ -668,7 +681,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     made.set_defaults(run=_prove_domain)
     made.add_argument("domain", metavar="DOMAIN", help="one of the organization's `emailDomains`")
-    made.add_argument("--org", metavar="ORG", required=True, help="id of the organization")
+    made.add_argument(
+        "--org", metavar="ORG", required=True, help="the organization: its id, host name or title"
+    )
 
     made = command(
         "import", _import, "Import a folder, a .zip or a git URL as a space or a site, or an organization."
@@ -676,8 +691,8 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument(
         "source", help="folder, .zip, git URL with #ref and //subfolder, or an exported organization"
     )
-    made.add_argument("--org", help="id of the organization a new space belongs to")
-    made.add_argument("--space", help="id of an existing space to import into")
+    made.add_argument("--org", help="organization a new space belongs to: its id, host name or title")
+    made.add_argument("--space", help="existing space to import into: its id, address or title")
     made.add_argument("--collection", help="id of the collection the new space goes to")
     made.add_argument("--title", help="title of the new space")
     made.add_argument("--publish", action="store_true", help="publish the space, or the site of docs.yaml")
@@ -701,7 +716,9 @@ def _parser() -> argparse.ArgumentParser:
         "folder", type=Path, metavar="DIR", help="folder to write to; made when it is not there"
     )
     made.add_argument("--revision", help="id of an older revision of a space")
-    made.add_argument("--organization", metavar="ORG", help="id of the organization to write as a whole")
+    made.add_argument(
+        "--organization", metavar="ORG", help="organization to write as a whole: its id, host name or title"
+    )
 
     made = command("publish", _publish, "Write a public site as files that any web server can serve.")
     made.add_argument("site", metavar="SITE", help="the site: its id, address or title")
@@ -721,7 +738,9 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("file", type=Path, metavar="FILE", help="what `octavo backup` wrote")
     made.add_argument("--quiet", action="store_true", help="no progress bar")
     made = command("reindex", _reindex, "Make search, references and kept counts anew, while Octavo goes on.")
-    made.add_argument("--org", metavar="ORG", help="only those of this organization")
+    made.add_argument(
+        "--org", metavar="ORG", help="only those of this organization: its id, host name or title"
+    )
     made.add_argument("--quiet", action="store_true", help="no progress bar")
     made = command("verify", _verify, "Check the hashes and references of a backup, or of this installation.")
     made.add_argument(

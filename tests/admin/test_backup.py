@@ -11,7 +11,7 @@ import pytest
 from octavo.admin.backup import back_up, restore, verify_backup, verify_installation
 from octavo.admin.reindexing import reindex
 from octavo.core.links import app_hosts
-from octavo.errors import BadRequest, NotFound
+from octavo.errors import BadRequest, NotFound, Unavailable
 from octavo.installation import close_context, is_installed, open_context
 from octavo.kit.rows import read_rows, read_schema
 from octavo.kit.tables import TABLES
@@ -166,6 +166,16 @@ def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
     close_context(restored)
     assert octavo_here("restore", file, "--data", str(data)).returncode == 1
     assert octavo_here("verify", str(tmp_path / "nothing")).returncode == 1
+
+
+def test_a_backup_that_cannot_be_written_leaves_nothing(sqlite_world: World, tmp_path: Path) -> None:
+    file = tmp_path / "backup.zip"
+    part = tmp_path / "backup.zip.part"
+    part.symlink_to("/dev/full")
+    with pytest.raises(Unavailable, match=r"backup\.zip: No space left on device"):
+        back_up(sqlite_world.context, file)
+    assert not file.exists() and not part.is_symlink()
+    assert back_up(sqlite_world.context, file).missing == []
 
 
 def test_what_is_derived_is_found_wrong_and_made_anew(world: World) -> None:

@@ -100,3 +100,40 @@ def test_every_command_refuses_a_database_that_is_newer(octavo: Shell, tmp_path)
         assert "newer Octavo (999901010000_future)" in err, command
         assert "Traceback" not in err, command
     assert octavo("check")[0] == 1
+
+
+def test_organizations_are_named_by_their_host_name_or_title(octavo: Shell, tmp_path) -> None:
+    context = octavo.open()
+    with context.db.read() as tx:
+        id, title, hostname = tx.all("SELECT id, title, hostname FROM organizations ORDER BY id")[0]
+    close_context(context)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "README.md").write_text("# Home\n")
+    for turn, name in enumerate((id, title.upper(), hostname)):
+        assert octavo("reindex", "--org", name, "--quiet")[0] == 0
+        assert octavo("token", "create", "--email", "new@example.com", "--org", name)[0] == 0
+        code, out, err = octavo(
+            "import",
+            str(tmp_path / "docs"),
+            "--org",
+            name,
+            "--title",
+            f"Brought {turn}",
+            "--quiet",
+            "--json",
+        )
+        assert code == 0, err
+        made = json.loads(out)["space"]
+        code, out, err = octavo(
+            "import", str(tmp_path / "docs"), "--space", f"Brought {turn}", "--quiet", "--json"
+        )
+        assert (code, json.loads(out)["space"]) == (0, made), err
+    for command in (
+        ("reindex", "--quiet"),
+        ("token", "create", "--email", "new@example.com"),
+        ("domain", "prove", "example.com"),
+        ("import", str(tmp_path / "docs"), "--quiet"),
+    ):
+        code, _, err = octavo(*command, "--org", "nothing")
+        assert code == 1
+        assert "There is no organization 'nothing'; there are:" in err and id in err

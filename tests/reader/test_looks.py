@@ -19,7 +19,7 @@ SIGNATURE = (
 LINK = '<a href="https://example.com" class="button {0}">{0}</a>'
 FILES = {
     "SUMMARY.md": "* [Home](README.md)\n* [Pictures](pictures.md)\n* [Tables](tables.md)\n* [Blocks](blocks.md)\n"
-    "* [Plain](plain.md)\n",
+    "* [Plain](plain.md)\n* [Codes](codes.md)\n* [Cards](cards.md)\n",
     "README.md": "---\nicon: house\nlayout:\n  tableOfContents:\n    visible: false\n---\n\n# Home\n\nWelcome.\n",
     "pictures.md": "# Pictures\n\n{} and {}\n\n| A | B |\n| - | - |\n| {} | b |\n".format(
         *(ICON.format(size) for size in ("line", "original", "line"))
@@ -38,6 +38,14 @@ FILES = {
     '{% updates format="full" %}\n{% update date="2026-01-01" %}\n## In an update\n\nText.\n\n## Another\n\n'
     f"Text.\n{{% endupdate %}}\n{{% endupdates %}}\n\n## `{SIGNATURE}`\n\nText.\n",
     "plain.md": "# Plain\n\nText.\n",
+    "codes.md": "# Codes\n\n"
+    "| Parameter | Meaning |\n| - | - |\n| `page`, `page_size` | Either `true` or `false`, and words that wrap. |\n\n"
+    "| Call | Purpose | Answer | Use it when |\n| - | - | - | - |\n"
+    f"| `Client::with_max_response_bytes(max_response_bytes)` | {'It says so. ' * 6} | `Paginated<ResultOfClient>` |"
+    f" {'It has to. ' * 6} |\n",
+    "cards.md": "---\nlayout:\n  width: wide\n  tableOfContents:\n    visible: false\n---\n\n# Cards\n\n"
+    '<table data-view="cards"><thead><tr><th></th></tr></thead><tbody>'
+    "<tr><td>a</td></tr><tr><td>b</td></tr><tr><td>c</td></tr></tbody></table>\n",
 }
 
 
@@ -111,6 +119,19 @@ def test_no_row_of_a_table_is_cut_and_two_columns_wrap(look):
         assert tall and two == [[True, True]] * 2
         words = """[...document.querySelectorAll('.pair td')].every(c => c.scrollWidth <= c.clientWidth)"""
         assert look("tables", words, viewport=viewport)
+
+
+def test_code_in_cells_leaves_room_for_the_words(look):
+    fits = """[...document.querySelectorAll('.table')].map(t => t.querySelector('table').offsetWidth <= t.clientWidth)"""
+    assert look("codes", fits) == [True, True]
+    assert look("codes", fits, viewport=PHONE)[0]
+
+
+def test_three_cards_fill_their_row(look):
+    left = """(() => { const cards = document.querySelector('.cards');
+        return cards.getBoundingClientRect().right - cards.lastElementChild.getBoundingClientRect().right; })()"""
+    assert look("cards", "document.querySelector('.cards').offsetWidth") > 936  # room for a fourth
+    assert abs(look("cards", left)) < 1
 
 
 def test_buttons_stand_apart_and_one_that_leads_nowhere_is_no_primary_one(look):

@@ -77,17 +77,23 @@ class Outcome(Struct):
 
 
 def back_up(context: Context, target: Path) -> Outcome:
-    """Writes a backup while the installation goes on. Raises BadRequest when the file is there already."""
+    """Writes a backup while the installation goes on. Raises BadRequest when the file is there already, Unavailable
+    when it cannot be written; nothing of it is left then."""
     if target.exists():
         raise BadRequest(f"{target}: is there already")
     part = target.with_name(f"{target.name}.part")
-    # Only its owner may read it: it holds every secret.
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
-        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-            outcome = _write(context, archive)
-        out.flush()
-        os.fsync(out.fileno())
-    part.rename(target)
+    try:
+        # Only its owner may read it: it holds every secret.
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+            with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+                outcome = _write(context, archive)
+            out.flush()
+            os.fsync(out.fileno())
+        part.rename(target)
+    except OSError as error:
+        raise Unavailable(f"{target}: {error.strerror or error}") from None
+    finally:
+        part.unlink(missing_ok=True)
     return outcome
 
 

@@ -1,4 +1,4 @@
-"""Sites and spaces by what people call them: an id, an address, or a title."""
+"""Organizations, sites and spaces by what people call them: an id, an address, or a title."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..kit.db import Transaction
 from ..orgs import get_organization
 from ..sites import list_all_sites, published_url
 
-Kind = Literal["site", "space"]
+Kind = Literal["organization", "site", "space"]
 _SHOWN = 40
 
 
@@ -45,6 +45,9 @@ def find_named(
 
 
 def _list(tx: Transaction, context: Context, kind: Kind, organization_id: str | None) -> list[Named]:
+    if kind == "organization":
+        rows = tx.all("SELECT id, title, hostname FROM organizations ORDER BY id")
+        return [Named("organization", id, title, hostname or "") for id, title, hostname in rows]
     if kind == "space":
         rows = tx.all("SELECT id, organization_id, title FROM spaces WHERE deleted_at IS NULL ORDER BY id")
         return [
@@ -67,7 +70,7 @@ def _plain(text: str) -> str:
 
 
 def _names(named: Named) -> set[str]:
-    return {_plain(name) for name in (named.title, named.address, *named.short)}
+    return {_plain(name) for name in (named.title, named.address, *named.short) if name}
 
 
 def _table(named: Sequence[Named]) -> str:

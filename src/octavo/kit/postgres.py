@@ -127,7 +127,8 @@ class PostgresDatabase(Database):
                 pool.open(wait=True, timeout=_CONNECT_SECONDS)
         except psycopg.Error as error:
             self._close_pools()
-            raise Unavailable(f"OCTAVO_DATABASE_URL: {error}") from None
+            # The driver's message may have several lines; this one also goes into a table.
+            raise Unavailable(f"OCTAVO_DATABASE_URL: {' '.join(str(error).split())}") from None
         if pooled and not direct_url:
             self._close_pools()
             raise Unavailable(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from typing import Any
 
@@ -298,6 +299,26 @@ def test_tables_align_scroll_and_know_their_types():
     assert "Hidden" not in body and '<col width="80">' in body
     assert 'aria-label="3/5"' in body and '<span class="tag b-red c-red">Very</span>' in body
     assert body.index(">1</td>") < body.index(">2</td>")
+
+
+def test_long_code_in_a_cell_may_break_at_its_joints():
+    long = "Client::with_max_bytes(maxBytes, https://x.example/a<b)"
+    body = drawn(f"`{long}`\n\n| A | B |\n| - | - |\n| `{long}` | `short_one` |\n\n`{long}`")
+    whole = long.replace("<", "&lt;")
+    assert body.count(f"<code>{whole}</code>") == 2
+    assert "<code>short_one</code>" in body
+    (cell,) = re.findall(r"<td><code>(.*?)</code>", body)[:1]
+    assert cell.replace("<wbr>", "") == whole
+    assert "Client:<wbr>:" not in cell
+    assert "::<wbr>with_<wbr>max_<wbr>bytes(<wbr>maxBytes, <wbr>https://<wbr>x" in cell
+    assert "<code>Read<wbr>Only<wbr>Memory<wbr>Stream</code>" in drawn(
+        "| A |\n| - |\n| `ReadOnlyMemoryStream` |"
+    )
+
+
+def test_plain_text_is_named_no_language():
+    assert "code-language" not in drawn("```text\nx\n```")
+    assert "code-language" in drawn("```python\nx\n```")
 
 
 def test_cards_are_one_link_over_the_whole_card():

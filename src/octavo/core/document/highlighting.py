@@ -43,9 +43,13 @@ _NAMES = {
 Token = tuple[str, str]
 
 
+_PLAIN = ("text", "txt", "plain", "plaintext")
+
+
 def language_name(syntax: str) -> str:
-    """What a reader calls the language: ``JavaScript`` for ``js``; unknown names are as they are."""
-    return _NAMES.get(syntax.lower(), syntax)
+    """What a reader calls the language: ``JavaScript`` for ``js``; unknown names are as they are, and plain text, which
+    is no language, has none."""
+    return "" if syntax.lower() in _PLAIN else _NAMES.get(syntax.lower(), syntax)
 
 
 _making = threading.Lock()

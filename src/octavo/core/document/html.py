@@ -215,6 +215,21 @@ def _escape(text: str) -> str:
     return text.replace("'", "&#39;").replace('"', "&#34;")
 
 
+_LONG = 16
+_JOINTS = re.compile(r"(?<=[^\W\d][/._:,=?&-])(?=\w)|(?<=[:/(<\s])(?=\w)")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def _breakable(code: str) -> str:
+    """Code of a cell, escaped: a long name may end its line at a joint, or the other columns had no room left."""
+    if len(code) < _LONG:
+        return _escape(code)
+    parts = (
+        part for word in _JOINTS.split(code) for part in (_CAMEL.split(word) if len(word) > _LONG else [word])
+    )
+    return "<wbr>".join(map(_escape, parts))
+
+
 def _html(text: str) -> Markup:
     """Text that is HTML already. (``Markup(text)`` asks first whether the text has a method for it.)"""
     return str.__new__(Markup, text)
@@ -339,6 +354,7 @@ class _Renderer:
         self._ids = set(ids)
         self._notes: list[tuple[str, Fragment]] = []
         self._aside = 0  # inside of something whose headings the outline leaves out
+        self._in_cells = 0
         self._count = 0
         self._images = 0
 
@@ -361,7 +377,9 @@ class _Renderer:
                 write(piece if type(piece) is Markup else _escape(piece))
             elif isinstance(piece, Text):
                 for leaf in piece.leaves:
-                    write(_marked(leaf.marks, _escape(leaf.text)).replace("\n", "<br>"))
+                    in_cell = self._in_cells and any(mark.type == "code" for mark in leaf.marks)
+                    text = _breakable(leaf.text) if in_cell else _escape(leaf.text)
+                    write(_marked(leaf.marks, text).replace("\n", "<br>"))
             elif isinstance(piece, Block):
                 draw = _BLOCKS.get(piece.type)
                 if draw is not None:
@@ -537,7 +555,8 @@ class _Renderer:
         few = number_of(data.get("collapsedLineCount")) or _FEW_LINES
         folds = data.get("expandable") is True and len(lines) > few
         numbered = data.get("lineNumbers") is True
-        name = title or (language_name(syntax) if syntax else "")
+        language = language_name(syntax)
+        name = title or language
         copy = _wrap(
             "button", [_tag("span", class_="i i-copy", aria_hidden="true"), _end("span")],
             type="button", class_="copy", data_copy=True, data_done=self.labels.copied,
@@ -546,10 +565,10 @@ class _Renderer:
         bar: list[Piece] = []
         if title:
             bar = [*_wrap("span", [title], class_="code-title")]
-            if syntax:
-                bar += _wrap("span", [language_name(syntax)], class_="code-language")
-        elif syntax:
-            bar = [*_wrap("span", [name], class_="code-language")]
+            if language:
+                bar += _wrap("span", [language], class_="code-language")
+        elif language:
+            bar = [*_wrap("span", [language], class_="code-language")]
         body = self._lines(lines, syntax, few if folds else len(lines))
         more: list[Piece] = []
         if folds:
@@ -1015,8 +1034,15 @@ class _Renderer:
             out.append(_end("tr"))
         out.append(_end("tbody"))
         wide = block.data.get("fullWidth") is True and "wide"
+
+        def enter() -> None:
+            self._in_cells += 1
+
+        def leave() -> None:
+            self._in_cells -= 1
+
         return _wrap(
-            "div", _wrap("table", out, class_="sized" if widths else None),
+            "div", [enter, *_wrap("table", out, class_="sized" if widths else None), leave],
             class_=_classes("table", len(shown) <= 2 and "pair", wide),
             role="region", tabindex="0", aria_label=self.labels.table,
         )  # fmt: skip
