@@ -366,6 +366,14 @@ def test_tokens_that_prove_nothing(site, key):
     assert site.get("plans/more", cookie=f"octavo-visitor={signed(key)}").status_code == 307
 
 
+@pytest.mark.parametrize("login", ["http://[", "https://a:99999999/", "https://login.test/?a=b#c"])
+def test_a_login_at_any_address_is_led_to(site, key, login):
+    body = {"backend": "custom", "fallbackURL": login}
+    assert site.world.call("admin", "PATCH", f"{site.path}/publishing/auth", json=body).status_code == 200
+    answer = site.get("plans/more")
+    assert answer.status_code == 307 and answer.headers["location"].startswith(login)
+
+
 @pytest.mark.parametrize(
     "more", ["; Domain=evil.example", "%0d%0aSet-Cookie: a=b", "%0aa", ";", "%20", "%09", "%00"]
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 import msgspec
 from msgspec import Struct, field
@@ -160,7 +160,7 @@ def _sign_in(tx: Transaction, context: Context, site: SiteRow, location: str) ->
         location = "/"
     url = site.settings.visitor_auth.login_url
     if url is not None:
-        joint = "&" if urlsplit(url).query else "?"
+        joint = "&" if "?" in url else "?"
         return SendOn(f"{url}{joint}{urlencode({'location': location})}")
     address = sign_in_address(tx, context, site.id, location)
     return SendOn(address) if address else NotFound("There is no published site at this address.")
