@@ -211,6 +211,20 @@ class World:
             path = f"{URL}/v1{path}"
         return self._loop.run_until_complete(self._client.request(method, path, headers=headers, **options))
 
+    def call_together(self, *calls: tuple[str, str, str, Any]) -> list[int]:
+        """The statuses of requests that are all on their way at once: who, method, path and body of each."""
+
+        async def ask(who: str, method: str, path: str, body: Any) -> int:
+            headers = {} if who == NOBODY else {"authorization": f"Bearer {self.token(who)}"}
+            options = {} if body is None else {"json": body}
+            url = f"{URL}/v1{path}"
+            return (await self._client.request(method, url, headers=headers, **options)).status_code
+
+        async def ask_all() -> list[int]:
+            return await asyncio.gather(*(ask(*call) for call in calls))
+
+        return self._loop.run_until_complete(ask_all())
+
     def actor(self, who: str) -> Actor:
         """One of the cast with all of their reach."""
         return Actor(self.users[who], "test")
