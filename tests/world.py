@@ -731,16 +731,6 @@ def sqlite_world(_sqlite_once: World) -> World:
     return _sqlite_once.renew()
 
 
-@pytest.fixture
-def own_sqlite_world(tmp_path: Path, sqlite_template: Path) -> Iterator[World]:
-    """A furnished world on SQLite for one test, which may change how its database behaves. It takes seconds."""
-    folder = tmp_path / "world"
-    folder.mkdir()
-    made = _sqlite_world(folder, sqlite_template)
-    yield made
-    made.end()
-
-
 @pytest.fixture(scope="session")
 def _sqlite_once(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[World]:
     made = _sqlite_world(tmp_path_factory.mktemp("world"), sqlite_template)

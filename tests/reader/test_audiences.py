@@ -366,12 +366,21 @@ def test_tokens_that_prove_nothing(site, key):
     assert site.get("plans/more", cookie=f"octavo-visitor={signed(key)}").status_code == 307
 
 
-@pytest.mark.parametrize("login", ["http://[", "https://a:99999999/", "https://login.test/?a=b#c"])
-def test_a_login_at_any_address_is_led_to(site, key, login):
+@pytest.mark.parametrize(
+    ("login", "led"),
+    [
+        ("http://[", "http://["),
+        ("https://a:99999999/", "https://a:99999999/"),
+        ("https://login.test/?a=b#c", "https://login.test/?a=b#c"),
+        ("https://login.test/\u00fc\u2100", "https://login.test/%C3%BC%E2%84%80"),
+        ("https://login.test/\r\nSet-Cookie: a=b", "https://login.test/%0D%0ASet-Cookie:%20a=b"),
+    ],
+)
+def test_a_login_at_any_address_is_led_to(site, key, login, led):
     body = {"backend": "custom", "fallbackURL": login}
     assert site.world.call("admin", "PATCH", f"{site.path}/publishing/auth", json=body).status_code == 200
     answer = site.get("plans/more")
-    assert answer.status_code == 307 and answer.headers["location"].startswith(login)
+    assert answer.status_code == 307 and answer.headers["location"].startswith(led)
 
 
 @pytest.mark.parametrize(
