@@ -409,9 +409,8 @@ class Edge:
 
     def _client(self, scope: Scope, headers: dict[bytes, bytes]) -> str:
         peer = scope["client"][0] if scope.get("client") else ""
-        if not self._proxies or b"x-forwarded-for" not in headers:
-            return str(peer)
-        return client_address(peer, headers[b"x-forwarded-for"].decode("latin-1"), self._proxies)
+        forwarded = headers.get(b"x-forwarded-for", b"") if self._proxies else b""
+        return client_address(str(peer), forwarded.decode("latin-1"), self._proxies)
 
     @staticmethod
     def _write_access(request: Request, method: str, status: int, seconds: float) -> None:
