@@ -28,7 +28,7 @@ from octavo.kit.db import Database
 from octavo.kit.migrations import load_migrations, migrate
 from set_clock import SetClock
 from tools import browser, corpora_folder, public_api  # noqa: F401
-from world import _postgresql_once, _sqlite_once, own_sqlite_world, sqlite_world, world  # noqa: F401
+from world import _postgresql_once, _sqlite_once, sqlite_world, world  # noqa: F401
 
 _MEMORY = Path("/dev/shm")
 _MEMORY_BYTES = 4 << 30

@@ -60,7 +60,7 @@ VECTORS = [
     "feed:javascript:alert(1)", "jar:javascript:x", "mhtml:x", "ms-its:x", "filesystem:https://x", "about:blank", "ftp://x/y",
     "\u2028javascript:alert(1)", "\ufeffjavascript:alert(1)", "\u00a0javascript:alert(1)", "java\u00adscript:alert(1)", "java\u200bscript:alert(1)",
     "\u202ejavascript:x", "//evil.example/x", "\\\\evil.example", "/\\evil.example", "https://evil.example/\" onclick=\"x", "https://evil.example/<script>",
-    "https://e.example/'onclick='x", "mailto:a@b?subject=<script>", "tel:\"onclick=", "#\"><script>x</script>", "?q=\"><img onerror=x>",
+    "https://e.example/'onclick='x", "http://[", "https://[::1", "http://a:99999999/", "http://a\u2100b/x", "mailto:a@b?subject=<script>", "tel:\"onclick=", "#\"><script>x</script>", "?q=\"><img onerror=x>",
     "{{ 7*7 }}", "{% raw %}", "${alert(1)}", "expression(alert(1))", "url(javascript:alert(1))", "}*{background:red", "\\href{javascript:alert(1)}{x}",
     "\\text{<img src=x onerror=alert(1)>}", "\\style{background:url(javascript:x)}{x}", "\\class{x\" onclick=\"y}{z}", "\\url{javascript:x}",
     "\\color{red\" onmouseover=\"x}{y}", "\\unicode{x3C}script", "\\begin{array}{c\" onclick=x}a\\end{array}", "\\mathbf{</math><script>x</script>}",

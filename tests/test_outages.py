@@ -144,18 +144,20 @@ def test_equal_ports_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "data").exists()
 
 
-def test_a_full_disk_loses_nothing_and_is_recovered_from(own_sqlite_world: World) -> None:
-    world = own_sqlite_world
+def test_a_full_disk_loses_nothing_and_is_recovered_from(sqlite_world: World) -> None:
+    world = sqlite_world
     writer: sqlite3.Connection = world.context.db._writer  # type: ignore[attr-defined]
     page = secrets.token_hex(200_000)
     writer.execute(f"PRAGMA max_page_count = {writer.execute('PRAGMA page_count').fetchone()[0] + 2}")
     change = {"operation": "insert_page", "title": "Big", "document": {"markdown": f"# Big\n\n{page}\n"}}
     path = f"/spaces/{world.home['spaceId']}/change-requests/{world.home['changeRequestId']}/content"
-    answer = world.call("admin", "POST", path, json={"changes": [change]})
-    assert answer.status_code == 503
-    assert answer.headers["retry-after"]
-    assert world.call("admin", "GET", f"/spaces/{world.home['spaceId']}").status_code == 200
-    writer.execute("PRAGMA max_page_count = 1073741823")
+    try:
+        answer = world.call("admin", "POST", path, json={"changes": [change]})
+        assert answer.status_code == 503
+        assert answer.headers["retry-after"]
+        assert world.call("admin", "GET", f"/spaces/{world.home['spaceId']}").status_code == 200
+    finally:
+        writer.execute("PRAGMA max_page_count = 1073741823")
     assert world.call("admin", "POST", path, json={"changes": [change]}).status_code == 200
 
 

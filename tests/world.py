@@ -211,6 +211,20 @@ class World:
             path = f"{URL}/v1{path}"
         return self._loop.run_until_complete(self._client.request(method, path, headers=headers, **options))
 
+    def call_together(self, *calls: tuple[str, str, str, Any]) -> list[int]:
+        """The statuses of requests that are all on their way at once: who, method, path and body of each."""
+
+        async def ask(who: str, method: str, path: str, body: Any) -> int:
+            headers = {} if who == NOBODY else {"authorization": f"Bearer {self.token(who)}"}
+            options = {} if body is None else {"json": body}
+            url = f"{URL}/v1{path}"
+            return (await self._client.request(method, url, headers=headers, **options)).status_code
+
+        async def ask_all() -> list[int]:
+            return await asyncio.gather(*(ask(*call) for call in calls))
+
+        return self._loop.run_until_complete(ask_all())
+
     def actor(self, who: str) -> Actor:
         """One of the cast with all of their reach."""
         return Actor(self.users[who], "test")
@@ -715,16 +729,6 @@ def world(request: pytest.FixtureRequest) -> World:
 def sqlite_world(_sqlite_once: World) -> World:
     """The furnished world on SQLite alone, as new, for what does not depend on the engine."""
     return _sqlite_once.renew()
-
-
-@pytest.fixture
-def own_sqlite_world(tmp_path: Path, sqlite_template: Path) -> Iterator[World]:
-    """A furnished world on SQLite for one test, which may change how its database behaves. It takes seconds."""
-    folder = tmp_path / "world"
-    folder.mkdir()
-    made = _sqlite_world(folder, sqlite_template)
-    yield made
-    made.end()
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """The audit log: what is told, to whom, how it is read, and that it stays."""
 
+import asyncio
 import csv
 import io
 from datetime import datetime, timedelta
@@ -7,7 +8,9 @@ from datetime import datetime, timedelta
 import msgspec
 import pytest
 
+from octavo.access import audit_person
 from octavo.identity import remove_member
+from octavo.kit.pagination import MAX_LIMIT
 from octavo.kit.worker import Worker
 from world import NOBODY, PASSWORD
 
@@ -178,6 +181,45 @@ def test_the_log_is_exported_whole(world):
     rows = list(csv.DictReader(io.StringIO(answer.text)))
     assert [row["id"] for row in rows] == [event["id"] for event in everything]
     assert world.call("editor", "GET", path, params={"format": "csv"}).status_code == 403
+
+
+ENDS = {
+    "membership": "UPDATE members SET disabled = 1 WHERE user_id = :user",
+    "role": "UPDATE members SET role = 'read' WHERE user_id = :user",
+    "account": "UPDATE users SET disabled = 1 WHERE id = :user",
+    "token": "DELETE FROM tokens WHERE user_id = :user",
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("format", ["ndjson", "csv"])
+def test_a_long_answer_ends_with_the_right_to_it(world, format, end):
+    user = world.users["admin"]
+    with world.context.db.write() as tx:
+        for _ in range(MAX_LIMIT + 10):
+            audit_person(tx, "user.updated", user, client=None, only=world.home["organizationId"])
+    sent = []
+
+    async def receive():
+        await asyncio.Event().wait()
+
+    async def send(message):
+        if message["type"] == "http.response.start":
+            assert message["status"] == 200
+        elif len(message["body"]) > 1000:
+            with world.context.db.write() as tx:
+                tx.run(ENDS[end], user=user)
+        sent.append(message)
+
+    path = f"/v1{world.home.path(EVENTS)}"
+    token = f"Bearer {world.token('admin')}".encode()
+    scope = {
+        "type": "http", "method": "GET", "path": path, "raw_path": path.encode(),
+        "query_string": f"format={format}".encode(), "headers": [(b"authorization", token)], "client": ("a", 1),
+    }  # fmt: skip
+    asyncio.run(world._app(scope, receive, send))
+    assert sum(message.get("body", b"").count(b"\n") for message in sent) in (MAX_LIMIT, MAX_LIMIT + 1)
+    assert sent[-1]["more_body"]
 
 
 @pytest.mark.parametrize("statement", ["UPDATE audit_events SET action = 'x'", "DELETE FROM audit_events"])

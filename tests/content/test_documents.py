@@ -116,6 +116,11 @@ class _Page(BaseHTTPRequestHandler):
             b"<html><head><title>Plain</title><meta property='og:title' content='A &lt;b&gt; talk'>"
             b"<meta property='og:site_name' content='Talks'><link rel='icon' href='javascript:alert(1)'></head>"
         )
+        if self.path == "/odd":
+            body = (
+                b"<html><head><link rel='icon' href='http://['>"
+                b"<link rel='alternate' type='application/json+oembed' href='https://[::1'></head>"
+            )
         self.send_response(200)
         self.send_header("content-type", "text/html")
         self.end_headers()
@@ -151,6 +156,17 @@ def test_a_page_tells_its_title_once(server):
         assert embed.icon is not embed.title
         assert not isinstance(embed.icon, str)
     assert _Page.asked == 1
+
+
+def test_a_page_that_names_addresses_that_are_none(server):
+    embed = find_embed(Settings(allow_private_fetch=server), f"http://{server}/odd")
+    assert (embed.title, embed.site) == (f"http://{server}/odd", "127.0.0.1")
+
+
+@pytest.mark.parametrize("url", ["http://[", "https://[::1", "http://a\u2100b/", "http://a:99999999/"])
+def test_an_address_that_is_none_is_shown_as_it_is(world, url):
+    for path in (world.home.path("/spaces/{spaceId}/embed"), "/urls/embed"):
+        assert world.get("reader", path, params={"url": url})["title"] == url
 
 
 def test_private_addresses_are_not_asked_and_are_plain_links(world, server):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from octavo.kit.proxies import client_address
+from octavo.kit.proxies import address_key, client_address
 from octavo.settings import SettingsError, load, parse_networks
 
 OURS = parse_networks("10.0.0.0/8, fd00::/8, 192.0.2.1")
@@ -21,6 +21,9 @@ OURS = parse_networks("10.0.0.0/8, fd00::/8, 192.0.2.1")
         ("10.1.1.1", "203.0.113.7,\x00<script>", "10.1.1.1"),
         ("::ffff:10.1.1.1", "2001:db8::1", "2001:db8::1"),
         ("fd00::1", "203.0.113.7", "203.0.113.7"),
+        ("::ffff:203.0.113.7", "", "203.0.113.7"),
+        ("::FFFF:cb00:7107", "6.6.6.6", "203.0.113.7"),
+        ("10.1.1.1", "::ffff:203.0.113.7", "203.0.113.7"),
         ("", "203.0.113.7", ""),
     ],
 )
@@ -30,6 +33,11 @@ def test_only_trusted_proxies_are_believed(peer, forwarded, found):
 
 def test_nobody_is_trusted_unless_named():
     assert client_address("127.0.0.1", "6.6.6.6", parse_networks("")) == "127.0.0.1"
+
+
+def test_callers_over_a_socket_of_both_kinds_are_told_apart():
+    callers = [client_address(f"::ffff:203.0.113.{n}", "", []) for n in (7, 8)]
+    assert len({address_key(caller) for caller in callers}) == 2
 
 
 def test_a_wrong_setting_is_named():

@@ -218,7 +218,8 @@ def test_heads_are_bounded(head):
 
 @pytest.mark.parametrize(
     "sent",
-    [b"nonsense\r\n\r\n", b"GET /a HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n", b"\x16\x03\x01\x02\x00\x01",
+    [b"nonsense\r\n\r\n", b"GET /a\r\n\r\n", b"GET /a HTTP/0.9\r\nhost: a\r\n\r\n", b"GET /a HTTP/1.1\r\n\r\n",
+     b"GET /a HTTP/2.0\r\nhost: a\r\n\r\n", b"GET /a HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n", b"\x16\x03\x01\x02\x00\x01",
      b"POST /take HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab",
      b"POST /take HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"],
 )  # fmt: skip

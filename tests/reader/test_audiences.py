@@ -367,6 +367,23 @@ def test_tokens_that_prove_nothing(site, key):
 
 
 @pytest.mark.parametrize(
+    ("login", "led"),
+    [
+        ("http://[", "http://["),
+        ("https://a:99999999/", "https://a:99999999/"),
+        ("https://login.test/?a=b#c", "https://login.test/?a=b#c"),
+        ("https://login.test/\u00fc\u2100", "https://login.test/%C3%BC%E2%84%80"),
+        ("https://login.test/\r\nSet-Cookie: a=b", "https://login.test/%0D%0ASet-Cookie:%20a=b"),
+    ],
+)
+def test_a_login_at_any_address_is_led_to(site, key, login, led):
+    body = {"backend": "custom", "fallbackURL": login}
+    assert site.world.call("admin", "PATCH", f"{site.path}/publishing/auth", json=body).status_code == 200
+    answer = site.get("plans/more")
+    assert answer.status_code == 307 and answer.headers["location"].startswith(led)
+
+
+@pytest.mark.parametrize(
     "more", ["; Domain=evil.example", "%0d%0aSet-Cookie: a=b", "%0aa", ";", "%20", "%09", "%00"]
 )
 def test_no_token_is_more_than_one_cookie(site, key, more):

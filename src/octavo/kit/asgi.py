@@ -409,9 +409,8 @@ class Edge:
 
     def _client(self, scope: Scope, headers: dict[bytes, bytes]) -> str:
         peer = scope["client"][0] if scope.get("client") else ""
-        if not self._proxies or b"x-forwarded-for" not in headers:
-            return str(peer)
-        return client_address(peer, headers[b"x-forwarded-for"].decode("latin-1"), self._proxies)
+        forwarded = headers.get(b"x-forwarded-for", b"") if self._proxies else b""
+        return client_address(str(peer), forwarded.decode("latin-1"), self._proxies)
 
     @staticmethod
     def _write_access(request: Request, method: str, status: int, seconds: float) -> None:
@@ -539,12 +538,17 @@ class Edge:
         return await self._in_thread(self._compressor.compress, answer.body, coding, etag)
 
     async def _stream(self, request: Request, open_stream: Callable[[], Iterator[bytes]], send: Send) -> None:
-        """Sends pieces, read one by one in threads, until the end or until nobody listens any more."""
+        """Sends pieces, read one by one in threads, until the end or until nobody listens any more. Where they are
+        refused on the way, the connection ends without an end of the answer, so that nobody takes it for whole."""
         chunks = iter(await self._in_thread(open_stream))
         gone = asyncio.ensure_future(request.wait_for_disconnect())
         try:
             while not gone.done():
-                chunk = await self._in_thread(next, chunks, None)
+                try:
+                    chunk = await self._in_thread(next, chunks, None)
+                except OctavoError as error:
+                    log.info("stream ended: %s", error.message, extra={"request_id": request.id})
+                    return
                 if chunk is None:
                     await send({"type": "http.response.body", "body": b""})
                     return

@@ -10,7 +10,7 @@ import asyncio
 import random
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote
@@ -287,13 +287,26 @@ class Dispatcher:
         more = ["..."] if len(keys) > MOST_NAMED else []
         call.response_headers["octavo-unread-keys"] = ", ".join([*named, *more])
 
+    def _while_allowed(self, call: Call, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        """The pieces of a stream, as long as the caller may still ask for it: who reads slowly could otherwise go on
+        for hours after they were removed. Raises what a new request would."""
+        try:
+            for chunk in chunks:
+                call.authenticated = None
+                self._authenticate(call)
+                self._enter(call)
+                yield chunk
+        finally:
+            if isinstance(chunks, Generator):
+                chunks.close()
+
     def _present(self, call: Call, value: Any) -> Answer:
         operation = call.operation
         status, headers = operation.status, call.response_headers
         if operation.returns is Deletion and isinstance(value, bool):
             return Answer(205 if value else 204, headers=headers)
         if isinstance(value, Stream):
-            chunks = value.chunks
+            chunks = self._while_allowed(call, value.chunks)
             return Answer(
                 value.status,
                 content_type=value.content_type,

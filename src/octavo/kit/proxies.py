@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv6Address, ip_address, ip_network
 
 from ..settings import Network
 
 
 def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
-    """The address a request comes from: the peer, or what a trusted one says in X-Forwarded-For.
+    """The address a request comes from: the peer, or what a trusted one says in X-Forwarded-For. One of IPv4 is never
+    written as one of IPv6.
 
     Each proxy appends whom it heard from, so the list is read from its end, as far as the one who wrote is
     trusted; what a caller put in front counts for nothing.
@@ -19,12 +20,14 @@ def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
     >>> client_address("203.0.113.7", "6.6.6.6", parse_networks("10.0.0.0/8"))
     '203.0.113.7'
     """
-    found = peer
+    found = _plain(peer)
+    if not forwarded:
+        return found
     for named in reversed(forwarded.split(",")):
         if not _is_in(found, trusted):
             break
         try:
-            found = str(ip_address(named.strip()))
+            found = _plain(str(ip_address(named.strip())))
         except ValueError:
             break
     return found
@@ -46,10 +49,22 @@ def address_key(address: str) -> str:
         return address
 
 
+def _plain(address: str) -> str:
+    """An address of IPv4 as such. A socket that listens on both gives `::ffff:203.0.113.7`, and all of these are in
+    one /64 network: one caller could use up the limits of all others."""
+    if ":" not in address:
+        return address
+    try:
+        known = ip_address(address)
+    except ValueError:
+        return address
+    mapped = known.ipv4_mapped if isinstance(known, IPv6Address) else None
+    return str(mapped) if mapped is not None else address
+
+
 def _is_in(address: str, networks: list[Network]) -> bool:
     try:
         known = ip_address(address)
     except ValueError:
         return False
-    known = getattr(known, "ipv4_mapped", None) or known
     return any(known in network for network in networks)

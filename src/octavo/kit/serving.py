@@ -140,7 +140,9 @@ class _Connection(HttpToolsProtocol):
         self._head, self._head_since = 0, None
         if len(self.url) + sum([len(n) + len(v) + 4 for n, v in self.headers]) > self._bounds.header_limit:
             return self._refuse(431, b"Request Header Fields Too Large", "too_large")
-        if [name for name, _ in self.headers].count(b"host") > 1:
+        version, hosts = self.parser.get_http_version(), [name for name, _ in self.headers].count(b"host")
+        # Whoever is between the client and us must not understand another request than we do.
+        if version not in ("1.0", "1.1") or hosts > 1 or (version == "1.1" and not hosts):
             return self._refuse(400, b"Bad Request", "malformed")
         self._connections.work(self)
         self._receiving, self._body_credit = True, self._body_most

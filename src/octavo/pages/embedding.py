@@ -62,7 +62,19 @@ def _frame(found: Player) -> str:
 
 
 def _site(url: str) -> str:
-    return (urlsplit(url).hostname or url).removeprefix("www.")
+    try:
+        host = urlsplit(url).hostname
+    except ValueError:
+        host = None
+    return (host or url[:_MAX_TEXT]).removeprefix("www.")
+
+
+def _beside(url: str, href: str) -> str | None:
+    """What a page at ``url`` means by ``href``, if that is an address."""
+    try:
+        return safe_url(urljoin(url, href))
+    except ValueError:
+        return None
 
 
 def _plain(url: str) -> Embed:
@@ -118,10 +130,11 @@ def _ask(fetcher: Fetcher, url: str) -> Embed:
     head = _read(answer)
     title = head.first("og:title", "twitter:title")
     site = head.first("og:site_name", "application-name")
-    if title is None and head.oembed:
-        told = _ask_oembed(fetcher, urljoin(answer.url, head.oembed))
+    oembed = _beside(answer.url, head.oembed) if title is None and head.oembed else None
+    if oembed is not None:
+        told = _ask_oembed(fetcher, oembed)
         title, site = told.title[:_MAX_TEXT] or None, site or told.provider_name[:_MAX_TEXT] or None
-    icon = safe_url(urljoin(answer.url, head.icon)) if head.icon else None
+    icon = _beside(answer.url, head.icon) if head.icon else None
     shown = icon if icon and icon.startswith(("https://", "http://")) else UNSET
     return LinkEmbed(title or head.first("title") or url[:_MAX_TEXT], site or _site(answer.url), shown)
 

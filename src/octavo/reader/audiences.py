@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 import msgspec
 from msgspec import Struct, field
@@ -40,6 +40,7 @@ _THIRD_TOKEN, _THIRD_CLAIMS = "gitbook-visitor-token", "gitbook-visitor-public"
 """Cookies that servers of the owner set for a whole domain: the token as it is, and JSON of unsigned claims."""
 _TOKEN, _CLAIM = "jwt_token", "visitor."
 _WEEK = 7 * 86_400
+_IN_URLS = "/:?#[]@!$&'()*+,;=%~"
 _LOCATION = re.compile(r"/(?![/\\])[^\x00-\x1f\x7f-\x9f]*")
 
 
@@ -160,8 +161,9 @@ def _sign_in(tx: Transaction, context: Context, site: SiteRow, location: str) ->
         location = "/"
     url = site.settings.visitor_auth.login_url
     if url is not None:
-        joint = "&" if urlsplit(url).query else "?"
-        return SendOn(f"{url}{joint}{urlencode({'location': location})}")
+        joint = "&" if "?" in url else "?"
+        # Characters that a header cannot have are escaped.
+        return SendOn(f"{quote(url, safe=_IN_URLS)}{joint}{urlencode({'location': location})}")
     address = sign_in_address(tx, context, site.id, location)
     return SendOn(address) if address else NotFound("There is no published site at this address.")
 

@@ -81,7 +81,10 @@ class _Crawl:
         self.tick = tick
         self.limits = limits
         self.deadline = time.monotonic() + limits.seconds
-        self.source = Source(urlsplit(start).hostname or "website")
+        try:
+            self.source = Source(urlsplit(start).hostname or "website")
+        except ValueError:
+            raise SourceError("this is no address") from None
         self.bytes = 0
         self.origin = ""
         self.scope = ""
@@ -251,7 +254,7 @@ class _Crawl:
         while waiting and len(read) < _MAX_SITEMAPS and len(found) < self.limits.pages * 2:
             self.tick()
             url = waiting.popleft()
-            if url in read or urlsplit(url).netloc != urlsplit(self.origin).netloc or self._exhausted():
+            if url in read or not self._is_here(url) or self._exhausted():
                 continue
             read.add(url)
             try:
@@ -267,6 +270,12 @@ class _Crawl:
                 elif key := self._key(address):
                     found.append(key)
         return found
+
+    def _is_here(self, url: str) -> bool:
+        try:
+            return urlsplit(url).netloc == urlsplit(self.origin).netloc
+        except ValueError:
+            return False
 
     # --- naming and converting ------------------------------------------------------------------------
 

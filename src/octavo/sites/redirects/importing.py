@@ -11,7 +11,7 @@ import io
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from ...access import Can, SiteAccess, find_space_access
 from ...content import main_state
@@ -121,7 +121,7 @@ def _destination(
     if text.startswith(base):
         text = f"/{text.removeprefix(base)}"
     if not text.startswith("/"):
-        if len(text) > 2048 or urlsplit(text).scheme not in ("http", "https"):
+        if len(text) > 2048 or not text.lower().startswith(("http://", "https://")):
             raise BadRequest("destination: expected a path of the site, or an address")
         return ToUrl(text)
     segments = [unquote(part) for part in text.partition("?")[0].partition("#")[0].split("/") if part]

@@ -1,0 +1,54 @@
+"""Who reads `/metrics`: whoever has its token, at the API, and nobody where there is none."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx
+import msgspec
+import pytest
+
+from octavo.app import api_app, metrics_edge
+from octavo.kit.asgi import Edge
+from octavo.kit.metrics import Metrics
+from world import URL, World
+
+TOKEN = "a" * 32
+
+
+def ask(app: Edge, path: str = "/metrics", **headers: str) -> httpx.Response:
+    async def get() -> httpx.Response:
+        transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]
+        async with httpx.AsyncClient(transport=transport, base_url=URL) as client:
+            return await client.get(path, headers=headers)
+
+    try:
+        return asyncio.run(get())
+    finally:
+        app.close()
+
+
+@pytest.mark.parametrize(
+    ("token", "sent", "status"),
+    [
+        ("", "", 404),
+        ("", "Bearer ", 404),
+        (TOKEN, "", 401),
+        (TOKEN, "Bearer ", 401),
+        (TOKEN, f"Bearer {TOKEN}a", 401),
+        (TOKEN, f"Basic {TOKEN}", 401),
+        (TOKEN, f"Bearer {TOKEN}", 200),
+    ],
+)
+def test_metrics_are_for_who_has_their_token(sqlite_world: World, token: str, sent: str, status: int) -> None:
+    context = sqlite_world.context
+    context.settings = msgspec.structs.replace(context.settings, metrics_token=token)
+    answer = ask(api_app(context), authorization=sent) if sent else ask(api_app(context))
+    assert (answer.status_code, "octavo_" in answer.text) == (status, status == 200)
+
+
+def test_an_address_of_their_own_answers_nothing_else(sqlite_world: World) -> None:
+    settings = sqlite_world.context.settings
+    assert ask(metrics_edge(Metrics(), settings)).status_code == 200
+    for path in ("/", "/v1/user", "/healthz"):
+        assert ask(metrics_edge(Metrics(), settings), path).status_code == 404
