@@ -45,7 +45,6 @@ from .audiences import TOKEN_COOKIE, Admission, Coming, SendOn, read_coming
 from .blocks import Prepared, answer_block, answer_press, frame_source, prepare_block
 from .cards import HEIGHT, WIDTH, Cards, card_of
 from .drawing import (
-    asset,
     content_security_policy,
     draw_answer,
     draw_ask,
@@ -53,6 +52,7 @@ from .drawing import (
     draw_page,
     draw_questions,
     draw_search,
+    embed_script,
 )
 from .feeds import FEED, feed_xml
 from .looks import Look
@@ -65,6 +65,7 @@ from .resolving import (
     enter_site,
     enter_space,
     find_redirect,
+    list_spaces,
     origin_of,
     visit_space,
 )
@@ -80,7 +81,7 @@ from .tracking import (
     read_seen,
     session_of,
 )
-from .views import Image, Link, MessageView, PageView, SearchAnswer, SiteView, Variant
+from .views import Image, Labels, Link, MessageView, PageView, SearchAnswer, SiteView, Variant
 
 HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
@@ -361,10 +362,10 @@ def read_whole(view: View, visit: SiteVisit) -> Answer:
 @route("readEmbedScript", "~gitbook/embed/script.js", kept=True)
 def read_embed_script(view: View, visit: SiteVisit) -> Answer:
     """The script that shows the site in a window of another one."""
-    script = asset("embed.js")
-    assert script is not None
     if not view.context.settings.embed_origins or visit.site.visibility == "visitor-auth":
         raise NotFound("This site is not shown in frames.")
+    spaces = list_spaces(view.tx, visit)
+    script = embed_script(look_of(view.tx, spaces[0]).labels if spaces else Labels())
     answer = _same(script.content, script.media_type)
     headers = {**answer.headers, "cross-origin-resource-policy": "cross-origin"}
     return msgspec.structs.replace(answer, headers=headers)
