@@ -478,6 +478,20 @@ def test_unsigned_claims_open_what_asks_for_no_more(site, adaptive):
     assert "Plans" not in site.get().text
 
 
+def test_what_is_said_in_an_address_goes_along_to_its_right_spelling(site, adaptive):
+    site.change(f"sections/{site.plans['id']}", {"condition": "visitor.claims.unsigned.beta"})
+    query = "?visitor.beta=true&q=a%20b"
+    for spelled, right in (("plans", "plans/"), ("plans/more/", "plans/more")):
+        answer = site.get(spelled + query)
+        assert to(answer) == f"{site.base}{right}{query}", spelled
+        assert site.visitor.get(to(answer)).status_code == 200
+    assert to(site.visitor.get(site.base.rstrip("/") + query)) == site.base + query
+    # The only section that is left is there for what the address says.
+    site.change(f"sections/{site.guide['id']}", {"condition": "false"})
+    answer = site.get(query)
+    assert to(answer) == f"{site.base}plans/{query}" and site.visitor.get(to(answer)).status_code == 200
+
+
 def test_pages_and_blocks_on_condition(site, key, adaptive):
     space = site.guide["siteSpaces"][0]["space"]["id"]
     text = "# More\n\nOpen words\n\n{% if visitor.claims.paying %}\nPaid words\n{% endif %}\n"

@@ -52,12 +52,14 @@ class Coming(Struct, frozen=True):
 
 
 class SendOn(Exception):  # noqa: N818
-    """Whoever comes is to go elsewhere first; ``cookies`` are set or removed on the way."""
+    """Whoever comes is to go elsewhere first; ``cookies`` are set or removed on the way. ``keeps_query``: what they
+    asked for is there, and what they said in the query still holds."""
 
-    def __init__(self, location: str, cookies: tuple[str, ...] = ()) -> None:
+    def __init__(self, location: str, cookies: tuple[str, ...] = (), *, keeps_query: bool = False) -> None:
         super().__init__(location)
         self.location = location
         self.cookies = cookies
+        self.keeps_query = keeps_query
 
 
 class Admission(Struct, frozen=True):

@@ -181,7 +181,7 @@ def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
     if shown is None:
         return None
     if begins_there:
-        raise SendOn(f"{visit.base}{quote(visit.outline.base(shown))}")
+        raise SendOn(f"{visit.base}{quote(visit.outline.base(shown))}", keeps_query=True)
     return visit_space(tx, visit, shown, rest)
 
 

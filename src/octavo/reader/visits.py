@@ -164,7 +164,8 @@ def answer_visit(view: View, host: str, path: str) -> Visited:
     try:
         return _visit(view, host, path, _coming(view))
     except SendOn as sent:
-        return Visited(_redirect(sent.location, sent.cookies))
+        location = _with_query(view, sent.location) if sent.keeps_query else sent.location
+        return Visited(_redirect(location, sent.cookies))
 
 
 def answer_post(view: View, host: str, path: str) -> Answer | Later:
@@ -196,7 +197,7 @@ def _visit(view: View, host: str, path: str, coming: Coming) -> Visited:
 
 def _answer_at(view: View, visit: SiteVisit, path: str) -> Answer | Later:
     if not path.startswith(visit.base):
-        return _redirect(f"{visit.base}{quote(visit.rest)}")
+        return _redirect(_with_query(view, f"{visit.base}{quote(visit.rest)}"))
     found = _of_site.find(visit.rest.split("/"))
     if found is not None:
         return _answer(view, visit, *found)
@@ -207,7 +208,7 @@ def _answer_at(view: View, visit: SiteVisit, path: str) -> Answer | Later:
             raise NotFound("There is nothing at this address.")
         return _redirect(target)
     if not path.startswith(space.base):
-        return _redirect(f"{space.base}{quote(space.rest)}")
+        return _redirect(_with_query(view, f"{space.base}{quote(space.rest)}"))
     below = _of_space.find(space.rest.split("/"))
     return _answer(view, space, *below) if below is not None else not_found(view, space)
 
@@ -277,6 +278,12 @@ def _html(
 ) -> Answer:
     sources = (*site.sources, ("frame-src", frames))
     return _same(text, HTML, status=status, policy=content_security_policy(site.theme_css, connect, sources))
+
+
+def _with_query(view: View, location: str) -> str:
+    """Another spelling of what was asked for: claims, and the words of a search, go along."""
+    query = view.request.query_string.decode("latin-1")
+    return f"{location}?{query}" if query else location
 
 
 def _redirect(location: str, cookies: tuple[str, ...] = ()) -> Answer:
@@ -638,7 +645,7 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
     wanted = f"{tree.path(shown)}.md" if as_markdown else tree.url_path(shown)
     if path != wanted:
         # One address for each page: other spellings lead to it.
-        return _redirect(f"{visit.base}{quote(wanted)}")
+        return _redirect(_with_query(view, f"{visit.base}{quote(wanted)}"))
     if as_markdown:
         written = builder.markdown(shown)
         visit.visit.made_of.more = visit.visit.made_of.more or builder.varies
