@@ -597,3 +597,47 @@ def test_a_preview_ends_with_what_its_member_sees(site):
         "admin", "DELETE", f"/orgs/{organization_id}/members/{world.users['editor']}"
     ).is_success
     assert not sees(editor)
+
+
+@pytest.mark.parametrize("visibility", ["public", "visitor-auth", None])
+def test_members_preview_a_change_request(site, visibility):
+    """On sites of every audience, published or not; of that change request alone, and for the space that it is of."""
+    world, space = site.world, site.plans["siteSpaces"][0]["space"]["id"]
+
+    def draft(words):
+        path = f"/spaces/{space}/change-requests"
+        change = world.post("admin", path, {"subject": words})["id"]
+        document = {"markdown": f"# {words}\n\n{words} text\n"}
+        changes = [{"operation": "insert_page", "slug": words.lower(), "document": document}]
+        world.post("admin", f"{path}/{change}/content", {"changes": changes})
+        return change
+
+    def preview(**query):
+        answer = world.call("admin", "GET", f"{site.path}/publishing/preview", params=query)
+        assert answer.status_code == 200, answer.text
+        url = urlsplit(answer.json()["url"])
+        return url.path, cookies(site.visitor.get(f"{url.path}?{url.query}"))["octavo-preview"].value
+
+    one, _ = draft("Drafted"), draft("Other")
+    if visibility is None:
+        world.post("admin", f"{site.path}/unpublish")
+    else:
+        site.change("", {"visibility": visibility})
+    path, token = preview(changeRequest=one)
+    cookie = f"octavo-preview={token}"
+    assert path == f"{site.base}plans/"
+    page = site.get("plans/drafted", cookie=cookie)
+    assert page.status_code == 200 and "Drafted text" in page.text and "Plans start" in page.text
+    assert page.headers["cache-control"].startswith("private") and page.headers["x-robots-tag"] == "noindex"
+    assert "Drafted text" in site.get("plans/drafted.md", cookie=cookie).text
+    assert "Guide words" in site.get(cookie=cookie).text
+    assert site.get("plans/other", cookie=cookie).status_code == 404
+    # Whoever sees the site as it is sees nothing of it.
+    _, plain = preview()
+    for other in (f"octavo-preview={plain}", "", f"octavo-preview={token}x"):
+        answer = site.get("plans/drafted", cookie=other)
+        assert answer.status_code in (307, 404) and "Drafted" not in answer.text
+    for foreign in (world.away["changeRequestId"], world.home["changeRequestId"], "1", "x"):
+        query = {"changeRequest": foreign}
+        answer = world.call("admin", "GET", f"{site.path}/publishing/preview", params=query)
+        assert answer.status_code == 404, foreign

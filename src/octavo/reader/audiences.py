@@ -65,12 +65,13 @@ class SendOn(Exception):  # noqa: N818
 class Admission(Struct, frozen=True):
     """Somebody who may see a site. ``key``: the share link's, part of the path. ``claims``: the ``visitor`` of
     conditions. ``personal``: what they see depends on more than the path, and is for them alone. ``until``: when what
-    they proved ends, in milliseconds."""
+    they proved ends, in milliseconds. ``change``: a change request that a preview shows as if it were merged."""
 
     key: str = ""
     claims: dict[str, Any] = field(default_factory=lambda: NOBODY)
     personal: bool = False
     preview: bool = False
+    change: str = ""
     until: int | None = None
 
     @property
@@ -182,7 +183,7 @@ def _preview(
     found = read_preview(tx, context.signer, kept) if kept is not None else None
     if found is None or found.site != site.id:
         return None
-    return Admission("", found.visitor, personal=True, preview=True)
+    return Admission("", found.visitor, personal=True, preview=True, change=found.change)
 
 
 # --- what visitors say of themselves ----------------------------------------------------------------------
