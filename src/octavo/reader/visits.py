@@ -65,7 +65,6 @@ from .resolving import (
     enter_site,
     enter_space,
     find_redirect,
-    list_spaces,
     origin_of,
     visit_space,
 )
@@ -371,8 +370,9 @@ def read_embed_script(view: View, visit: SiteVisit) -> Answer:
     """The script that shows the site in a window of another one."""
     if not view.context.settings.embed_origins or visit.site.visibility == "visitor-auth":
         raise NotFound("This site is not shown in frames.")
-    spaces = list_spaces(view.tx, visit)
-    script = embed_script(look_of(view.tx, spaces[0]).labels if spaces else Labels())
+    shown = next(iter(visit.outline.site_spaces()), None)
+    look = look_of(view.tx, visit_space(view.tx, visit, shown)) if shown is not None else None
+    script = embed_script(look.labels if look is not None else Labels())
     answer = _same(script.content, script.media_type)
     headers = {**answer.headers, "cross-origin-resource-policy": "cross-origin"}
     return msgspec.structs.replace(answer, headers=headers)
