@@ -242,10 +242,11 @@ def test_what_is_left_out_of_a_schema_is_said() -> None:
         inside = {"type": "string"} if levels == 0 else deep(levels - 1)
         return {"type": "object", "properties": {f"level{levels}": inside}}
 
-    def text(schema: Any, *, folded: bool = True, many: bool = True) -> str:
+    def text(schema: Any, *, folded: bool = True, many: bool = True, language: str = "en") -> str:
         description = Description({"components": {"schemas": {"It": schema}}})
         blocks = Drawer(description, folded=folded, many=many).schemas(["It"])
-        return re.sub(r"<[^>]*>", "", unescape(render(Document(nodes=blocks)).body))
+        drawn = render(Document(nodes=blocks), Context(labels=catalogue()[language])).body
+        return re.sub(r"<[^>]*>", "", unescape(drawn))
 
     line = BlockLabels().api_left_out
     assert line in text(deep(8)) and line in text(deep(8), folded=False)
@@ -257,6 +258,9 @@ def test_what_is_left_out_of_a_schema_is_said() -> None:
         said = text({"type": "object", "properties": {**wide, "last": last}})
         assert line in said and "more" not in said.replace(line, "")
     assert line not in text({"properties": {**wide, "last": {"type": "array", "items": {"type": "string"}}}})
+    variants = {"oneOf": [{"title": "None"}, {"title": "One", "properties": {"one": {"type": "string"}}}]}
+    for language in ("en", "de"):
+        assert catalogue()[language].api_nothing_more in text(variants, language=language)
     assert "and 3 more" in text({"properties": {**wide, **dict.fromkeys("abcd", {"type": "string"})}})
 
 

@@ -495,6 +495,20 @@ def test_unsigned_claims_open_what_asks_for_no_more(site, adaptive):
     assert "Plans" not in site.get().text
 
 
+def test_what_is_said_in_an_address_goes_along_to_its_right_spelling(site, adaptive):
+    site.change(f"sections/{site.plans['id']}", {"condition": "visitor.claims.unsigned.beta"})
+    query = "?visitor.beta=true&q=a%20b"
+    for spelled, right in (("plans", "plans/"), ("plans/more/", "plans/more")):
+        answer = site.get(spelled + query)
+        assert to(answer) == f"{site.base}{right}{query}", spelled
+        assert site.visitor.get(to(answer)).status_code == 200
+    assert to(site.visitor.get(site.base.rstrip("/") + query)) == site.base + query
+    # The only section that is left is there for what the address says.
+    site.change(f"sections/{site.guide['id']}", {"condition": "false"})
+    answer = site.get(query)
+    assert to(answer) == f"{site.base}plans/{query}" and site.visitor.get(to(answer)).status_code == 200
+
+
 def test_pages_and_blocks_on_condition(site, key, adaptive):
     space = site.guide["siteSpaces"][0]["space"]["id"]
     text = "# More\n\nOpen words\n\n{% if visitor.claims.paying %}\nPaid words\n{% endif %}\n"
@@ -600,3 +614,47 @@ def test_a_preview_ends_with_what_its_member_sees(site):
         "admin", "DELETE", f"/orgs/{organization_id}/members/{world.users['editor']}"
     ).is_success
     assert not sees(editor)
+
+
+@pytest.mark.parametrize("visibility", ["public", "visitor-auth", None])
+def test_members_preview_a_change_request(site, visibility):
+    """On sites of every audience, published or not; of that change request alone, and for the space that it is of."""
+    world, space = site.world, site.plans["siteSpaces"][0]["space"]["id"]
+
+    def draft(words):
+        path = f"/spaces/{space}/change-requests"
+        change = world.post("admin", path, {"subject": words})["id"]
+        document = {"markdown": f"# {words}\n\n{words} text\n"}
+        changes = [{"operation": "insert_page", "slug": words.lower(), "document": document}]
+        world.post("admin", f"{path}/{change}/content", {"changes": changes})
+        return change
+
+    def preview(**query):
+        answer = world.call("admin", "GET", f"{site.path}/publishing/preview", params=query)
+        assert answer.status_code == 200, answer.text
+        url = urlsplit(answer.json()["url"])
+        return url.path, cookies(site.visitor.get(f"{url.path}?{url.query}"))["octavo-preview"].value
+
+    one, _ = draft("Drafted"), draft("Other")
+    if visibility is None:
+        world.post("admin", f"{site.path}/unpublish")
+    else:
+        site.change("", {"visibility": visibility})
+    path, token = preview(changeRequest=one)
+    cookie = f"octavo-preview={token}"
+    assert path == f"{site.base}plans/"
+    page = site.get("plans/drafted", cookie=cookie)
+    assert page.status_code == 200 and "Drafted text" in page.text and "Plans start" in page.text
+    assert page.headers["cache-control"].startswith("private") and page.headers["x-robots-tag"] == "noindex"
+    assert "Drafted text" in site.get("plans/drafted.md", cookie=cookie).text
+    assert "Guide words" in site.get(cookie=cookie).text
+    assert site.get("plans/other", cookie=cookie).status_code == 404
+    # Whoever sees the site as it is sees nothing of it.
+    _, plain = preview()
+    for other in (f"octavo-preview={plain}", "", f"octavo-preview={token}x"):
+        answer = site.get("plans/drafted", cookie=other)
+        assert answer.status_code in (307, 404) and "Drafted" not in answer.text
+    for foreign in (world.away["changeRequestId"], world.home["changeRequestId"], "1", "x"):
+        query = {"changeRequest": foreign}
+        answer = world.call("admin", "GET", f"{site.path}/publishing/preview", params=query)
+        assert answer.status_code == 404, foreign

@@ -93,6 +93,32 @@ def test_a_phone_has_no_sideways_scrolling_and_a_menu(open_page):
     assert page.trouble == []
 
 
+def test_a_chosen_tab_is_remembered(open_page):
+    page = open_page("content/blocks")
+    chosen = page.locator('[role="tab"][aria-selected="false"]').first
+    title = chosen.inner_text()
+    chosen.click()
+    for _ in range(2):
+        shown = page.get_by_role("tab", name=title, exact=True).first
+        assert shown.get_attribute("aria-selected") == "true"
+        assert page.get_by_role("tabpanel", name=title, exact=True).first.is_visible()
+        page.reload()
+    assert page.trouble == []
+
+
+def test_paper_has_the_whole_page_and_nothing_else(open_page):
+    page = open_page("content/blocks")
+    page.emulate_media(media="print", color_scheme="dark")
+    for part in (".top", ".side", ".outline", ".turn", ".skip", '[role="tablist"]'):
+        found = page.locator(part)
+        assert found.count() and not any(one.is_visible() for one in found.all()), part
+    assert page.locator("h1").is_visible()
+    # What has to be chosen on a screen is all there.
+    panels = page.locator('[role="tabpanel"]').all()
+    assert panels and all(panel.is_visible() for panel in panels)
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
+
+
 def test_without_javascript(open_page):
     page = open_page("content/import-and-export", java_script_enabled=False)
     assert page.locator("h1").inner_text().strip() == "Import and export"

@@ -402,6 +402,25 @@ def test_templates_have_no_words_of_their_own():
         assert words == set(), (path.name, words)
 
 
+def test_scripts_have_no_words_of_their_own():
+    """What a script puts on a page comes from the page, in its language."""
+    static = Path(drawing.__file__).parent / "static"
+    for path in static.glob("*.js"):
+        script = re.sub(r"^\s*//.*|warn\(.*|new Error\(.*", "", path.read_text(), flags=re.M)
+        strings = re.findall(r""""([^"\\\n]*)"|`([^`]*)`|(?<![\w"])'([^'\n]*)'""", script)
+        words = {
+            text for found in strings for text in found if re.match(r"[A-Z][a-z]+( [a-z]+)*$", text.strip())
+        }
+        # But for the names of keys.
+        assert words <= {"Tab", "Enter", "Escape"}, (path.name, words)
+
+
+def test_the_window_of_an_embedded_site_speaks_its_language(site):
+    site.shown({"internationalization": {"locale": "ja"}})
+    script = site.visitor.get(f"{site.base}~embed/script.js").text
+    assert f'"{locales.catalogue()["ja"].embedded}"' in script and "%words%" not in script
+
+
 # --- what readers do ----------------------------------------------------------------------------------------
 
 

@@ -1,6 +1,9 @@
 """What visitors get: pages, files, refusals; through the reader's own ASGI application."""
 
+import json
 import re
+from base64 import b64encode
+from hashlib import sha256
 
 import pytest
 
@@ -162,3 +165,19 @@ def test_navigation_of_a_large_space_shows_what_is_around_the_page(sqlite_world,
     last = entries("page499")
     assert any(title.startswith("…") for _, title in last) and len(last) < 300
     assert any(title.startswith("…") for _, title in entries("member59"))
+
+
+def test_the_next_page_is_fetched_before_it_is_opened(site):
+    """By rules that the policy lets through, for pages alone; moving there is a transition where motion is wanted."""
+    visitor, base, _ = site
+    page = visitor.get(base)
+    found = re.search(r'<script type="speculationrules">(.*?)</script>', page.text)
+    assert found is not None
+    digest = b64encode(sha256(found[1].encode()).digest()).decode()
+    assert f"'sha256-{digest}'" in page.headers["content-security-policy"]
+    where = json.loads(found[1])["prefetch"][0]["where"]["and"]
+    assert {"not": {"href_matches": "/*~*"}} in where, "what only begins with a tilde may act"
+    address = re.search(r'href="([^"]*octavo\.css[^"]*)"', page.text)
+    assert address is not None
+    style = re.sub(r"\s", "", visitor.get(address[1]).text)
+    assert "@media(prefers-reduced-motion:no-preference){@view-transition{navigation:auto" in style

@@ -374,7 +374,7 @@ class Drawer:
         if self._folded and any(inside for _, inside in made):
             return [
                 *(
-                    _expandable([_text(title)], inside or [_paragraph(_text("Nothing more to say."))])
+                    _expandable([_text(title)], inside or [_paragraph(self._word("nothing_more"))])
                     for title, inside in made
                 ),
                 *more,

@@ -53,23 +53,26 @@ class Coming(Struct, frozen=True):
 
 
 class SendOn(Exception):  # noqa: N818
-    """Whoever comes is to go elsewhere first; ``cookies`` are set or removed on the way."""
+    """Whoever comes is to go elsewhere first; ``cookies`` are set or removed on the way. ``keeps_query``: what they
+    asked for is there, and what they said in the query still holds."""
 
-    def __init__(self, location: str, cookies: tuple[str, ...] = ()) -> None:
+    def __init__(self, location: str, cookies: tuple[str, ...] = (), *, keeps_query: bool = False) -> None:
         super().__init__(location)
         self.location = location
         self.cookies = cookies
+        self.keeps_query = keeps_query
 
 
 class Admission(Struct, frozen=True):
     """Somebody who may see a site. ``key``: the share link's, part of the path. ``claims``: the ``visitor`` of
     conditions. ``personal``: what they see depends on more than the path, and is for them alone. ``until``: when what
-    they proved ends, in milliseconds."""
+    they proved ends, in milliseconds. ``change``: a change request that a preview shows as if it were merged."""
 
     key: str = ""
     claims: dict[str, Any] = field(default_factory=lambda: NOBODY)
     personal: bool = False
     preview: bool = False
+    change: str = ""
     until: int | None = None
 
     @property
@@ -182,7 +185,7 @@ def _preview(
     found = read_preview(tx, context.signer, kept) if kept is not None else None
     if found is None or found.site != site.id:
         return None
-    return Admission("", found.visitor, personal=True, preview=True)
+    return Admission("", found.visitor, personal=True, preview=True, change=found.change)
 
 
 # --- what visitors say of themselves ----------------------------------------------------------------------

@@ -185,7 +185,18 @@ def _templates() -> Environment:
 def _form_words(labels: Labels) -> str:
     """The words of the form by which operations are tried, as JSON."""
     names = [name for name in Labels.__struct_fields__ if name.startswith(_FORM)]
-    return msgspec.json.encode({name.removeprefix(_FORM): getattr(labels, name) for name in names}).decode()
+    words = {name.removeprefix(_FORM): getattr(labels, name) for name in names}
+    words |= {name: getattr(labels, f"api_{name}") for name in ("path", "query", "header", "cookie", "body")}
+    return msgspec.json.encode(words).decode()
+
+
+def embed_script(labels: Labels) -> Static:
+    """The script that shows a site in a window of another one."""
+    script = asset("embed.js")
+    assert script is not None
+    words = {"label": labels.embedded, "close": labels.close, "title": labels.embedded}
+    content = script.content.replace(b'"%words%"', msgspec.json.encode(words))
+    return msgspec.structs.replace(script, content=content)
 
 
 def draw_page(site: SiteView, page: PageView) -> str:

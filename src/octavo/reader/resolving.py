@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
+from ..changes import find_change
 from ..content import main_state
 from ..core.hosts import spell_host
 from ..errors import NotFound
@@ -163,7 +164,10 @@ def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: st
     """The visit at a space of the site that the visitor sees."""
     variants = visit.outline.variants(visit.outline.section(shown.section_id))
     base = f"{visit.base}{visit.outline.base(shown)}"
-    view = load_view(tx, main_state(tx, shown.space_id), visit.admission.claims)
+    previewed = visit.admission.change
+    change = find_change(tx, shown.space_id, previewed) if previewed else None
+    state = change.state if change is not None else main_state(tx, shown.space_id)
+    view = load_view(tx, state, visit.admission.claims)
     visit.made_of.revisions[shown.space_id] = view.state.revision_id
     visit.made_of.more = visit.made_of.more or bool(view.computed)
     return SpaceVisit(visit, shown, variants, base, rest, view)
@@ -181,7 +185,7 @@ def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
     if shown is None:
         return None
     if begins_there:
-        raise SendOn(f"{visit.base}{quote(visit.outline.base(shown))}")
+        raise SendOn(f"{visit.base}{quote(visit.outline.base(shown))}", keeps_query=True)
     return visit_space(tx, visit, shown, rest)
 
 

@@ -45,7 +45,6 @@ from .audiences import TOKEN_COOKIE, Admission, Coming, SendOn, read_coming
 from .blocks import Prepared, answer_block, answer_press, frame_source, prepare_block
 from .cards import HEIGHT, WIDTH, Cards, card_of
 from .drawing import (
-    asset,
     content_security_policy,
     draw_answer,
     draw_ask,
@@ -53,6 +52,7 @@ from .drawing import (
     draw_page,
     draw_questions,
     draw_search,
+    embed_script,
 )
 from .feeds import FEED, feed_xml
 from .looks import Look
@@ -80,7 +80,7 @@ from .tracking import (
     read_seen,
     session_of,
 )
-from .views import Image, Link, MessageView, PageView, SearchAnswer, SiteView, Variant
+from .views import Image, Labels, Link, MessageView, PageView, SearchAnswer, SiteView, Variant
 
 HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
@@ -163,7 +163,8 @@ def answer_visit(view: View, host: str, path: str) -> Visited:
     try:
         return _visit(view, host, path, _coming(view))
     except SendOn as sent:
-        return Visited(_redirect(sent.location, sent.cookies))
+        location = _with_query(view, sent.location) if sent.keeps_query else sent.location
+        return Visited(_redirect(location, sent.cookies))
 
 
 def answer_post(view: View, host: str, path: str) -> Answer | Later:
@@ -195,7 +196,7 @@ def _visit(view: View, host: str, path: str, coming: Coming) -> Visited:
 
 def _answer_at(view: View, visit: SiteVisit, path: str) -> Answer | Later:
     if not path.startswith(visit.base):
-        return _redirect(f"{visit.base}{quote(visit.rest)}")
+        return _redirect(_with_query(view, f"{visit.base}{quote(visit.rest)}"))
     found = _of_site.find(visit.rest.split("/"))
     if found is not None:
         return _answer(view, visit, *found)
@@ -206,7 +207,7 @@ def _answer_at(view: View, visit: SiteVisit, path: str) -> Answer | Later:
             raise NotFound("There is nothing at this address.")
         return _redirect(target)
     if not path.startswith(space.base):
-        return _redirect(f"{space.base}{quote(space.rest)}")
+        return _redirect(_with_query(view, f"{space.base}{quote(space.rest)}"))
     below = _of_space.find(space.rest.split("/"))
     return _answer(view, space, *below) if below is not None else not_found(view, space)
 
@@ -276,6 +277,12 @@ def _html(
 ) -> Answer:
     sources = (*site.sources, ("frame-src", frames))
     return _same(text, HTML, status=status, policy=content_security_policy(site.theme_css, connect, sources))
+
+
+def _with_query(view: View, location: str) -> str:
+    """Another spelling of what was asked for: claims, and the words of a search, go along."""
+    query = view.request.query_string.decode("latin-1")
+    return f"{location}?{query}" if query else location
 
 
 def _redirect(location: str, cookies: tuple[str, ...] = ()) -> Answer:
@@ -361,10 +368,11 @@ def read_whole(view: View, visit: SiteVisit) -> Answer:
 @route("readEmbedScript", "~gitbook/embed/script.js", kept=True)
 def read_embed_script(view: View, visit: SiteVisit) -> Answer:
     """The script that shows the site in a window of another one."""
-    script = asset("embed.js")
-    assert script is not None
     if not view.context.settings.embed_origins or visit.site.visibility == "visitor-auth":
         raise NotFound("This site is not shown in frames.")
+    shown = next(iter(visit.outline.site_spaces()), None)
+    look = look_of(view.tx, visit_space(view.tx, visit, shown)) if shown is not None else None
+    script = embed_script(look.labels if look is not None else Labels())
     answer = _same(script.content, script.media_type)
     headers = {**answer.headers, "cross-origin-resource-policy": "cross-origin"}
     return msgspec.structs.replace(answer, headers=headers)
@@ -637,7 +645,7 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
     wanted = f"{tree.path(shown)}.md" if as_markdown else tree.url_path(shown)
     if path != wanted:
         # One address for each page: other spellings lead to it.
-        return _redirect(f"{visit.base}{quote(wanted)}")
+        return _redirect(_with_query(view, f"{visit.base}{quote(wanted)}"))
     if as_markdown:
         written = builder.markdown(shown)
         visit.visit.made_of.more = visit.visit.made_of.more or builder.varies

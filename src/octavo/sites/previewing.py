@@ -1,7 +1,8 @@
 """Previews: an address by which a member sees a site as visitors will, published or not, for an hour, and no longer
 than the member sees all that it shows.
 
-It may say whom to pretend to be: claims as a visitor's token would have them.
+It may say whom to pretend to be, claims as a visitor's token would have them, and show one change request as if it
+were merged. It shows no other: whoever is handed the address sees that one draft.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from ..access import Can, SiteAccess, act_for, find_space_access, role_of_member
+from ..changes import find_change
 from ..errors import BadRequest, Forbidden, NotFound
 from ..kit.clock import now
 from ..kit.db import Transaction
@@ -30,18 +32,22 @@ _PURPOSE = "site preview"
 _HOUR = 3_600_000
 
 
-class _Preview(Struct):
+class _Preview(Struct, omit_defaults=True):
     site: str
     user: str
     visitor: dict[str, Any]
+    change: str = ""
 
 
 _decoder = msgspec.json.Decoder(_Preview)
 
 
-def make_preview(signer: Signer, site_id: str, user_id: str, visitor: dict[str, Any]) -> str:
-    """A token that shows the site to its holder with what a member sees, as the ``visitor`` that conditions ask."""
-    payload = msgspec.json.encode(_Preview(site_id, user_id, visitor)).decode()
+def make_preview(
+    signer: Signer, site_id: str, user_id: str, visitor: dict[str, Any], change: str = ""
+) -> str:
+    """A token that shows the site to its holder with what a member sees, as the ``visitor`` that conditions ask.
+    ``change``: the id of a change request that is shown in place of what its space has."""
+    payload = msgspec.json.encode(_Preview(site_id, user_id, visitor, change)).decode()
     return signer.sign(_PURPOSE, payload, now() + _HOUR)
 
 
@@ -50,6 +56,7 @@ class Preview(Struct, frozen=True):
 
     site: str
     visitor: dict[str, Any]
+    change: str
     expires: int
 
 
@@ -68,7 +75,7 @@ def read_preview(tx: Transaction, signer: Signer, token: str) -> Preview | None:
         return None
     if not _sees_all(tx, act_for(found.user, site.organization_id), load_structure(tx, site.id)):
         return None
-    return Preview(found.site, found.visitor, signed.expires)
+    return Preview(found.site, found.visitor, found.change, signed.expires)
 
 
 def _sees_all(tx: Transaction, actor: Actor, structure: Structure) -> bool:
@@ -77,16 +84,32 @@ def _sees_all(tx: Transaction, actor: Actor, structure: Structure) -> bool:
 
 
 def preview_url(
-    tx: Transaction, call: Call, site: SiteAccess, site_space_id: str | None, claims: str | None
+    tx: Transaction,
+    call: Call,
+    site: SiteAccess,
+    site_space_id: str | None,
+    claims: str | None,
+    change_id: str | None,
 ) -> str:
     """Raises Forbidden for who does not see all that the site shows, BadRequest for claims that are no object, NotFound
-    for a site space of another site."""
+    for a site space of another site, or a change request of a space that this one does not show."""
     structure = load_structure(tx, site.site_id)
-    base = ""
+    start = None
     if site_space_id is not None:
-        if site_space_id not in structure.site_spaces:
+        start = structure.site_spaces.get(site_space_id)
+        if start is None:
             raise NotFound(f"siteSpace: there is no site space {site_space_id!r} in this site.")
-        base = structure.base(structure.site_spaces[site_space_id])
+    if change_id is not None:
+        showing = [
+            shown
+            for shown in structure.site_spaces.values()
+            if find_change(tx, shown.space_id, change_id) is not None
+        ]
+        # Each space has a number 1.
+        if change_id.isdigit() or not showing:
+            raise NotFound(f"changeRequest: this site shows no space with a change request {change_id!r}.")
+        start = start or showing[0]
+    base = structure.base(start) if start is not None else ""
     if not _sees_all(tx, site.actor, structure):
         raise Forbidden("This site shows spaces that you do not see: its preview is not for you.")
     try:
@@ -97,5 +120,5 @@ def preview_url(
     visitor = admit(get_schema(tx, site.site_id), given, unsigned if isinstance(unsigned, dict) else {})
     organization = get_organization(tx, site.organization_id)
     url = published_url(call.settings.sites_url, organization, get_site(tx, site.site_id))
-    token = make_preview(call.context.signer, site.site_id, site.user_id, visitor)
+    token = make_preview(call.context.signer, site.site_id, site.user_id, visitor, change_id or "")
     return f"{url}{base}?{PREVIEW}={token}"

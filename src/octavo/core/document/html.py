@@ -121,6 +121,7 @@ class BlockLabels(Struct, frozen=True, kw_only=True):
     api_same: str = "The same as {name} above."
     api_and_more: str = "and {name} more"
     api_left_out: str = "What is in it is not shown here."
+    api_nothing_more: str = "Nothing more is said about it."
 
 
 def _link(ref: Data) -> Target | None:

@@ -18,7 +18,7 @@
     iframe { flex: 1; border: 0; }
     [hidden] { display: none !important; }
     @media (max-width: 480px) { .window { inset: auto 12px 72px 12px; width: auto; } }`;
-  let site = "", host, opener, box, closer, frame, labels = { label: "Docs", close: "Close", title: "Documentation" }, query = "";
+  let site = "", host, opener, box, closer, frame, labels = "%words%", query = "";
   const at = (path) => `${site}~embed/${String(path || "").replace(/^\/+/, "")}`;
   const make = (name, attributes, text) => {
     const element = doc.createElement(name);

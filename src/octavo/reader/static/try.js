@@ -112,7 +112,7 @@
     }
 
     // Parameters
-    const titles = { path: "Path", query: "Query", header: "Headers", cookie: "Cookies" };
+    const titles = { path: words.path, query: words.query, header: words.header, cookie: words.cookie };
     for (const [place, title] of Object.entries(titles)) {
       const own = (form.fields || []).filter((field) => field.place === place);
       if (!own.length) continue;
@@ -147,7 +147,7 @@
       };
       kind.addEventListener("change", showBody);
       showBody();
-      parts.push(section("Body", ...(kinds.length > 1 ? [labelled(words.type, "", kind)] : []), inside));
+      parts.push(section(words.body, ...(kinds.length > 1 ? [labelled(words.type, "", kind)] : []), inside));
     }
 
     const output = make("div", { class: "try-answer", role: "status" });
@@ -271,23 +271,24 @@
   };
 
   // The answer
+  const counted = (number, unit) => number.toLocaleString(doc.documentElement.lang, { style: "unit", unit });
   const reasons = { 2: "good", 3: "other", 4: "bad", 5: "bad" };
   const answer = (got, indirectly) => {
     const kind = (got.headers.find(([name]) => name.toLowerCase() === "content-type") || ["", ""])[1].toLowerCase();
     const size = got.bytes.length;
     const head = make("p", { class: "try-status" },
       make("strong", { class: reasons[Math.floor(got.status / 100)] || "other" }, String(got.status)),
-      " " + got.milliseconds + " ms, " + size.toLocaleString() + " bytes" + (indirectly ? ", " + words.indirect : ""));
+      " " + counted(got.milliseconds, "millisecond") + ", " + counted(size, "byte") + (indirectly ? ", " + words.indirect : ""));
     const list = make("dl", {}, ...got.headers.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
-    const headers = make("details", { class: "try-headers" }, make("summary", {}, "Headers"), list);
+    const headers = make("details", { class: "try-headers" }, make("summary", {}, words.header), list);
     const parts = [head, headers];
     if (size && /^image\/(png|jpeg|gif|webp)/.test(kind)) {
-      parts.push(make("img", { alt: "The answer", src: "data:" + kind.split(";")[0] + ";base64," + base64(got.bytes) }));
+      parts.push(make("img", { alt: words.answer, src: "data:" + kind.split(";")[0] + ";base64," + base64(got.bytes) }));
     } else if (size && (/json|text|xml|javascript|yaml|urlencoded/.test(kind) || !kind)) {
       let text = new TextDecoder().decode(got.bytes);
       if (kind.includes("json")) try { text = JSON.stringify(JSON.parse(text), null, 2); } catch { /* as it is */ }
       const shown = text.length > 200000 ? text.slice(0, 200000) + "\n…" : text;
-      parts.push(make("pre", { tabindex: 0, "aria-label": "Body of the answer" }, shown));
+      parts.push(make("pre", { tabindex: 0, "aria-label": words.answer }, shown));
     } else if (size) {
       const link = make("a", { class: "button secondary", download: "answer", href: URL.createObjectURL(new Blob([got.bytes])) }, words.save);
       parts.push(make("p", {}, link));

@@ -149,10 +149,11 @@ def renew_key(call: Call, site: SiteAccess) -> wire.PublishingAuth:
 def get_preview(call: Call, site: SiteAccess, query: wire.PreviewQuery) -> wire.Preview:
     """An address at which the site looks as visitors will see it, published or not. It is good for an hour.
 
-    For who sees every space that the site shows; with `claims` as a visitor with these claims, as JSON.
+    For who sees every space that the site shows; with `claims` as a visitor with these claims, as JSON; with
+    `changeRequest` as it will look once that is merged.
     """
     with call.db.read() as tx:
-        return wire.Preview(preview_url(tx, call, site, query.site_space, query.claims))
+        return wire.Preview(preview_url(tx, call, site, query.site_space, query.claims, query.change_request))
 
 
 # --- the schema of visitors ---------------------------------------------------------------------------

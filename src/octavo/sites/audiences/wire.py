@@ -57,10 +57,12 @@ class UpdatePublishingAuth(Struct, rename="camel"):
 
 
 class PreviewQuery(Struct, rename="camel"):
-    """``claims``: JSON of a visitor's claims, unsigned ones below `unsigned`."""
+    """``claims``: JSON of a visitor's claims, unsigned ones below `unsigned`. ``changeRequest``: the id of one that is
+    shown as if it were merged."""
 
     site_space: str | None = None
     claims: Annotated[str, Meta(max_length=4096)] | None = None
+    change_request: Annotated[str, Meta(max_length=100)] | None = None
 
 
 class Preview(Struct):
