@@ -24,7 +24,15 @@ from ..kit.context import Context
 from ..kit.db import Database, Transaction
 from ..kit.jobs import enqueue, job
 from .store import ITEM_KINDS, BranchMoved, Changes, State, list_items, list_pages, lock_branch, main_state
-from .versions import DAY, begin_version, current_version, end_version, end_versions, switch_version
+from .versions import (
+    DAY,
+    begin_version,
+    current_version,
+    end_version,
+    end_versions,
+    given_owners,
+    switch_version,
+)
 
 _ATTEMPTS = 5
 _SECONDS = 3600.0
@@ -90,11 +98,12 @@ class Derived(NamedTuple):
 
 
 class Prepared(Struct):
-    """What is derived with one revision: a part for each that derives something. ``version``: what all of it is
-    written under already; None where nothing is written yet."""
+    """What is derived with one revision: a part for each that derives something. ``owners``: whose, as
+    ``given_owners`` makes them. ``version``: what all of it is written under already; None where nothing is written
+    yet."""
 
     parts: list[Any]
-    owners: list[str]
+    owners: str
     version: int | None = None
 
 
@@ -114,7 +123,9 @@ def prepare_derived(
     Called outside of any transaction. A block that fails leaves nothing."""
     with db.read() as tx:
         parts = [derived.prepare(tx, state, changes, hosts) for derived in _derived]
-    with _written_before(db, state.space_id, Prepared(parts, [*changes.pages, *changes.items])) as prepared:
+    with _written_before(
+        db, state.space_id, Prepared(parts, given_owners([*changes.pages, *changes.items]))
+    ) as prepared:
         yield prepared
     if prepared.version is not None:
         for versioned, _ in _versioned(prepared):
@@ -186,7 +197,7 @@ def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...]) -> None
             owners = {*changes.pages, *changes.items, *_list_owners(tx, space_id)}
         try:
             with (
-                _written_before(db, space_id, Prepared(parts, sorted(owners))) as prepared,
+                _written_before(db, space_id, Prepared(parts, given_owners(sorted(owners)))) as prepared,
                 db.write() as tx,
             ):
                 lock_branch(tx, head.layers[0].branch_id)
