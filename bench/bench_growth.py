@@ -1,11 +1,11 @@
 """What a request costs as the installation grows beside it: CPU of the small and of the large case, and their ratio.
 
-    python bench/bench_growth.py [PAGES] [search|words|views]
+    python bench/bench_growth.py [PAGES] [search|words|views|requests]
 
 ``search``: beside a space of 100 pages are others of PAGES pages together (20,000 unless told), 500 in each. ``words``:
 the same queries, and words that are on very many pages, in a space of 100 pages and in one of PAGES. ``views``: what
-visitors of a site ask for, in a space of 100 pages and in one of PAGES. CPU is that of this process and, for search,
-of the PostgreSQL process that serves it.
+visitors of a site ask for in such spaces, ``requests``: what is asked for over the API there. CPU is that of this process
+and, but for views, of the PostgreSQL processes that serve it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,9 +27,20 @@ import psycopg
 from bench_search import applications, engine_cpu, fill
 from msgspec.structs import replace
 
-from octavo.access import insert_user
+from octavo.access import create_token, insert_user
 from octavo.admin.import_export import bring
-from octavo.content import Changes, list_pages, main_state, prepare_main, put_bodies, revise_main
+from octavo.app import api_app
+from octavo.content import (
+    Changes,
+    branch_state,
+    commit,
+    list_pages,
+    main_state,
+    prepare_main,
+    put_bodies,
+    revise_main,
+)
+from octavo.core.pages import Page, ranks
 from octavo.installation import load_packages
 from octavo.kit.context import Context
 from octavo.orgs import create_organization
@@ -193,10 +205,115 @@ def views(context: Context, folder: Path, pages: int) -> dict[str, list[float]]:
     return found
 
 
+def cpu_of(context: Context) -> float:
+    """Seconds of this process and of PostgreSQL's."""
+    spent = time.process_time()
+    if context.db.engine == "postgresql":
+        with context.db.read() as tx:
+            pids = [
+                row[0]
+                for row in tx.all("SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'")
+            ]
+        for pid in pids:
+            spent += (
+                sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13])) / 100
+            )
+    return spent
+
+
+def linked_pages(count: int, first: int = 0) -> dict[str, Page | None]:
+    """Pages in branches of twenty, each with a link to the one before it and one that leads nowhere else."""
+    ids = [f"{n:020}" for n in range(first, first + count)]
+    found: dict[str, Page | None] = {}
+    for n, (id, rank) in enumerate(zip(ids, ranks(count), strict=True)):
+        refs = [{"kind": "page", "page": ids[n - 1]}, {"kind": "url", "url": f"https://example.org/{id}"}]
+        found[id] = Page(
+            id=id, parent=ids[n // 20 * 20] if n % 20 else None, rank=rank, slug=f"p{id}", title=f"Page {n}",
+            meta_links={"alternates": refs}, created_at=1, updated_at=1,
+        )  # fmt: skip
+    return found
+
+
+def requests(context: Context, folder: Path, pages: int) -> dict[str, list[float]]:
+    with context.db.write() as tx:
+        user = insert_user(tx, "requests@example.com", "Requests", verified=True).id
+        org = create_organization(tx, user, "Requests").id
+        token = create_token(tx, user, name="bench")
+    size = context.settings.page_size
+    found: dict[str, list[float]] = {}
+
+    async def measure_space(client: httpx.AsyncClient, count: int) -> None:
+        async def call(method: str, path: str, **options: Any) -> Any:
+            answer = await client.request(method, f"/v1{path}", timeout=600, **options)
+            assert answer.is_success, answer.text
+            return answer.json()
+
+        space = (await call("POST", f"/orgs/{org}/spaces", json={"title": f"Space {count}"}))["id"]
+        with context.db.read() as tx:
+            state = main_state(tx, space)
+        changes = Changes(linked_pages(count))
+        with prepare_main(context.db, state, changes, (), size) as prepared, context.db.write() as tx:
+            revise_main(tx, state, changes, prepared, size)
+        path = f"/spaces/{space}"
+        change = (await call("POST", f"{path}/change-requests", json={"subject": "Some"}))["id"]
+        with context.db.read() as tx:
+            branch = tx.value("SELECT branch_id FROM change_requests WHERE id = :id", id=change)
+            state = branch_state(tx, space, branch)
+        with context.db.write() as tx:
+            commit(tx, state, Changes(linked_pages(count // 10, 10**6)), size)
+        if context.db.engine == "postgresql":
+            with psycopg.connect(context.settings.database, autocommit=True) as connection:
+                connection.execute("VACUUM ANALYZE")
+        page = f"{count - 1:020}"
+
+        async def get(below: str, n: int) -> None:
+            await call("GET", f"{path}{below}")
+
+        async def edit(n: int) -> None:
+            made = (await call("POST", f"{path}/change-requests", json={"subject": "Edit"}))["id"]
+            text = {
+                "operation": "update_page",
+                "page": page,
+                "document": {"markdown": f"# Page\n\nText {n}.\n"},
+            }
+            await call("POST", f"{path}/change-requests/{made}/content", json={"changes": [text]})
+            await call("POST", f"{path}/change-requests/{made}/merge")
+
+        asked: dict[str, Callable[[int], Any]] = {
+            name: partial(get, below)
+            for name, below in {
+                "links of a space, 20": "/links?limit=20",
+                "broken links of a space": "/links?limit=20&status=broken",
+                "links of a page": f"/content/page/{page}/links",
+                "backlinks of a page that has none": f"/content/page/{page}/backlinks",
+                "10 changes of a change request with a tenth of the pages": f"/change-requests/{change}/changes?limit=10",
+                "the tree, again": "/content/pages",
+            }.items()
+        }
+        for name, ask in {**asked, "edit a page in a change request and merge it": edit}.items():
+            await ask(-1)
+            began = cpu_of(context)
+            for n in range(ROUNDS):
+                await ask(n)
+            found.setdefault(name, []).append((cpu_of(context) - began) * 1000 / ROUNDS)
+
+    async def run() -> None:
+        transport = httpx.ASGITransport(app=api_app(context))  # type: ignore[arg-type]
+        headers = {"authorization": f"Bearer {token}"}
+        base = context.settings.url
+        async with httpx.AsyncClient(transport=transport, base_url=base, headers=headers) as client:
+            for count in (SMALL, pages):
+                await measure_space(client, count)
+
+    asyncio.run(run())
+    return found
+
+
 PARTS: dict[str, Callable[[Context, Path, int], dict[str, list[float]]]] = {
     "search": lambda context, folder, pages: measure(context, pages),
     "words": lambda context, folder, pages: words(context, pages),
     "views": views,
+    "requests": requests,
 }
 
 

@@ -1,5 +1,6 @@
 """What a large revision derives is written before it, in batches that nobody sees, and counts with the revision."""
 
+import gc
 from collections import Counter
 from contextlib import contextmanager
 
@@ -227,6 +228,35 @@ def test_a_large_space_is_made_anew_in_small_transactions(world, tmp_path, monke
     assert max(changes) <= batch + A_PAGE
     assert sum(changes) > pages * LINKS
     assert wrong(world, space) == []
+
+
+def test_a_large_revision_does_not_stop_to_look_for_garbage(sqlite_world, tmp_path, monkeypatch):
+    """While its transaction keeps all others waiting: a look through all that an import holds takes long."""
+    world = sqlite_world
+    space = bring_in(world, write(tmp_path / "source", "zebra", 3, 1))
+    monkeypatch.setattr(deriving, "MOST_AT_ONCE", 0)
+    with world.context.db.read() as tx:
+        state = main_state(tx, space)
+        one = list_pages(tx, state)[0]
+    pages = {
+        f"{one.id}{n}": replace(one, id=f"{one.id}{n}", slug=f"s{n}", file_path=None, body=None)
+        for n in range(10 * gc.get_threshold()[0])
+    }
+    looks = []
+
+    def look(phase, about):
+        looks.append(phase)
+
+    with prepare_derived(world.context.db, state, Changes(pages), ()) as prepared:
+        assert prepared.version is not None
+        with world.context.db.write() as tx:
+            gc.collect()
+            gc.callbacks.append(look)
+            try:
+                revise_main(tx, state, Changes(pages), prepared, 10**6)
+            finally:
+                gc.callbacks.remove(look)
+    assert looks.count("start") <= 2
 
 
 def edit(world, space, title, text):

@@ -43,7 +43,10 @@ from .store import ChangeRow
 
 _CACHE_BYTES = 32 * 1024 * 1024
 _CHANGE_BYTES = 2_000
-_differences: ByteCache[list[Change]] = ByteCache(_CACHE_BYTES)
+Entry = Change | list[Change]
+"""What a list of changes shows as one: a change, or those of all variables."""
+
+_differences: ByteCache[list[Entry]] = ByteCache(_CACHE_BYTES)
 """What differs between two states, neither of which ever changes."""
 
 
@@ -80,19 +83,32 @@ def states_of_revision(tx: Transaction, space_id: str, revision_id: str) -> Stat
     return States(before, after, find_touched)
 
 
-def changes_between(tx: Transaction, states: States) -> list[Change]:
+def entries_between(tx: Transaction, states: States) -> list[Entry]:
+    """What differs, in the order in which it is shown."""
     key = (states.before.layers, states.after.layers)
     found = _differences.get(key)
     if found is None:
         touched = states.find_touched()
-        found = semantic_changes(
+        changes = semantic_changes(
             find_pages(tx, states.before, touched.pages),
             find_pages(tx, states.after, touched.pages),
             find_items(tx, states.before, touched.items),
             find_items(tx, states.after, touched.items),
         )
-        _differences.put(key, found, _CHANGE_BYTES * (1 + len(found)))
+        found = _entries(changes)
+        _differences.put(key, found, _CHANGE_BYTES * (1 + len(changes)))
     return found
+
+
+def _entries(found: list[Change]) -> list[Entry]:
+    variables = [change for change in found if change.target == "variable"]
+    others = [change for change in found if change.target not in ("variable", "source")]
+    entries: list[Entry] = [*others]
+    if variables:
+        # All variables are one entry, between files and reusable contents.
+        at = sum(change.target in ("page", "file") for change in others)
+        entries.insert(at, variables)
+    return entries
 
 
 def text_changes(tx: Transaction, states: States, page_id: str) -> list[BlockChange]:
@@ -113,14 +129,7 @@ def present_differences(
 ) -> SemanticChanges:
     """The first ``limit`` changes, and how many more there are."""
     presenter = _Presenter(call, tx, states)
-    found = [change for change in changes_between(tx, states) if change.target != "source"]
-    variables = [change for change in found if change.target == "variable"]
-    others = [change for change in found if change.target != "variable"]
-    entries: list[Change | list[Change]] = [*others]
-    if variables:
-        # All variables are one entry, between files and reusable contents.
-        at = sum(change.target in ("page", "file") for change in others)
-        entries.insert(at, variables)
+    entries = entries_between(tx, states)
     shown = [presenter.present(entry) for entry in entries[:limit]]
     more = len(entries) - len(shown)
     return SemanticChanges(shown, more if more else UNSET, merged_from)
@@ -130,7 +139,7 @@ class _Presenter:
     def __init__(self, call: Call, tx: Transaction, states: States) -> None:
         self.call, self.tx, self.states = call, tx, states
 
-    def present(self, entry: Change | list[Change]) -> SemanticChange:
+    def present(self, entry: Entry) -> SemanticChange:
         if isinstance(entry, list):
             return SemanticChange("variables_edited", variables=self._variables(entry))
         if entry.target == "page":

@@ -24,7 +24,15 @@ from ..kit.context import Context
 from ..kit.db import Database, Transaction
 from ..kit.jobs import enqueue, job
 from .store import ITEM_KINDS, BranchMoved, Changes, State, list_items, list_pages, lock_branch, main_state
-from .versions import DAY, begin_version, current_version, end_version, end_versions, switch_version
+from .versions import (
+    DAY,
+    begin_version,
+    current_version,
+    end_version,
+    end_versions,
+    given_owners,
+    switch_version,
+)
 
 _ATTEMPTS = 5
 _SECONDS = 3600.0
@@ -54,7 +62,7 @@ class Versioned(NamedTuple):
     ``owners`` is the table, and its column, that names the owners and versions of rows; ``remove(tx, space_id,
     [(owner_id, version)])`` removes their rows. ``copy(tx, space_id, copy_id)`` gives a copy of a space the rows that
     count. ``recount(db, space_id)`` makes numbers true that are kept beside the rows, in short transactions.
-    ``finish(db, space_id)`` does in such what ``switch`` left to do; a job calls it again, so nothing is left undone.
+    ``finish(db, space_id)`` does in such what ``switch`` left to do, in the job that then removes replaced rows.
     """
 
     count: Callable[[Any], int]
@@ -90,11 +98,12 @@ class Derived(NamedTuple):
 
 
 class Prepared(Struct):
-    """What is derived with one revision: a part for each that derives something. ``version``: what all of it is
-    written under already; None where nothing is written yet."""
+    """What is derived with one revision: a part for each that derives something. ``owners``: whose, as
+    ``given_owners`` makes them. ``version``: what all of it is written under already; None where nothing is written
+    yet."""
 
     parts: list[Any]
-    owners: list[str]
+    owners: str
     version: int | None = None
 
 
@@ -114,11 +123,10 @@ def prepare_derived(
     Called outside of any transaction. A block that fails leaves nothing."""
     with db.read() as tx:
         parts = [derived.prepare(tx, state, changes, hosts) for derived in _derived]
-    with _written_before(db, state.space_id, Prepared(parts, [*changes.pages, *changes.items])) as prepared:
+    with _written_before(
+        db, state.space_id, Prepared(parts, given_owners([*changes.pages, *changes.items]))
+    ) as prepared:
         yield prepared
-    if prepared.version is not None:
-        for versioned, _ in _versioned(prepared):
-            versioned.finish(db, state.space_id)
 
 
 @contextmanager
@@ -186,7 +194,7 @@ def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...]) -> None
             owners = {*changes.pages, *changes.items, *_list_owners(tx, space_id)}
         try:
             with (
-                _written_before(db, space_id, Prepared(parts, sorted(owners))) as prepared,
+                _written_before(db, space_id, Prepared(parts, given_owners(sorted(owners)))) as prepared,
                 db.write() as tx,
             ):
                 lock_branch(tx, head.layers[0].branch_id)
@@ -207,7 +215,6 @@ def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...]) -> None
     if prepared.version is not None:
         for versioned, _ in _versioned(prepared):
             versioned.recount(db, space_id)
-            versioned.finish(db, space_id)
 
 
 def order_rebuilding(tx: Transaction, space_id: str) -> None:
@@ -266,11 +273,14 @@ def as_new(tx: Transaction, space_id: str) -> tuple[State, Changes]:
 
 @job("removeReplaced", seconds=_SECONDS)
 def remove_replaced(context: Context, space_id: str) -> None:
-    """Removes what is derived from a space and does not count: what large revisions replaced, and what killed ones
-    left, also undone."""
+    """Does what large revisions of a space left to do, and removes what is derived and does not count: what they
+    replaced, and what killed ones left."""
     with context.db.write() as tx:
         end_versions(tx, space_id, begun_before=now() - DAY)
-    for versioned in filter(None, (derived.versioned for derived in _derived)):
+    kept = [derived.versioned for derived in _derived if derived.versioned is not None]
+    for versioned in kept:
+        versioned.finish(context.db, space_id)
+    for versioned in kept:
         table, column = versioned.owners
         with context.db.read() as tx:
             replaced = tx.all(
@@ -287,4 +297,3 @@ def remove_replaced(context: Context, space_id: str) -> None:
                     tx, space_id, [(row[0], row[1]) for row in replaced[start : start + _OWNERS]]
                 )
             time.sleep(_PAUSE)
-        versioned.finish(context.db, space_id)

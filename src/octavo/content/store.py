@@ -661,7 +661,7 @@ def _close(
     tx.run_many(
         f"""UPDATE {table} SET to_seq = :seq
             WHERE branch_id = :branch AND {column} = :key AND +to_seq = {FOREVER}""",
-        [{"seq": sequence, "branch": branch_id, "key": key} for key in keys],
+        ({"seq": sequence, "branch": branch_id, "key": key} for key in keys),
     )
 
 
@@ -723,21 +723,22 @@ def commit(
                                       body, file_path, fields, created_at, updated_at)
            VALUES (:branch, :id, :seq, :forever, :deleted, :parent, :rank, :slug, :kind, :title,
                    :body, :file_path, :fields, :created_at, :updated_at)""",
-        [
+        # Row by row: lists of so many would have the interpreter look through all that it holds, with the lock kept.
+        (
             _page_row(branch, sequence, page_id, page, moment)
             for page_id, page in changes.pages.items()
             if page is not None or over is not None
-        ],
+        ),
     )
     tx.run_many(
         """INSERT INTO item_versions (branch_id, item_id, from_seq, to_seq, deleted, kind, name, path, content, size,
                                       fields, created_at)
            VALUES (:branch, :id, :seq, :forever, :deleted, :kind, :name, :path, :content, :size, :fields, :created_at)""",
-        [
+        (
             _item_row(branch, sequence, item_id, item, moment)
             for item_id, item in changes.items.items()
             if item is not None or over is not None
-        ],
+        ),
     )
     if over is None:
         tx.run(

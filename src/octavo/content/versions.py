@@ -77,7 +77,12 @@ def end_versions(tx: Transaction, space_id: str, begun_before: int | None = None
         _order_removal(tx, space_id, run_at=now() + DAY)
 
 
-def switch_version(tx: Transaction, space_id: str, owner_ids: Iterable[str], version: int) -> None:
+def given_owners(owner_ids: Iterable[str]) -> str:
+    """Owners as ``switch_version`` takes them, to be made before its transaction."""
+    return msgspec.json.encode([[id] for id in owner_ids]).decode()
+
+
+def switch_version(tx: Transaction, space_id: str, owners: str, version: int) -> None:
     """From now on this version counts for these owners."""
     # SQLite would take the ON of the conflict for one of a join without WHERE.
     tx.run(
@@ -86,7 +91,7 @@ def switch_version(tx: Transaction, space_id: str, owner_ids: Iterable[str], ver
             ON CONFLICT (space_id, owner_id) DO UPDATE SET version = excluded.version""",
         space=space_id,
         version=version,
-        owners=msgspec.json.encode([[id] for id in owner_ids]).decode(),
+        owners=owners,
     )
 
 

@@ -55,11 +55,11 @@ from .wire import (
     Revision,
     RevisionPage,
     app_url,
+    encode_tree,
     present_file,
     present_page,
     present_reusable,
     present_revision,
-    present_tree,
 )
 
 MergedFrom = Callable[[Call, Transaction, str], Any]
@@ -76,6 +76,11 @@ _COMPUTED = ContentQuery()
 _PLAIN = ContentQuery(computed=False)
 _CACHE_BYTES = 64 * 1024 * 1024
 _pages: ByteCache[bytes] = ByteCache(_CACHE_BYTES)
+
+
+def _encoded(tree: bytes) -> list[RevisionPage]:
+    """What is encoded already, as part of whatever it is in."""
+    return cast(list[RevisionPage], Raw(tree))
 
 
 class Reader:
@@ -117,10 +122,9 @@ class Reader:
             pages = list_pages(self._tx, self._state)
             if query.computed:
                 pages = self._expand().into(pages)
-            kept = msgspec.json.encode(present_tree(self._app, pages, None, "", self._cover))
+            kept = encode_tree(self._app, pages, None, "", self._cover)
             _pages.put(key, kept, len(kept))
-        # Encoded already, as part of whatever it is in.
-        return Pages(cast(list[RevisionPage], Raw(kept)))
+        return Pages(_encoded(kept))
 
     def _expand(self) -> Expansion:
         if self._expansion is None:
@@ -147,7 +151,7 @@ class Reader:
     def computed(self, found: Computed) -> ComputedRevision:
         """What a source gives, shown as if it stood in this state."""
         return ComputedRevision(
-            pages=present_tree(self._app, found.pages, None, "", self._cover),
+            pages=_encoded(encode_tree(self._app, found.pages, None, "", self._cover)),
             files=[self.present_file(item) for item in found.items if item.kind == "file"],
             reusable_contents=[
                 present_reusable(item) for item in found.items if item.kind == "reusable-content"
@@ -230,9 +234,8 @@ class Reader:
         """A page with its path, its subtree and its text, in the form that ``format`` asks for."""
         ancestors, below = self._around(page, query)
         path = "/".join(p.slug for p in [*ancestors, page])
-        presented = present_page(
-            self._app, page, path, present_tree(self._app, below, page.id, path, self._cover), self._cover
-        )
+        tree = _encoded(encode_tree(self._app, below, page.id, path, self._cover))
+        presented = present_page(self._app, page, path, tree, self._cover)
         if isinstance(presented, DocumentPage):
             if page.computed:
                 self._add_computed(presented, page, query)

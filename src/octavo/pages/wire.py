@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any, Literal
+from io import BytesIO
+from typing import Annotated, Any, Literal, cast
 
+import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from ..access import User
@@ -410,27 +412,42 @@ def present_page(
     )
 
 
-def present_tree(
+_BELOW = [cast(RevisionPage, Raw(b"\x00"))]
+"""Where the pages below a page go: a sign that JSON has nowhere else."""
+
+
+def encode_tree(
     app_url: str, pages: Iterable[Page], root: str | None, root_path: str, resolve_cover: ResolveCover
-) -> list[RevisionPage]:
-    """The pages below ``root`` as a tree. ``pages`` come with siblings in order."""
+) -> bytes:
+    """The pages below ``root`` as a tree, as JSON: a list of ``RevisionPage``. ``pages`` come with siblings in order.
+    Each is written as it is met, so beside the text itself no more than one page is held."""
     children: dict[str | None, list[Page]] = {}
     for page in pages:
         children.setdefault(page.parent, []).append(page)
-
-    # Bottom up over a pre-order, so that depth costs no recursion.
-    order: list[tuple[Page, str]] = []
-    stack = [(page, root_path) for page in reversed(children.get(root, []))]
+    encode = msgspec.json.Encoder().encode
+    text = BytesIO()
+    text.write(b"[")
+    first = True
+    # What is still to be written, the next one last: pages with the path above them, and what closes those before.
+    stack: list[tuple[Page, str] | bytes] = [b"]"]
+    stack += [(page, root_path) for page in reversed(children.pop(root, ()))]
     while stack:
-        page, above = stack.pop()
+        entry = stack.pop()
+        if isinstance(entry, bytes):
+            text.write(entry)
+            first = False
+            continue
+        page, above = entry
         path = f"{above}/{page.slug}" if above else page.slug
-        order.append((page, path))
-        stack += [(child, path) for child in reversed(children.get(page.id, []))]
-    presented: dict[str | None, list[RevisionPage]] = {}
-    for page, path in reversed(order):
-        below = presented.pop(page.id, [])[::-1]
-        presented.setdefault(page.parent, []).append(present_page(app_url, page, path, below, resolve_cover))
-    return presented.get(root, [])[::-1]
+        if not first:
+            text.write(b",")
+        head, *tail = encode(present_page(app_url, page, path, _BELOW, resolve_cover)).split(b"\x00")
+        text.write(head)
+        first = bool(tail)
+        if tail:
+            stack.append(tail[0])
+            stack += [(child, path) for child in reversed(children.pop(page.id, ()))]
+    return text.getvalue()
 
 
 def present_file(item: Item, download_url: str) -> File:

@@ -276,12 +276,9 @@ class LinkIndex:
     ) -> list[Usage]:
         """A page of the list, and at least one more where there are more; all of these groups, which are seen as
         ``wanted``."""
-        # Where nothing is hidden, an index has the keys of a whole space in order.
-        key = (
-            _KEY.format(hidden=self._is_hidden)
-            if any(how.hidden for how in seen.values())
-            else "r.target_key"
-        )
+        # Where nothing is hidden, an index has the keys of a whole space in order; those of a page are few.
+        ordered = owner is None and not any(how.hidden for how in seen.values())
+        key = "r.target_key" if ordered else _KEY.format(hidden=self._is_hidden)
         parameters = dict(self._parameters)
         where, chosen = "", "1 = 1"
         if owner is not None:

@@ -149,16 +149,12 @@ def count_targets(
 ) -> Counter[Target]:
     """How many rows ``r`` of main of a space lead to each thing, of those for which ``where`` holds. Looks at each."""
     rows = tx.all(
-        f"""SELECT r.target_key, r.status, r.target_space, r.kind, r.target, count(*) FROM content_references r
-            WHERE r.space_id = :space AND {IS_CURRENT} AND {where}
-            GROUP BY r.target_key, r.status, r.target_space, r.kind, r.target""",
+        f"""SELECT r.target_key, r.status, r.target_space, r.kind, r.target FROM content_references r
+            WHERE r.space_id = :space AND {IS_CURRENT} AND {where}""",
         space=space_id,
         **parameters,
     )
-    found: Counter[Target] = Counter()
-    for *what, refs in rows:
-        found[target_of(space_id, *what)] += refs
-    return found
+    return Counter(target_of(space_id, *row) for row in rows)
 
 
 # --- writing ------------------------------------------------------------------------------------------
