@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import psycopg
-from snowballstemmer import stemmer
+from Stemmer import Stemmer
 
 from octavo.access import insert_user
 from octavo.admin.import_export import bring
@@ -46,7 +46,7 @@ LIMIT = 10
 Key = tuple[str, str]
 Ask = Callable[[str], Sequence[Any]]
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_stem = stemmer("english").stemWord
+_stem = Stemmer("english").stemWord
 
 
 class Page(NamedTuple):

@@ -48,21 +48,28 @@ class Client:
 
     def ask(self, method: str, path: str, body: bytes = b"", token: str = "", cookie: str = "") -> bytes:
         """The body of the answer. Raises RuntimeError for any status but 200 and 201."""
+        self.send(method, path, body, token, cookie)
+        return self.receive()
+
+    def send(self, method: str, path: str, body: bytes = b"", token: str = "", cookie: str = "") -> None:
         head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         head += f"Authorization: Bearer {token}\r\n" if token else ""
         head += f"Cookie: {cookie}\r\n" if cookie else ""
         head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n" if body else ""
         self._socket.sendall(f"{head}\r\n".encode() + body)
+
+    def receive(self) -> bytes:
+        """The body of the next answer. Raises RuntimeError for any status but 200 and 201."""
         status = self._file.readline()
         length = 0
         while (line := self._file.readline()) != b"\r\n":
             if not line:
-                raise RuntimeError(f"{path}: the server closed the connection")
+                raise RuntimeError("the server closed the connection")
             if line.lower().startswith(b"content-length:"):
                 length = int(line.split(b":")[1])
         answer = self._file.read(length)
         if b" 200 " not in status and b" 201 " not in status:
-            raise RuntimeError(f"{path}: {status!r} {answer[:200]!r}")
+            raise RuntimeError(f"{status!r} {answer[:200]!r}")
         return answer
 
 

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from octavo.admin.import_export import bring
+from octavo.search import tokens
 from octavo.search.querying import Part, snippet
 from octavo.search.tokens import Marked, Wanted, one_edit_away, words
 
@@ -203,3 +204,20 @@ def test_words_of_identifiers():
     assert words("getUserById") == ["getuserbyid", "get", "user", "by", "id"]
     assert words("検索エ") == ["検索", "索エ"]
     assert "word" in one_edit_away("wrod")
+
+
+def test_a_word_that_comes_again_is_cut_once(monkeypatch):
+    cut = []
+    part = tokens._parts
+    monkeypatch.setattr(tokens, "_parts", lambda token: cut.append(token) or part(token))
+    tokens._known_words.cache_clear()
+    first = words("user.getById and user.getById")
+    first.clear()  # as a caller may
+    assert words("user.getById") == ["usergetbyid", "user", "getbyid", "get", "by", "id"]
+    assert cut == ["user.getById"]
+
+
+def test_runs_that_are_longer_than_words_are_not_kept():
+    tokens._known_words.cache_clear()
+    assert words("long" * 100) == ["long" * 16]
+    assert tokens._known_words.cache_info().currsize == 0

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..core.document import Block, Document, replace_nodes, walk
+from ..core.document import Block, Document, replace_nodes, walk_blocks
 from ..kit.db import Transaction
 from .computing import Asker
 from .store import Item
@@ -59,7 +59,7 @@ def drawn_states(tx: Transaction, asker: Asker, drawn: Iterable[Drawn]) -> tuple
 
 def holds_drawings(document: Document) -> bool:
     """Whether there are blocks in it that are drawn from something else."""
-    return any(isinstance(node, Block) and node.type in _draw for node in walk(document))
+    return any(block.type in _draw for block in walk_blocks(document))
 
 
 def with_content(block: Block, find_file: FindFile) -> Block:
@@ -77,7 +77,7 @@ def with_content(block: Block, find_file: FindFile) -> Block:
 
 def draw_blocks(tx: Transaction, drawing: Drawing, document: Document) -> set[Drawn]:
     """Puts, in place, what the blocks of a document are drawn as, and says of what."""
-    there = [node for node in walk(document) if isinstance(node, Block) and node.type in _draw]
+    there = [block for block in walk_blocks(document) if block.type in _draw]
     blocks = [with_content(block, drawing.find_file) for block in there]
     drawn: dict[int, list[Block]] = {}
     for draw in {_draw[block.type][0] for block in blocks}:
@@ -85,5 +85,6 @@ def draw_blocks(tx: Transaction, drawing: Drawing, document: Document) -> set[Dr
         for n, made in zip(own, draw(tx, drawing, [blocks[n] for n in own]), strict=True):
             if made is not None:
                 drawn[id(there[n])] = made
-    replace_nodes(document, lambda node: drawn.get(id(node)))
+    if drawn:
+        replace_nodes(document, lambda node: drawn.get(id(node)))
     return {Drawn(block.type, msgspec.json.encode(block.data.get("ref"), order="sorted")) for block in blocks}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec import Struct
 
-from ..core.document import Block, Document, Fragment, assign_keys, carry_keys, walk
+from ..core.document import Document, assign_keys, carry_keys, keyed_nodes
 from ..kit.db import Transaction
 from .bodies import body_hash, get_body, parse_source
 
@@ -42,8 +42,8 @@ def keyed_document(
 
 
 def _rename(document: Document, keys: Mapping[str, str]) -> Document:
-    for node in walk(document):
-        if isinstance(node, (Block, Fragment)) and node.key is not None and node.key in keys:
+    for node in keyed_nodes(document):
+        if node.key is not None and node.key in keys:
             node.key = keys[node.key]
     return document
 
@@ -55,32 +55,27 @@ def carried_keys(olds: Iterable[Document], text: str) -> dict[str, str]:
     def parsed() -> Document:
         return parse_source(digest, lambda: text)
 
-    plain, carried = assign_keys(parsed()), parsed()
+    plain = assign_keys(parsed())
     first, *others = olds
-    carry_keys(first, carried)
-    known = {node.key for node in walk(first) if isinstance(node, (Block, Fragment))}
+    nodes = keyed_nodes(plain)
+    given = [node.key for node in nodes]
+    for node in nodes:
+        node.key = None
+    carry_keys(first, plain)
+    known = {node.key for node in keyed_nodes(first)}
     for other in others:
         # What the documents before do not know may be known to this one.
-        again = carry_keys(other, parsed())
-        there = {node.key for node in walk(other) if isinstance(node, (Block, Fragment))}
-        taken = {node.key for node in walk(carried) if isinstance(node, (Block, Fragment))}
-        for node, found in zip(walk(carried), walk(again), strict=True):
-            if (
-                isinstance(node, (Block, Fragment))
-                and isinstance(found, (Block, Fragment))
-                and node.key not in known
-                and found.key in there - taken
-            ):
+        again = keyed_nodes(carry_keys(other, parsed()))
+        there = {node.key for node in keyed_nodes(other)}
+        new = there - {node.key for node in nodes}
+        for node, found in zip(nodes, again, strict=True):
+            if node.key not in known and found.key in new:
                 node.key = found.key
         known |= there
     return {
-        was.key: now.key
-        for was, now in zip(walk(plain), walk(carried), strict=True)
-        if isinstance(was, (Block, Fragment))
-        and isinstance(now, (Block, Fragment))
-        and was.key is not None
-        and now.key is not None
-        and was.key != now.key
+        was: node.key
+        for was, node in zip(given, nodes, strict=True)
+        if was is not None and node.key is not None and was != node.key
     }
 
 

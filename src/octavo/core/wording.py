@@ -11,6 +11,8 @@ import threading
 import unicodedata
 from functools import lru_cache
 
+from Stemmer import Stemmer
+
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+(?:['’][^\W_{_CJK}]+)*")
 _IS_CJK = re.compile(rf"[{_CJK}]")
@@ -47,15 +49,15 @@ STOP_WORDS = frozenset(
 
 
 @lru_cache(maxsize=50_000)
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """The stem of a folded word, for words of basic letters alone; others as they are."""
+    if not (word.isascii() and word.isalpha()):
+        return word
     # A stemmer works on a word it keeps, so each thread has its own.
     try:
         stemmer = _own.stemmer
     except AttributeError:
-        # Loaded with the first word: its package loads every language it knows.
-        import snowballstemmer
-
-        stemmer = _own.stemmer = snowballstemmer.stemmer("english")
+        stemmer = _own.stemmer = Stemmer("english", 0)
     return str(stemmer.stemWord(word))
 
 
@@ -77,7 +79,7 @@ def stems(text: str) -> list[str]:
     >>> stems("How do I export my invoices?")
     ['export', 'invoic']
     """
-    return [stem for stem, _ in _stemmed(text)]
+    return [found for found, _ in _stemmed(text)]
 
 
 def content_words(text: str) -> list[str]:
@@ -101,7 +103,7 @@ def _stemmed(text: str) -> list[tuple[str, str]]:
         # Short numbers are codes that people ask about, long ones and single digits count something.
         if word in STOP_WORDS or len(word) < 2 or (word.isdigit() and not 3 <= len(word) <= 5):
             continue
-        found.append((_stem(word) if word.isascii() and word.isalpha() else word, token[:_LONGEST_WORD]))
+        found.append((stem(word), token[:_LONGEST_WORD]))
     return found
 
 

@@ -23,12 +23,13 @@ from itertools import accumulate, islice
 import msgspec
 from msgspec import Struct
 
+from ..core.wording import stem
 from ..errors import BadRequest
 from ..kit.db import Transaction
 from . import store
 from .function_words import function_words, split_question
 from .store import Found, Organization, Scope, Term
-from .tokens import Marked, Wanted, fold, is_cjk, one_edit_away, stem, tokens, without_ending, words
+from .tokens import Marked, Wanted, fold, is_cjk, one_edit_away, tokens, without_ending, words
 
 _WINDOW = 1000
 """Sections ranked together."""

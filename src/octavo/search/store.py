@@ -19,8 +19,9 @@ import msgspec
 from msgspec import Struct
 
 from ..content import current_version
+from ..core.wording import stem
 from ..kit.db import Transaction
-from .tokens import stem, words
+from .tokens import words
 
 _WEIGHTS = "10, 5, 1"
 _HEADS = "h"

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 import sys
-import threading
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+
+from ..core.wording import stem
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CJK}]+|[^\W{_CJK}]+(?:[.'’][^\W{_CJK}]+)*")
@@ -19,20 +20,6 @@ _NAMES = re.compile(r"[._]+")
 _APOSTROPHE = re.compile(r"['’](?:s$)?")
 _IS_CJK = re.compile(rf"[{_CJK}]")
 _MAX_WORD = 64
-_own = threading.local()
-
-
-@lru_cache(maxsize=50_000)
-def _stem(word: str) -> str:
-    # A stemmer works on a word it keeps, so each thread has its own.
-    try:
-        stemmer = _own.stemmer
-    except AttributeError:
-        # Loaded with the first word: its package loads every language it knows.
-        import snowballstemmer
-
-        stemmer = _own.stemmer = snowballstemmer.stemmer("english")
-    return str(stemmer.stemWord(word))
 
 
 def fold(text: str) -> str:
@@ -49,10 +36,6 @@ def _without_accents(text: str) -> str:
     return unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", plain)).replace("ß", "ss")
 
 
-def stem(word: str) -> str:
-    return _stem(word) if word.isascii() and word.isalpha() else word
-
-
 _ENDINGS = ("s", "es", "d", "ed", "ing")
 
 
@@ -65,19 +48,23 @@ def without_ending(word: str) -> set[str]:
 def words(text: str) -> list[str]:
     """The words of a text in order; behind a composed word its parts, for CJK every pair of neighbours."""
     found: list[str] = []
-    for match in _TOKEN.finditer(text):
-        token = match[0]
-        if _is_plain(token):
-            found.append(token[:_MAX_WORD].lower())
-            continue
-        if is_cjk(token):
-            found += [token[i : i + 2] for i in range(len(token) - 1)] if len(token) > 1 else [token]
-            continue
-        token = _without_accents(_APOSTROPHE.sub("", token))
-        whole = fold(token).replace(".", "")[:_MAX_WORD]
-        found.append(whole)
-        found += [part for part in _parts(token) if part != whole]
+    for token in _TOKEN.findall(text):
+        # Texts say few words often; what is longer than words are is no word that comes again.
+        found += _known_words(token) if len(token) <= _MAX_WORD else _words_of(token)
     return found
+
+
+def _words_of(token: str) -> list[str]:
+    if _is_plain(token):
+        return [token[:_MAX_WORD].lower()]
+    if is_cjk(token):
+        return [token[i : i + 2] for i in range(len(token) - 1)] if len(token) > 1 else [token]
+    token = _without_accents(_APOSTROPHE.sub("", token))
+    whole = fold(token).replace(".", "")[:_MAX_WORD]
+    return [whole, *(part for part in _parts(token) if part != whole)]
+
+
+_known_words = lru_cache(maxsize=20_000)(_words_of)
 
 
 def _parts(token: str) -> list[str]:

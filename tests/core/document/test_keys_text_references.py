@@ -13,6 +13,7 @@ from octavo.core.document import (
     carry_keys,
     carry_sources,
     from_json,
+    keyed_nodes,
     outline,
     plain_text,
     read,
@@ -25,6 +26,7 @@ from octavo.core.document import (
     word_count,
     write,
 )
+from octavo.core.document.keys import _align
 
 PAGE = '## A\n\none two\n\n* x\n* y\n\n## A\n\nthree four five\n\n{% hint style="info" %}\ninner\n{% endhint %}\n'
 
@@ -155,3 +157,19 @@ def test_titles_of_columns_are_text_of_tables_and_not_of_cards() -> None:
     rows = "<thead><tr><th>Heading</th></tr></thead><tbody><tr><td>inside</td></tr></tbody></table>"
     assert to_text(read(f"<table>{rows}\n")).split() == ["Heading", "inside"]
     assert to_text(read(f'<table data-view="cards">{rows}\n')).split() == ["inside"]
+
+
+def test_an_edit_looks_into_what_it_changed_and_no_further(monkeypatch):
+    looked = []
+    monkeypatch.setattr(
+        "octavo.core.document.keys._align", lambda *given: looked.append(given[:2]) or _align(*given)
+    )
+    parts = [
+        f"* item {n}\n  * inner {n}\n\n> quoted\n\n| a | b |\n| --- | --- |\n| {n} | same |"
+        for n in range(20)
+    ]
+    old = assign_keys(read("\n\n".join(parts)))
+    parts[7] = parts[7].replace("inner 7", "inner seven")
+    new = carry_keys(old, read("\n\n".join(parts)))
+    assert len(looked) < 10
+    assert [node.key for node in keyed_nodes(new)] == [node.key for node in keyed_nodes(old)]

@@ -6,8 +6,8 @@ there are and what they carry.
 
 from .evaluating import close_conditions, evaluate_document, replace_nodes, show_document
 from .json import DocumentError, from_json, to_json
-from .keys import assign_keys, carry_keys, carry_sources
-from .nodes import Block, Document, Fragment, Inline, Leaf, Mark, Node, Text, plain_text, walk
+from .keys import assign_keys, carry_keys, carry_sources, keyed_nodes
+from .nodes import Block, Document, Fragment, Inline, Leaf, Mark, Node, Text, plain_text, walk, walk_blocks
 from .page import PageHead, Problem, read_head, split_page, with_head
 from .places import Anchors, Conditions, Place, anchors, list_places, mark_places, place_ids, slug
 from .reader import read, unpaired_tags
@@ -41,6 +41,7 @@ __all__ = [
     "close_conditions",
     "evaluate_document",
     "from_json",
+    "keyed_nodes",
     "list_places",
     "mark_places",
     "outline",
@@ -60,6 +61,7 @@ __all__ = [
     "to_text",
     "unpaired_tags",
     "walk",
+    "walk_blocks",
     "with_head",
     "word_count",
     "write",

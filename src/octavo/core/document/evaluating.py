@@ -23,22 +23,25 @@ def close_conditions(document: Document) -> Document:
     while stack:
         here = stack.pop()
         for at, node in enumerate(here.nodes):
-            expression = _left_open(node)
-            if expression is not None:
+            if (
+                type(node) is Block
+                and node.type == "unknown"
+                and (expression := _left_open(node)) is not None
+            ):
                 held = Block("if", {"expression": expression}, here.nodes[at + 1 :])
                 here.nodes[at:] = [held]
                 if isinstance(here, Document):
                     del here.gaps[at + 1 : -1]
                 break
         for node in here.nodes:
-            if isinstance(node, (Block, Inline)):
+            if isinstance(node, (Block, Inline)) and not is_plain(node):
                 stack.append(node)
                 stack.extend(node.fragments)
     return document
 
 
-def _left_open(node: Any) -> str | None:
-    if not isinstance(node, Block) or node.type != "unknown" or node.data.get("kind") != "tag":
+def _left_open(node: Block) -> str | None:
+    if node.data.get("kind") != "tag":
         return None
     match = _OPEN_IF.match(str(node.data.get("source", "")))
     return match[1].strip() if match else None

@@ -40,22 +40,29 @@ def to_json(document: Document) -> Data:
 
 
 def _show(node: Any, ids: dict[int, str]) -> Data:
-    if isinstance(node, Text):
-        return {
-            "object": "text",
-            "leaves": [
-                {"object": "leaf", "text": leaf.text, "marks": [_show_mark(mark) for mark in leaf.marks]}
-                for leaf in node.leaves
-            ],
-        } | ({"key": node.key} if node.key else {})
-    if isinstance(node, Fragment):
-        shown: Data = {"object": "fragment", "fragment": node.fragment}
+    shown: Data
+    if type(node) is Text:
+        leaves = [
+            {
+                "object": "leaf",
+                "text": leaf.text,
+                "marks": [_show_mark(mark) for mark in leaf.marks] if leaf.marks else [],
+            }
+            for leaf in node.leaves
+        ]
+        shown = {"object": "text", "leaves": leaves}
+        if node.key:
+            shown["key"] = node.key
+        return shown
+    if type(node) is Fragment:
+        shown = {"object": "fragment", "fragment": node.fragment}
         if node.type:
             shown["type"] = node.type
         if node.key:
             shown["key"] = node.key
-        return shown | {"nodes": [_show(child, ids) for child in node.nodes]}
-    inline = isinstance(node, Inline)
+        shown["nodes"] = [_show(child, ids) for child in node.nodes]
+        return shown
+    inline = type(node) is Inline
     kind = (schema.INLINES if inline else schema.BLOCKS)[node.type]
     shown = {"object": "inline" if inline else "block", "type": node.type, "isVoid": kind.void}
     if node.key:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 
 from ..alignment import align
 from ..free_names import free_name
-from .nodes import Block, Document, Fragment, Inline, Text, children
+from .nodes import Block, Document, Fragment, Inline, Text, children, is_plain
 
 _ALIGN_MAX = 2_000
 """Runs of changed blocks longer than this are aligned in order, not by likeness."""
@@ -19,15 +20,16 @@ def assign_keys(document: Document) -> Document:
     yields the same keys. Equal nodes are told apart by their order; no two nodes share a key."""
     taken: set[str] = set()
     waiting: list[Any] = []
-    digests = _Digests(document)
-    for node in _keyed(document):
+    for node in keyed_nodes(document):
         if node.key and node.key not in taken:
             taken.add(node.key)
         else:
             waiting.append(node)
-    for node in waiting:
-        node.key = free_name(digests.of(node), taken.__contains__)
-        taken.add(node.key)
+    if waiting:
+        digests = _Digests(document)
+        for node in waiting:
+            node.key = free_name(digests.of(node), taken.__contains__)
+            taken.add(node.key)
     return document
 
 
@@ -37,34 +39,34 @@ class _Digests:
     def __init__(self, *documents: Document) -> None:
         self._known: dict[int, str] = {}
         for document in documents:
-            found: list[Any] = []
-            stack: list[Any] = list(document.nodes)
-            while stack:
-                node = stack.pop()
-                found.append(node)
-                stack.extend(child for child in children(node) if not isinstance(child, Text))
-            # What is in a node was found behind it.
-            for node in reversed(found):
-                self._known[id(node)] = self._hash(node)
+            for node in document.nodes:
+                self._hash(node)
 
     def of(self, node: Any) -> str:
         return self._known[id(node)]
 
     def _hash(self, node: Any) -> str:
-        if isinstance(node, Fragment):
+        kind = type(node)
+        if kind is Fragment:
             parts = ["fragment", _kind(node)]
         else:
-            parts = [
-                type(node).__name__,
-                node.type,
-                repr(sorted(node.data.items(), key=lambda pair: pair[0])) if node.data else "[]",
-            ]
-        for child in children(node):
-            if isinstance(child, Text):
-                parts.extend(f"{leaf.text}\0{leaf.marks}" for leaf in child.leaves)
+            data = repr(sorted(node.data.items(), key=_name_of)) if node.data else "[]"
+            parts = [kind.__name__, node.type, data]
+        for child in node.nodes:
+            if type(child) is Text:
+                for leaf in child.leaves:
+                    parts.append(f"{leaf.text}\0{leaf.marks}" if leaf.marks else leaf.text + "\0[]")
             else:
-                parts.append(self._known[id(child)])
-        return blake2b("\x01".join(parts).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+                parts.append(self._hash(child))
+        if kind is not Fragment:
+            parts += map(self._hash, node.fragments)
+        digest = blake2b("\x01".join(parts).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+        self._known[id(node)] = digest
+        return digest
+
+
+def _name_of(field: tuple[str, Any]) -> str:
+    return field[0]
 
 
 def carry_keys(old: Document, new: Document) -> Document:
@@ -72,37 +74,55 @@ def carry_keys(old: Document, new: Document) -> Document:
     really new gets a key no node of either has. Keys that ``new`` brings along and ``old`` knows stay."""
     assign_keys(old)
     digests = _Digests(old, new)
-    known = {node.key for node in _keyed(old)}
+    known = {node.key for node in keyed_nodes(old)}
     claimed: set[str] = set()
-    for node in _keyed(new):
+    keyed = keyed_nodes(new)
+    for node in keyed:
         if node.key and (node.key not in known or node.key in claimed):
             node.key = None
         elif node.key:
             claimed.add(node.key)
+    # Where nothing brings a key along, what is in a node is paired with what is in that of the same content alone.
+    none_given = not claimed
     pairs: list[tuple[list[Any], list[Any]]] = [(list(old.nodes), list(new.nodes))]
     while pairs:
         before, after = pairs.pop()
         for was, now in _align(before, after, digests, claimed):
+            if none_given and digests.of(was) == digests.of(now):
+                for inner, same in zip(_keyed_in([was]), _keyed_in([now]), strict=False):
+                    same.key = inner.key
+                    claimed.add(inner.key)
+                continue
             if now.key is None and was.key not in claimed:
                 now.key = was.key
                 claimed.add(was.key)
             pairs.append((_inner(was), _inner(now)))
-    for node in _keyed(new):
+    for node in keyed:
         if node.key is None:
             node.key = free_name(digests.of(node), lambda key: key in known or key in claimed)
             claimed.add(node.key)
     return new
 
 
-def _keyed(document: Document) -> list[Any]:
+def keyed_nodes(document: Document) -> list[Block | Fragment]:
+    """The nodes that have keys, in reading order."""
+    return _keyed_in(document.nodes)
+
+
+def _keyed_in(nodes: Sequence[Any]) -> list[Any]:
+    """The nodes with keys among these and below them, in reading order."""
     found: list[Any] = []
-    stack: list[Any] = list(reversed(document.nodes))
+    stack: list[Any] = list(reversed(nodes))
     while stack:
         node = stack.pop()
-        if isinstance(node, (Block, Fragment)):
+        kind = type(node)
+        if kind is not Inline:
             found.append(node)
-        if not isinstance(node, Text):
-            stack.extend(reversed(children(node)))
+        if kind is Fragment:
+            stack += reversed(node.nodes)
+        elif not is_plain(node):
+            stack += reversed(node.fragments)
+            stack += [child for child in reversed(node.nodes) if type(child) is not Text]
     return found
 
 

@@ -103,7 +103,20 @@ def walk(node: Node) -> Iterator[Node]:
     while stack:
         here = stack.pop()
         yield here
-        stack.extend(reversed(children(here)))
+        if type(here) is not Text:
+            stack.extend(reversed(children(here)))
+
+
+def walk_blocks(document: Document) -> Iterator[Block]:
+    """All blocks, depth first."""
+    stack: list[Any] = list(reversed(document.nodes))
+    while stack:
+        node = stack.pop()
+        if type(node) is Block:
+            yield node
+            if is_plain(node):
+                continue
+        stack.extend(child for child in reversed(children(node)) if type(child) is not Text)
 
 
 def plain_text(node: Node) -> str:

@@ -64,12 +64,12 @@ def flow(document: Document) -> Iterator[tuple[Block | Inline, Standing]]:
     stack: list[tuple[Any, Standing]] = [(node, _TOP) for node in reversed(document.nodes)]
     while stack:
         node, standing = stack.pop()
-        if not isinstance(node, Fragment):
+        if type(node) is not Fragment:
             yield node, standing
             if is_plain(node):
                 continue
         below = children(node)
-        if isinstance(node, Block):
+        if type(node) is Block:
             if node.type == "if":
                 conditions = (*standing.conditions, str(node.data.get("expression", "")))
                 standing = Standing(conditions, standing.included)
@@ -77,7 +77,7 @@ def flow(document: Document) -> Iterator[tuple[Block | Inline, Standing]]:
                 standing = Standing(standing.conditions, True)
             elif node.type == "table":
                 below = _cells(node)
-        stack.extend((child, standing) for child in reversed(below) if not isinstance(child, Text))
+        stack += [(child, standing) for child in reversed(below) if type(child) is not Text]
 
 
 def _cells(table: Block) -> list[Fragment]:
@@ -94,8 +94,12 @@ def _cells(table: Block) -> list[Fragment]:
 
 def list_places(document: Document) -> list[tuple[Block | Inline, Place]]:
     """The places of a document in reading order: headings, expandables, updates, and ``<a id>`` or ``<a name>``."""
+    return _places_of(flow(document))
+
+
+def _places_of(nodes: Iterable[tuple[Block | Inline, Standing]]) -> list[tuple[Block | Inline, Place]]:
     found: list[tuple[Block | Inline, Place]] = []
-    for node, standing in flow(document):
+    for node, standing in nodes:
         place = _place(node, standing)
         if place is not None:
             found.append((node, place))
@@ -146,6 +150,9 @@ def _anchor(node: Inline) -> str | None:
 
 def said(node: Any, *, mentions: bool = True) -> str:
     """The text of a block's inline nodes, expressions left out. ``mentions``: with the labels of what is mentioned."""
+    if is_plain(node):
+        leaves = node.nodes[0].leaves
+        return leaves[0].text if len(leaves) == 1 else "".join([leaf.text for leaf in leaves])
     parts: list[str] = []
     stack = [child for child in reversed(node.nodes) if not isinstance(child, Block)]
     while stack:
@@ -198,7 +205,12 @@ def name_places(places: Sequence[Place]) -> list[str]:
 
 def place_ids(document: Document) -> dict[int, str]:
     """``id(node)`` of every place of a document to its id on the page."""
-    found = [(node, place) for node, place in list_places(document) if place.include is None]
+    return ids_in_flow(flow(document))
+
+
+def ids_in_flow(nodes: Iterable[tuple[Block | Inline, Standing]]) -> dict[int, str]:
+    """The same, of what ``flow`` gives of a document."""
+    found = [(node, place) for node, place in _places_of(nodes) if place.include is None]
     names = name_places([place for _, place in found])
     return {id(node): name for (node, _), name in zip(found, names, strict=True)}
 

