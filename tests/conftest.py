@@ -20,6 +20,7 @@ from functools import cache
 from pathlib import Path
 
 import httpx
+import hypothesis
 import psycopg
 import pytest
 
@@ -46,6 +47,9 @@ def _choose_temporary_folder() -> None:
 
 
 _choose_temporary_folder()
+# No test is about how long an example takes: machines are slower when they do much else.
+hypothesis.settings.register_profile("octavo", deadline=None)
+hypothesis.settings.load_profile("octavo")
 # Each of the many short-lived clients of tests would read the certificates of all authorities, in 20 ms.
 httpx._transports.default.create_ssl_context = cache(httpx.create_ssl_context)
 # Absent, and looked for in every folder of the path by each request of httpx to an application.
