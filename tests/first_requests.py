@@ -13,6 +13,7 @@ import sys
 
 import httpx
 
+from cut_off_transport import CutOffTransport
 from octavo.app import api_app
 from octavo.installation import close_context, load_packages, open_context
 from octavo.reader import reader_edge
@@ -24,7 +25,7 @@ THREADS = 32
 async def ask_all(context, requests: list[dict]) -> list[str]:
     applications = {"api": api_app(context), "reader": reader_edge(context)}
     clients = {
-        name: httpx.AsyncClient(transport=httpx.ASGITransport(app=application), base_url="http://sites.test")
+        name: httpx.AsyncClient(transport=CutOffTransport(app=application), base_url="http://sites.test")
         for name, application in applications.items()
     }
 

@@ -67,7 +67,8 @@ def test_an_invitation_makes_one_account(world):
         secret = parse_qs(urlsplit(made["links"][0]["url"]).query)["secret"][0]
         body = {"secret": secret, "displayName": "Fresh", "password": PASSWORD}
         statuses = world.call_together(*[("nobody", "POST", "/invitations", body)] * 4)
-        assert sorted(statuses) == [200, 404, 404, 404]
+        # The others find the invitation used, or their address taken by whoever was first.
+        assert statuses.count(200) == 1 and set(statuses) <= {200, 404, 409}, statuses
 
 
 def test_a_site_is_made_with_a_name_of_its_own(world):

@@ -14,6 +14,7 @@ import httpx
 import msgspec
 import pytest
 
+from cut_off_transport import CutOffTransport
 from octavo.app import api_app
 from octavo.installation import load_packages
 from octavo.kit.asgi import Edge
@@ -40,7 +41,7 @@ Request = tuple[str, str, Any]
 
 
 async def ask_all(app: Edge, token: str, requests: list[Request]) -> list[httpx.Response]:
-    transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]
+    transport = CutOffTransport(app=app)  # type: ignore[arg-type]
     headers = {"authorization": f"Bearer {token}"}
     async with httpx.AsyncClient(transport=transport, base_url=URL, headers=headers) as client:
         return await asyncio.gather(

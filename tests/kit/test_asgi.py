@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from octavo.errors import TooManyRequests
+from octavo.errors import Forbidden, TooManyRequests
 from octavo.kit.asgi import (
     Action,
     Answer,
@@ -65,6 +65,10 @@ class Tried:
             finally:
                 self.closed.set()
 
+        def refused():
+            raise Forbidden("not any more")
+            yield b""
+
         async def echo(request):
             return Answer(200, await request.read(100), "application/octet-stream")
 
@@ -88,6 +92,7 @@ class Tried:
                 Route("/small", get(small)),
                 Route("/file", get(file)),
                 Route("/endless", get(lambda request: Answer(200, stream=chunks))),
+                Route("/refused", get(lambda request: Answer(200, stream=refused))),
                 Route("/few", get(lambda request: Answer(200, stream=lambda: iter([b"a", b"b"])))),
                 Route("/echo", {"POST": Action("echo", echo), "PUT": Action("echo", echo)}),
                 Route("/fail", get(fail)),
@@ -321,6 +326,10 @@ def test_bodies_are_read_up_to_their_limit(tried):
 def test_query_strings_are_bounded(tried):
     assert tried.get(f"/text?{'q' * 1000}").status_code == 200
     assert tried.get(f"/text?{'q' * 1001}").status_code == 414
+
+
+def test_a_stream_that_is_refused_before_its_first_piece_has_the_status_of_that(tried):
+    assert (tried.get("/refused").status_code, tried.get("/few").content) == (403, b"ab")
 
 
 def test_a_stream_ends_when_nobody_listens_any_more(tried):

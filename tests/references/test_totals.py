@@ -86,7 +86,10 @@ class Hands:
         elif kind == "delete":
             of.edit({"operation": "delete_page", "page": page}, change=change)
         elif kind == "rename":
-            of.edit(update(page, slug=self.chance.choice(["guides", "start", "new"])), change=change)
+            where = f"{of.path}/change-requests/{change}" if change else of.path
+            slug = update(page, slug=self.chance.choice(["guides", "start", "new"]))
+            answer = self.world.call("admin", "POST", f"{where}/content", json={"changes": [slug]})
+            assert answer.status_code in (200, 409), answer.text  # a neighbour may have it
         else:
             of.edit(update(page, into=None), change=change)
 

@@ -14,8 +14,9 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
@@ -360,6 +361,8 @@ class Edge:
         request = Request(receive, method, headers, self._client(scope, headers))
         try:
             answer = await self._answer(scope, request)
+            if answer.stream is not None and method != "HEAD":
+                answer = await self._begin(answer, answer.stream)
         except OctavoError as error:
             answer = self._refuse(error)
         except Exception:
@@ -406,6 +409,22 @@ class Edge:
 
     async def _in_thread(self, function: Callable[..., T], *arguments: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._pool, function, *arguments)
+
+    async def _begin(self, answer: Answer, open_stream: Callable[[], Iterator[bytes]]) -> Answer:
+        """The same answer with the first piece of its stream, so that what is refused until then has its status."""
+        pieces = iter(await self._in_thread(open_stream))
+        first = await self._in_thread(next, pieces, None)
+
+        def all_pieces() -> Iterator[bytes]:
+            try:
+                if first is not None:
+                    yield first
+                    yield from pieces
+            finally:
+                if isinstance(pieces, Generator):
+                    pieces.close()
+
+        return msgspec.structs.replace(answer, stream=all_pieces)
 
     def _client(self, scope: Scope, headers: dict[bytes, bytes]) -> str:
         peer = scope["client"][0] if scope.get("client") else ""
@@ -557,7 +576,9 @@ class Edge:
             gone.cancel()
             close = getattr(chunks, "close", None)
             if close is not None:
-                await self._in_thread(close)
+                # Where the server stops, a piece may be made just now; then all ends with the process.
+                with suppress(ValueError):
+                    await self._in_thread(close)
 
 
 def _join_lines(pairs: Iterable[tuple[bytes, bytes]]) -> bytes:

@@ -249,6 +249,7 @@ class LinkIndex:
         """What the space, or one page of it (``owner``), refers to, thing by thing; a thing with more than
         `MOST_LOCATIONS` places is several items one after the other. ``context``: only what is broken,
         ``change-request`` by the change request or ``space`` before it."""
+        after = decode_token(query.page, str, str, int) or ("", "", -1)
         everything, listed = self._totals(context, owner)
         seen = self._see({*everything.refs, *listed.refs})
         wanted = status if context is None else "broken"
@@ -257,7 +258,7 @@ class LinkIndex:
             some = set()
         count = sum(listed.refs[group] if seen[group].hidden else listed.items[group] for group in some)
         found = slice_rows(
-            self._list(query, some, wanted, seen, context, owner) if some else [],
+            self._list(query, after, some, wanted, seen, context, owner) if some else [],
             query.limit,
             count,
             lambda usage: (usage.key, usage.spots[-1].owner, usage.spots[-1].place),
@@ -268,6 +269,7 @@ class LinkIndex:
     def _list(
         self,
         query: PageQuery,
+        after: tuple[str, str, int],
         groups: Iterable[Group],
         wanted: str | None,
         seen: Mapping[Group, _Seen],
@@ -306,7 +308,6 @@ class LinkIndex:
             for n, part in enumerate(self._parts)
         ]
         sql = f"SELECT * FROM ({' UNION ALL '.join(parts)}) AS places {order}"
-        after = decode_token(query.page, str, str, int) or ("", "", -1)
         items: list[Usage] = []
         rows: list[tuple[Any, ...]] = []
         some = 2 * (query.limit + 1)
