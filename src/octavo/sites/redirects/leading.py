@@ -133,16 +133,21 @@ def _of_space(
 
 
 def _elsewhere(url: str, site: SiteRow, sites_url: str) -> str | None:
-    """An address outside of the site and of the installation's other sites, at which redirects may lead back."""
     safe = safe_url(url)
-    try:
-        parts = urlsplit(safe or "")
-        host = spell_host(parts.hostname or "")
-    except ValueError:
-        return None
-    # Beside the path that a proxy shows the site at, the owner has other pages.
-    below_proxy = f"{host}{parts.path}/".startswith(f"{site.proxy}/") if site.proxy else False
-    if not safe or not host or below_proxy or host in (site.hostname, urlsplit(sites_url).hostname):
+    if safe is None or not is_elsewhere(safe, site, sites_url):
         return None
     # Characters that a header cannot have are escaped.
     return quote(safe, safe="/:?#[]@!$&'()*+,;=%~")
+
+
+def is_elsewhere(url: str, site: SiteRow, sites_url: str) -> bool:
+    """Whether an address is outside of the site and of the installation's other sites, at which redirects may lead
+    back."""
+    try:
+        parts = urlsplit(url)
+        host = spell_host(parts.hostname or "")
+    except ValueError:
+        return False
+    # Beside the path that a proxy shows the site at, the owner has other pages.
+    below_proxy = f"{host}{parts.path}/".startswith(f"{site.proxy}/") if site.proxy else False
+    return bool(host) and not below_proxy and host not in (site.hostname, urlsplit(sites_url).hostname)
