@@ -34,7 +34,15 @@ from ..kit.context import Context
 from ..kit.pagination import MAX_LIMIT
 from ..orgs import get_organization
 from ..reader import Coming, enter_site, list_spaces, reader_edge
-from ..sites import SiteRow, get_site, list_former_paths, list_redirects, list_space_redirects, published_url
+from ..sites import (
+    SiteRow,
+    get_site,
+    list_former_paths,
+    list_redirects,
+    list_space_redirects,
+    proxied_path,
+    published_url,
+)
 
 MANIFEST = ".octavo-export.json"
 _STAGING = ".octavo-export.new"
@@ -91,7 +99,7 @@ def export_site(
         site = get_site(tx, site_id)
         _require_public(site)
         start = published_url(context.settings.sites_url, get_organization(tx, site.organization_id), site)
-    addresses = _Addresses(start, base)
+    addresses = _Addresses(start, base, f"{proxied_path(site)}/" if site.proxy else None)
     wanted, left_out = _known_addresses(context, site, addresses)
     place = _Folder(folder, site.id)
     try:
@@ -118,9 +126,10 @@ def _require_public(site: SiteRow) -> None:
 
 
 class _Addresses:
-    """The addresses of a site at the reader, and in the export."""
+    """The addresses of a site at the reader, and in the export. ``asked``: the path below which the reader is asked, if
+    not that of the site's public address."""
 
-    def __init__(self, start: str, base: str) -> None:
+    def __init__(self, start: str, base: str, asked: str | None) -> None:
         parts, given = urlsplit(start), urlsplit(base)
         bad = given.query or given.fragment or not re.fullmatch(r"/[\w.~%/-]*|", given.path, re.ASCII)
         whole = given.scheme in ("http", "https") and given.netloc
@@ -129,6 +138,7 @@ class _Addresses:
                 "base: expected a URL such as https://docs.example.org/manual/, or a path such as /manual/"
             )
         self.origin, self.base = f"{parts.scheme}://{parts.netloc}", parts.path
+        self.asked = asked or parts.path
         self.host = parts.netloc
         self.new_origin = f"{given.scheme}://{given.netloc}" if whole else ""
         self.new_base = f"{given.path.rstrip('/')}/"
@@ -152,7 +162,7 @@ class _Addresses:
 
     def ask(self, below: str) -> str:
         """The address of a path at the reader."""
-        return f"/{below}" if below.startswith("~assets/") else f"{self.base}{below}"
+        return f"/{below}" if below.startswith("~assets/") else f"{self.asked}{below}"
 
     def is_page(self, below: str) -> bool:
         path = unquote(below).rstrip("/")
@@ -187,7 +197,7 @@ def _known_addresses(context: Context, site: SiteRow, addresses: _Addresses) -> 
     left_out = []
     with context.db.read() as tx:
         host = addresses.host.partition(":")[0]
-        visit = enter_site(tx, context, host, unquote(addresses.base), Coming([], {}, False))
+        visit = enter_site(tx, context, host, unquote(addresses.asked), Coming([], {}, False))
         spaces = {space.site_space.id: space for space in list_spaces(tx, visit)}
         for space in spaces.values():
             base = space.base[len(visit.base) :]

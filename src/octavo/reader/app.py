@@ -29,7 +29,7 @@ from ..kit.proxies import address_key
 from ..openapi import MAX_SENT
 from ..printing import PRINT_PATH, open_print
 from ..settings import parse_networks
-from ..sites import find_site_by_hostname
+from ..sites import PROXIED, find_site_by_hostname
 from .asking import ASK_PATH, MAX_FORM, Turns
 from .cards import Cards
 from .drawing import asset
@@ -268,7 +268,8 @@ def _make_asset(name: str) -> Answer:
     return Answer(200, static.content, static.media_type, headers, static.version, again=True)
 
 
-ASSET_ROUTE = Route(f"{ASSETS_PATH}/{{name}}", {"GET": Action("readAsset", _read_asset)})
+_ASSET = {"GET": Action("readAsset", _read_asset)}
+ASSET_ROUTE = Route(f"{ASSETS_PATH}/{{name}}", _ASSET)
 
 
 def _who(request: Request) -> bytes:
@@ -301,6 +302,7 @@ def reader_edge(context: Context, metrics: Metrics | None = None, events: EventQ
     return Edge(
         [
             ASSET_ROUTE,
+            Route(f"{PROXIED}{{site}}{ASSETS_PATH}/{{name}}", _ASSET),
             Route("/~host", {"GET": Action("findHost", sites.find_host)}),
             Route("/~files/{token}/{name}", {"GET": Action("readFile", sites.read_file)}),
             Route(f"{PRINT_PATH}{{token}}/{{name}}", {"GET": Action("readPrint", sites.read_print)}),

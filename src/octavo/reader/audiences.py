@@ -226,4 +226,6 @@ def _without(here: str, coming: Coming, name: str) -> str:
 
 def _cookie(name: str, value: str, path: str, coming: Coming, seconds: int) -> str:
     secure = "; Secure" if coming.secure else ""
+    # Without the slash at its end it is also sent for the start of the site, however that is spelled.
+    path = path.rstrip("/") or "/"
     return f"{name}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"

@@ -67,12 +67,10 @@ class Refused(Exception):
 
 
 class Reading(NamedTuple):
-    """What tools read: a site as its visitor sees it. ``origin``: scheme and host of its addresses; ``build`` gives the
-    builder of pages of a space."""
+    """What tools read: a site as its visitor sees it. ``build`` gives the builder of pages of a space."""
 
     tx: Transaction
     visit: SiteVisit
-    origin: str
     build: Callable[[SpaceVisit], PageBuilder]
 
 
@@ -83,10 +81,10 @@ def _search(site: Reading, asked: Search) -> str:
         near = f" Similar words: {', '.join(found.suggestions)}." if found.suggestions else ""
         return f"No page matches.{near}"
     said = [f"The {len(found.hits)} best matches." if len(found.hits) > 1 else "1 match."]
-    return "\n\n".join([*said, *(_hit(site.origin, hit) for hit in found.hits)])
+    return "\n\n".join([*said, *(_hit(site.visit, hit) for hit in found.hits)])
 
 
-def _hit(origin: str, hit: SearchHit) -> str:
+def _hit(visit: SiteVisit, hit: SearchHit) -> str:
     excerpts = [hit.excerpt, *(section.excerpt for section in hit.sections)]
     text = " … ".join(
         joined for parts in excerpts if (joined := "".join(part.text for part in parts).strip())
@@ -94,7 +92,7 @@ def _hit(origin: str, hit: SearchHit) -> str:
     if len(text) > _EXCERPT:
         text = f"{text[:_EXCERPT]}…"
     title = " / ".join((*hit.crumbs, hit.title))
-    return "\n".join(line for line in (f"## {title}", f"{origin}{hit.href}", text) if line)
+    return "\n".join(line for line in (f"## {title}", visit.public(hit.href), text) if line)
 
 
 def _list_pages(site: Reading, asked: ListPages) -> str:
@@ -103,7 +101,7 @@ def _list_pages(site: Reading, asked: ListPages) -> str:
     lines = []
     for space, page in islice(pages, _PAGES):
         about = f": {page.description}" if page.description else ""
-        url = f"{site.origin}{space.base}{quote(space.view.tree.url_path(page))}"
+        url = site.visit.public(f"{space.base}{quote(space.view.tree.url_path(page))}")
         lines.append(f"- {page.title} ({url}){about}")
     left = sum(1 for _ in pages)
     if left:
@@ -117,10 +115,12 @@ def _read_page(site: Reading, asked: ReadPage) -> str:
         url = urlsplit(asked.address)
     except ValueError:
         raise unknown from None
-    path = unquote(url.path)
-    if (url.netloc and f"{url.scheme}://{url.netloc}" != site.origin) or not path.startswith(site.visit.base):
+    whole, start = unquote(url.path), site.visit.base
+    if url.netloc:
+        whole, start = f"{url.scheme}://{url.netloc}{whole}", site.visit.published
+    if not whole.startswith(start):
         raise unknown
-    there = msgspec.structs.replace(site.visit, rest=path.removeprefix(site.visit.base))
+    there = msgspec.structs.replace(site.visit, rest=whole.removeprefix(start))
     try:
         space = enter_space(site.tx, there)
     except SendOn:

@@ -15,7 +15,7 @@ from ..kit.asgi import Answer, Request
 from ..kit.context import Context
 from .audiences import SendOn, read_coming
 from .pages import FEEDBACK_PATH
-from .resolving import enter_site, enter_space, origin_of
+from .resolving import enter_site, enter_space
 from .sites import look_of
 from .tracking import location_of, session_of
 
@@ -46,10 +46,10 @@ def take_rating(context: Context, request: Request, host: str, path: str, form: 
             raise NotFound("There is nothing to rate at this address.")
         if rating not in _RATINGS:
             raise BadRequest(f"rating: expected one of {', '.join(_RATINGS)}")
-        location = location_of(space, origin_of(context, visit), page)
+        location = location_of(space, page)
     if not visit.admission.preview:
         feedback = Rating(cast(PageRating, rating))
-        rated = PagePostFeedback(session=session_of(request), location=location, feedback=feedback)
+        rated = PagePostFeedback(session=session_of(request, location), location=location, feedback=feedback)
         collect(context, visit.organization_id, visit.site.id, [rated], visit.admission.claims)
     # The page says thanks where this anchor is the target.
     address = f"{space.base}{quote(space.view.tree.url_path(page))}#thanks"

@@ -3,13 +3,15 @@
 A visit is the proof that whoever asks may see what it is at; every route of a site takes one.
 
 A site is found by its own host name, or by ``/{organization hostname}/{site basename}/`` below the address of
-sites. Below it the first part of a path may name a section, and the next one a variant of that; the site begins with
-its default section, and a section with its default variant. What a visitor does not see is not there.
+sites. An owner's proxy asks for ``/~proxied/{site id}/`` there, and every answer to that names the paths that the
+visitor's browser knows. Below a site the first part of a path may name a section, and the next one a variant of that;
+the site begins with its default section, and a section with its default variant. What a visitor does not see is not
+there.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -24,16 +26,19 @@ from ..kit.db import Transaction
 from ..orgs import find_organization_by_hostname
 from ..references import Files, SpaceView, ViewFiles, load_view
 from ..sites import (
+    PROXIED,
     Outline,
     SiteRow,
     SiteSpaceRow,
     find_empty_spaces,
     find_lead,
+    find_site,
     find_site_by_basename,
     find_site_by_former_name,
     find_site_by_hostname,
     find_version,
     load_structure,
+    own_url,
 )
 from .audiences import Admission, Coming, SendOn, admit
 
@@ -56,7 +61,7 @@ class MadeOf(Struct):
 
     def is_still_so(self, tx: Transaction, host: str, path: str) -> bool:
         found = _find_site(tx, host, path) if not self.more else None
-        if found is None or found[0] != self.site:
+        if found is None or found.site != self.site:
             return False
         rows = tx.all(
             """SELECT '', version, '' FROM site_versions WHERE site_id = :site
@@ -71,18 +76,23 @@ class MadeOf(Struct):
 
 
 class SiteVisit(Struct, frozen=True):
-    """A visit at a site. ``base`` is the site's path with slashes at both ends, ``rest`` what follows it.
-    ``own_host``: the visitor is at the site's own host name, where no other site is. ``embedded``: it is shown in a
-    frame of another site, below a base of its own so that links stay in the frame."""
+    """A visit at a site. ``path`` is what was asked for, ``base`` the site's path with slashes at both ends, ``rest`` what
+    follows it, all as the visitor's browser has them. ``published``: the public address of the site's start.
+    ``own_host``: the visitor is at the site's own host name, where no other site is. ``proxied``: a proxy of the owner's
+    is between. ``embedded``: it is shown in a frame of another site, below a base of its own so that links stay in the
+    frame."""
 
     site: SiteRow
     organization_id: str
+    path: str
     base: str
     rest: str
+    published: str
     admission: Admission
     outline: Outline
     made_of: MadeOf
-    own_host: bool
+    own_host: bool = False
+    proxied: bool = False
     embedded: bool = False
 
     @property
@@ -90,18 +100,13 @@ class SiteVisit(Struct, frozen=True):
         """Whether search engines may list it."""
         return self.site.visibility == "public" and not self.admission.preview and not self.embedded
 
-    @property
-    def public_base(self) -> str:
-        """The base at which the site is read by itself."""
-        return self.base.removesuffix(EMBEDDED) if self.embedded else self.base
+    def public(self, path: str) -> str:
+        """The whole public address of what is at a path that begins with ``base``."""
+        return f"{self.published}{path.removeprefix(self.base)}"
 
-
-def origin_of(context: Context, visit: SiteVisit) -> str:
-    """Scheme and host of a site's public address."""
-    url: str = context.settings.sites_url.rstrip("/")
-    if visit.site.hostname:
-        return f"{url.partition('://')[0]}://{visit.site.hostname}"
-    return url
+    def host(self, asked: str) -> str:
+        """The host that the visitor's browser knows. ``asked``: that of the request, which the owner's proxy sets."""
+        return (self.site.proxy_host or asked) if self.proxied else asked
 
 
 class SpaceVisit(Struct, frozen=True):
@@ -120,12 +125,24 @@ def host_name(host: str) -> str:
     return spell_host(host.partition(":")[0])
 
 
-def _find_site(tx: Transaction, host: str, path: str) -> tuple[SiteRow, str, str] | None:
-    """The site that an address names, its base, and what follows it; a name that it left counts as well."""
+class _Place(NamedTuple):
+    """The site that an address names; the path, its base and what follows as browsers have them."""
+
+    site: SiteRow
+    path: str
+    base: str
+    rest: str
+    proxied: bool = False
+
+
+def _find_site(tx: Transaction, host: str, path: str) -> _Place | None:
+    """What an address names; a name that a site left counts as well."""
     name = host_name(host)
     by_host = find_site_by_hostname(tx, name) if "." in name else None
     if by_host is not None:
-        return by_host, "/", path.lstrip("/")
+        return _Place(by_host, path, "/", path.lstrip("/"))
+    if path.startswith(PROXIED):
+        return _find_proxied(tx, path)
     parts = path.lstrip("/").split("/", 2)
     if len(parts) < 2:
         return None
@@ -136,7 +153,19 @@ def _find_site(tx: Transaction, host: str, path: str) -> tuple[SiteRow, str, str
     found = find_site_by_basename(tx, org.id, basename) or find_site_by_former_name(tx, org.id, basename)
     if found is None:
         return None
-    return found, f"/{parts[0].lower()}/{found.basename}/", parts[2] if len(parts) > 2 else ""
+    base = f"/{parts[0].lower()}/{found.basename}/"
+    return _Place(found, path, base, parts[2] if len(parts) > 2 else "")
+
+
+def _find_proxied(tx: Transaction, path: str) -> _Place | None:
+    site_id, _, rest = path.removeprefix(PROXIED).partition("/")
+    site = find_site(tx, site_id)
+    if site is None or site.proxy is None:
+        return None
+    base = f"{site.proxy_path}/"
+    # Many proxies take the slash at the end away: sent on to it, visitors would go round in circles.
+    seen = f"{base}{rest}" if rest.endswith("/") or not rest else f"{base}{rest}/"
+    return _Place(site, seen, base, rest, proxied=True)
 
 
 def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: Coming) -> SiteVisit:
@@ -145,8 +174,10 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
     found = _find_site(tx, host, path)
     if found is None:
         raise NotFound("There is no published site at this address.")
-    site = found[0]
-    admission, base, rest = admit(tx, context, site, coming, *found[1:])
+    site = found.site
+    admission, base, rest = admit(tx, context, site, coming, found.base, found.rest)
+    sites_url = context.settings.sites_url
+    start = own_url(sites_url, site) or f"{sites_url.rstrip('/')}{found.base}"
     embedded = rest.startswith(EMBEDDED) and rest != f"{EMBEDDED}script.js"
     if embedded:
         # Others' pages would show what somebody's cookies let them see.
@@ -156,8 +187,20 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
     structure = load_structure(tx, site.id)
     outline = Outline(structure, admission.claims, preview=admission.preview)
     made_of = MadeOf(site, find_version(tx, site.id), admission.claims, structure.empty)
-    own_host = found[1] == "/"
-    return SiteVisit(site, site.organization_id, base, rest, admission, outline, made_of, own_host, embedded)
+    return SiteVisit(
+        site,
+        site.organization_id,
+        found.path,
+        base,
+        rest,
+        f"{start}{admission.key}/" if admission.key else start,
+        admission,
+        outline,
+        made_of,
+        own_host=found.base == "/",
+        proxied=found.proxied,
+        embedded=embedded,
+    )
 
 
 def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: str = "") -> SpaceVisit:

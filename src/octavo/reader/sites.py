@@ -53,7 +53,12 @@ def look_of(tx: Transaction, space: SpaceVisit) -> Look:
     named = [font.id for font in (styling.font, styling.monospace_font) if not isinstance(font, str)]
     fonts = find_fonts(tx, visit.organization_id, named, f"{visit.base}{FONTS_PATH}/")
     language = get_titles(tx, [space.site_space.space_id])[space.site_space.space_id].language
-    return read_look(customization, language, fonts, ASSETS_PATH, theme)
+    return read_look(customization, language, fonts, _assets_path(visit), theme)
+
+
+def _assets_path(visit: SiteVisit) -> str:
+    """Where browsers find our static files: an owner's proxy forwards only what is below the site."""
+    return f"{visit.site.proxy_path}{ASSETS_PATH}" if visit.proxied else ASSETS_PATH
 
 
 def own_frame(
@@ -101,7 +106,7 @@ def site_view(
         title=title,
         home=base,
         base=base,
-        assets=ASSETS_PATH,
+        assets=_assets_path(visit),
         language=look.language,
         direction=direction(look.language),
         labels=look.labels,
@@ -262,10 +267,10 @@ def _crowded(titles: Sequence[str]) -> bool:
     return wide > _HEADER - _SEARCH
 
 
-def robots_text(site_url: str, indexed: bool) -> str:
-    if not indexed:
+def robots_text(visit: SiteVisit) -> str:
+    if not visit.indexed:
         return "User-agent: *\nDisallow: /\n"
-    return f"User-agent: *\nAllow: /\nSitemap: {site_url}sitemap.xml\n"
+    return f"User-agent: *\nAllow: /\nSitemap: {visit.published}sitemap.xml\n"
 
 
 def listed_pages(tx: Transaction, visit: SiteVisit) -> Iterator[tuple[SpaceVisit, Page]]:
@@ -278,9 +283,9 @@ def listed_pages(tx: Transaction, visit: SiteVisit) -> Iterator[tuple[SpaceVisit
                 yield space, page
 
 
-def sitemap_xml(tx: Transaction, visit: SiteVisit, origin: str) -> str:
+def sitemap_xml(tx: Transaction, visit: SiteVisit) -> str:
     rows = "".join(
-        f"<url><loc>{escape(f'{origin}{space.base}{quote(space.view.tree.url_path(page))}')}</loc>"
+        f"<url><loc>{escape(visit.public(f'{space.base}{quote(space.view.tree.url_path(page))}'))}</loc>"
         f"<lastmod>{iso(page.updated_at)}</lastmod></url>"
         for space, page in listed_pages(tx, visit)
     )
@@ -290,12 +295,13 @@ def sitemap_xml(tx: Transaction, visit: SiteVisit, origin: str) -> str:
     )
 
 
-def llms_text(tx: Transaction, visit: SiteVisit, origin: str) -> str:
+def llms_text(tx: Transaction, visit: SiteVisit) -> str:
     """The index of a site for language models: a list of its pages as Markdown."""
     lines = [f"# {visit.site.title}", ""]
     for space, page in listed_pages(tx, visit):
         about = f": {page.description}" if page.description else ""
-        lines.append(f"- [{page.title}]({origin}{space.base}{quote(space.view.tree.path(page))}.md){about}")
+        address = visit.public(f"{space.base}{quote(space.view.tree.path(page))}.md")
+        lines.append(f"- [{page.title}]({address}){about}")
     return "\n".join(lines) + "\n"
 
 
@@ -303,9 +309,7 @@ _WHOLE = 16 * 1024 * 1024
 """Characters of all pages in one text."""
 
 
-def whole_text(
-    tx: Transaction, visit: SiteVisit, origin: str, build: Callable[[SpaceVisit], PageBuilder]
-) -> str:
+def whole_text(tx: Transaction, visit: SiteVisit, build: Callable[[SpaceVisit], PageBuilder]) -> str:
     """All pages of a site in one text, each as its Markdown; of a site that is larger, those that fit, and at the end
     how many are left out."""
     parts = [f"# {visit.site.title}\n"]
@@ -318,7 +322,7 @@ def whole_text(
             continue
         if builder is None or space is not at:
             builder, at = build(space), space
-        url = f"{origin}{space.base}{quote(space.view.tree.url_path(page))}"
+        url = visit.public(f"{space.base}{quote(space.view.tree.url_path(page))}")
         parts.append(f"\nSource: {url}\n\n{builder.markdown(page)}")
         size += len(parts[-1])
     if left:

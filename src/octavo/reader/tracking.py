@@ -42,9 +42,11 @@ _URL, _WORDS, _AGENT = 2048, 512, 1024
 _PREVIEW = f"{PREVIEW_COOKIE}=".encode()
 
 
-def session_of(request: Request) -> VisitorSession:
-    """Somebody new. Where they come from is known of those who come from another site."""
+def session_of(request: Request, location: VisitorLocation) -> VisitorSession:
+    """Somebody new at a location. Where they come from is known of those who come from another host."""
     referrer = request.header(b"referer")[:_URL]
+    # A proxy of the owner's asks under another host than browsers do.
+    own = (request.header(b"host"), _netloc(location.url))
     both = secrets.token_hex(16)
     return VisitorSession(
         visitor_id=both[:16],
@@ -52,7 +54,7 @@ def session_of(request: Request) -> VisitorSession:
         cookies={},
         user_agent=request.header(b"user-agent")[:_AGENT],
         language=request.header(b"accept-language").partition(",")[0][:64] or None,
-        referrer=referrer if referrer and _netloc(referrer) != request.header(b"host") else None,
+        referrer=referrer if referrer and _netloc(referrer) not in own else None,
     )
 
 
@@ -63,13 +65,12 @@ def _netloc(url: str) -> str:
         return ""
 
 
-def location_of(space: SpaceVisit, origin: str, page: Page | None = None) -> VisitorLocation:
-    """Where a visitor is who is at a page, or at what a space has beside its pages. ``origin``: of the site's public
-    address."""
+def location_of(space: SpaceVisit, page: Page | None = None) -> VisitorLocation:
+    """Where a visitor is who is at a page, or at what a space has beside its pages."""
     visit = space.visit
-    base = space.base.replace(visit.base, visit.public_base, 1)
+    path = quote(space.view.tree.url_path(page)) if page is not None else ""
     return VisitorLocation(
-        url=f"{origin}{base}{quote(space.view.tree.url_path(page)) if page is not None else ''}",
+        url=visit.public(f"{space.base}{path}"),
         site_section=space.site_space.section_id,
         site_space=space.site_space.id,
         site_share_key=visit.admission.key or None,
@@ -95,23 +96,23 @@ def note_view(events: EventQueue, request: Request, made_of: MadeOf | None) -> N
         location = msgspec.structs.replace(
             location, url=f"{location.url}?{request.query_string.decode('latin-1')}"
         )
-    view = PageView(session=session_of(request), location=location)
+    view = PageView(session=session_of(request, location), location=location)
     events.add(made_of.site.organization_id, made_of.site.id, view, made_of.visitor)
 
 
-def note_search(events: EventQueue, request: Request, space: SpaceVisit, origin: str, query: str) -> None:
+def note_search(events: EventQueue, request: Request, space: SpaceVisit, query: str) -> None:
     """Notes what was searched; queries while they are typed count as one."""
     if query.strip() and _is_read(request):
+        location = location_of(space)
         event = SearchTypeQuery(
-            session=session_of(request), location=location_of(space, origin), query=query.strip()[:_WORDS]
+            session=session_of(request, location), location=location, query=query.strip()[:_WORDS]
         )
         _note(events, space, event, _typist(request))
 
 
-def note_question(events: EventQueue, request: Request, space: SpaceVisit, origin: str, asked: str) -> None:
-    event = AskQuestion(
-        session=session_of(request), location=location_of(space, origin), query=asked[:_WORDS]
-    )
+def note_question(events: EventQueue, request: Request, space: SpaceVisit, asked: str) -> None:
+    location = location_of(space)
+    event = AskQuestion(session=session_of(request, location), location=location, query=asked[:_WORDS])
     _note(events, space, event)
 
 
@@ -175,7 +176,7 @@ def note_seen(
     find_page: Callable[[str], tuple[SpaceVisit, Page]],
 ) -> None:
     """``find_page`` gives what this visitor is shown at a path of the site, or raises NotFound."""
-    session = session_of(request)
+    session = session_of(request, location)
     event: Event
     match seen:
         case SeenClick():

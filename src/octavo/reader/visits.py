@@ -65,7 +65,6 @@ from .resolving import (
     enter_site,
     enter_space,
     find_redirect,
-    origin_of,
     visit_space,
 )
 from .scripts import scripts_of
@@ -104,10 +103,6 @@ class View(Struct, frozen=True):
     turns: Turns
     events: EventQueue
     body: bytes = b""
-
-    def origin(self, visit: SiteVisit) -> str:
-        """Scheme and host of the site's public address."""
-        return origin_of(self.context, visit)
 
 
 Later = Callable[[], Answer]
@@ -189,13 +184,13 @@ def _coming(view: View) -> Coming:
 
 def _visit(view: View, host: str, path: str, coming: Coming) -> Visited:
     visit = enter_site(view.tx, view.context, host, path, coming)
-    answer = _answer_at(view, visit, path)
+    answer = _answer_at(view, visit)
     shown = _closed(visit, answer) if isinstance(answer, Answer) else answer
     return Visited(shown, visit.made_of, visit.admission)
 
 
-def _answer_at(view: View, visit: SiteVisit, path: str) -> Answer | Later:
-    if not path.startswith(visit.base):
+def _answer_at(view: View, visit: SiteVisit) -> Answer | Later:
+    if not visit.path.startswith(visit.base):
         return _redirect(_with_query(view, f"{visit.base}{quote(visit.rest)}"))
     found = _of_site.find(visit.rest.split("/"))
     if found is not None:
@@ -206,7 +201,7 @@ def _answer_at(view: View, visit: SiteVisit, path: str) -> Answer | Later:
         if target is None:
             raise NotFound("There is nothing at this address.")
         return _redirect(target)
-    if not path.startswith(space.base):
+    if not visit.path.startswith(space.base):
         return _redirect(_with_query(view, f"{space.base}{quote(space.rest)}"))
     below = _of_space.find(space.rest.split("/"))
     return _answer(view, space, *below) if below is not None else not_found(view, space)
@@ -327,8 +322,7 @@ def file_answer(context: Context, grant: FileGrant, size: int | None, *, public:
 
 @route("readRobots", "robots.txt", kept=True)
 def read_robots(view: View, visit: SiteVisit) -> Answer:
-    url = f"{view.origin(visit)}{visit.base}"
-    return _same(robots_text(url, visit.indexed), TEXT)
+    return _same(robots_text(visit), TEXT)
 
 
 @route("readSitemap", "sitemap.xml", kept=True)
@@ -336,12 +330,12 @@ def read_robots(view: View, visit: SiteVisit) -> Answer:
 def read_sitemap(view: View, visit: SiteVisit) -> Answer:
     if not visit.indexed:
         raise NotFound("There is nothing at this address.")
-    return _same(sitemap_xml(view.tx, visit, view.origin(visit)), "application/xml")
+    return _same(sitemap_xml(view.tx, visit), "application/xml")
 
 
 @route("readIndex", "llms.txt", kept=True)
 def read_index(view: View, visit: SiteVisit) -> Answer:
-    return _same(llms_text(view.tx, visit, view.origin(visit)), TEXT)
+    return _same(llms_text(view.tx, visit), TEXT)
 
 
 def _query(view: View) -> str:
@@ -359,7 +353,7 @@ def read_whole(view: View, visit: SiteVisit) -> Answer:
         builders.append(_Frame(view, space).builder)
         return builders[-1]
 
-    text = whole_text(view.tx, visit, view.origin(visit), build)
+    text = whole_text(view.tx, visit, build)
     visit.made_of.more = visit.made_of.more or any(builder.varies for builder in builders)
     return _same(text, TEXT)
 
@@ -380,7 +374,7 @@ def read_embed_script(view: View, visit: SiteVisit) -> Answer:
 
 def _search(view: View, visit: SpaceVisit) -> SearchAnswer:
     query = _query(view)
-    note_search(view.events, view.request, visit, view.origin(visit.visit), query)
+    note_search(view.events, view.request, visit, query)
     return search_site(view.tx, visit.visit, query)
 
 
@@ -423,9 +417,13 @@ def ask_question(view: View, visit: SpaceVisit) -> Later:
     frame = _Frame(view, visit)
     require_asking(frame.look)
     request, context, look, turns = view.request, view.context, frame.look, view.turns
-    refuse_foreign(*(request.header(name) for name in (b"origin", b"host", b"sec-fetch-site")))
+    refuse_foreign(
+        request.header(b"origin"),
+        visit.visit.host(request.header(b"host")),
+        request.header(b"sec-fetch-site"),
+    )
     question = read_question(view.body)
-    note_question(view.events, request, visit, view.origin(visit.visit), question.text)
+    note_question(view.events, request, visit, question.text)
     asker = make_asker(context, look, visit)
     site, nav = frame.site(), frame.builder.nav(None)
     headers = {"cache-control": "no-store", "x-robots-tag": "noindex"}
@@ -452,14 +450,14 @@ def ask_question(view: View, visit: SpaceVisit) -> Later:
 @route("noteSeen", SEEN_PATH, kept=False, method="POST")
 def take_seen(view: View, visit: SpaceVisit) -> Answer:
     """What the script of a page says that a visitor did there."""
-    if _is_foreign(view):
+    if _is_foreign(view, visit.visit):
         raise Forbidden("Only the pages of this site say what was done there.")
     seen = read_seen(view.body)
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page = visit.view.tree.page(query.get("page", [""])[0])
     if page is None:
         raise NotFound("There is nothing at this address.")
-    location = location_of(visit, view.origin(visit.visit), page)
+    location = location_of(visit, page)
 
     def find_page(path: str) -> tuple[SpaceVisit, Page]:
         shown, rest, _ = visit.visit.outline.locate(unquote(path).removeprefix(visit.visit.base))
@@ -510,19 +508,19 @@ def read_try_form(view: View, visit: SpaceVisit) -> Answer:
     return _same(msgspec.json.encode(make_form(description, operation)), "application/json")
 
 
-def _is_foreign(view: View) -> bool:
+def _is_foreign(view: View, visit: SiteVisit) -> bool:
     """Whether a page of another origin may have posted this, or a form, as any page can make a browser do."""
     request = view.request
     media_type = request.header(b"content-type").partition(";")[0].strip().lower()
     origin = request.header(b"origin")
     return media_type != "application/json" or bool(
-        origin and origin.partition("://")[2] != request.header(b"host")
+        origin and origin.partition("://")[2] != visit.host(request.header(b"host"))
     )
 
 
 @route("tryOperation", "~try", kept=False, method="POST")
 def try_operation(view: View, visit: SpaceVisit) -> Later:
-    if _is_foreign(view):
+    if _is_foreign(view, visit.visit):
         # Others would have visitors send what they never filled in.
         raise Forbidden("Operations are tried from the page that shows them.")
     try:
@@ -532,9 +530,10 @@ def try_operation(view: View, visit: SpaceVisit) -> Later:
     page, description, operation = _tried(view, visit)
     prepared = prepare(description, operation, wanted)
     fetcher = Fetcher(view.context.settings.allow_private_fetch)
+    location = location_of(visit, page)
     tried = ApiClientRequest(
-        session=session_of(view.request),
-        location=location_of(visit, view.origin(visit.visit), page),
+        session=session_of(view.request, location),
+        location=location,
         operation=ApiOperation(operation.path[:256], operation.method[:16]),
     )
 
@@ -553,9 +552,9 @@ def try_operation(view: View, visit: SpaceVisit) -> Later:
 def post_message(view: View, visit: SiteVisit) -> Answer:
     if not get_customization(view.tx, visit.site.id).page_actions.mcp:
         raise NotFound("There is nothing at this address.")
-    if _is_foreign(view):
+    if _is_foreign(view, visit):
         raise Forbidden("Messages are posted as application/json, and not from pages of other sites.")
-    reading = Reading(view.tx, visit, view.origin(visit), lambda space: _Frame(view, space).builder)
+    reading = Reading(view.tx, visit, lambda space: _Frame(view, space).builder)
     return answer_message(reading, view.body, view.request.header(b"mcp-protocol-version"))
 
 
@@ -604,7 +603,7 @@ def read_image(view: View, visit: SpaceVisit, name: str) -> Answer | Later:
 @route("pressBlock", "~block", kept=False, method="POST")
 def press_block(view: View, visit: SpaceVisit) -> Later:
     """What a block shows after a visitor pressed something on it."""
-    if _is_foreign(view):
+    if _is_foreign(view, visit.visit):
         raise Forbidden("Blocks are pressed on the page that shows them.")
     prepared = _block(view, visit)
 
@@ -650,21 +649,18 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer:
         written = builder.markdown(shown)
         visit.visit.made_of.more = visit.visit.made_of.more or builder.varies
         return _same(written, "text/markdown; charset=utf-8")
-    origin = view.origin(visit.visit)
-    base = visit.base.replace(visit.visit.base, visit.visit.public_base, 1)
-    canonical = f"{origin}{base}{quote(wanted)}"
+    canonical = visit.visit.public(f"{visit.base}{quote(wanted)}")
     site = frame.site(shown)
-    drawn = _with_addresses(builder.page(shown), site, frame.look, visit, origin, canonical)
+    drawn = _with_addresses(builder.page(shown), site, frame.look, visit, canonical)
     if site.social_image is None and not visit.visit.admission.personal:
         card = card_of(drawn, site, frame.look)
-        image = Image(
-            url=f"{origin}{visit.base}~image/{shown.id}.png?v={card.version}", width=WIDTH, height=HEIGHT
-        )
+        address = visit.visit.public(f"{visit.base}~image/{shown.id}.png?v={card.version}")
+        image = Image(url=address, width=WIDTH, height=HEIGHT)
         drawn = msgspec.structs.replace(drawn, social_image=image)
     made_of = visit.visit.made_of
     made_of.more = made_of.more or builder.varies
     if not visit.visit.admission.preview:
-        made_of.location = location_of(visit, origin, shown)
+        made_of.location = location_of(visit, shown)
     return _drawn(view, visit, shown.id, site, drawn)
 
 
@@ -682,9 +678,9 @@ def _read_feed(view: View, visit: SpaceVisit, path: str) -> Answer:
     if address != f"{visit.base}{quote(visit.rest)}":
         return _redirect(address)
     entries = frame.builder.entries(shown)
-    origin = view.origin(visit.visit)
-    drawn = msgspec.structs.replace(drawn, canonical=f"{origin}{visit.base}{quote(tree.url_path(shown))}")
-    written = feed_xml(frame.site(shown), drawn, entries, f"{origin}{address}")
+    canonical = visit.visit.public(f"{visit.base}{quote(tree.url_path(shown))}")
+    drawn = msgspec.structs.replace(drawn, canonical=canonical)
+    written = feed_xml(frame.site(shown), drawn, entries, visit.visit.public(address))
     answer = _same(written, "application/rss+xml; charset=utf-8")
     return msgspec.structs.replace(answer, headers={**answer.headers, "x-robots-tag": "noindex"})
 
@@ -707,36 +703,37 @@ _ASSISTANTS = (("ChatGPT", "https://chatgpt.com/?q="), ("Claude", "https://claud
 
 
 def _with_addresses(
-    page: PageView, site: SiteView, look: Look, visit: SpaceVisit, origin: str, canonical: str
+    page: PageView, site: SiteView, look: Look, visit: SpaceVisit, canonical: str
 ) -> PageView:
     """The page with whatever names its public address."""
     actions = look.customization.page_actions
     assistants: tuple[Link, ...] = ()
     if actions.external_ai and visit.visit.site.visibility in ("public", "unlisted"):
         # Of other sites an assistant could read nothing.
-        said = quote(look.labels.read_this.replace("{url}", f"{origin}{page.markdown}"))
+        assert page.markdown is not None, "pages of sites have one"
+        said = quote(look.labels.read_this.replace("{url}", visit.visit.public(page.markdown)))
         assistants = tuple(
             Link(
                 title=look.labels.open_in.replace("{provider}", name), href=f"{address}{said}", external=True
             )
             for name, address in _ASSISTANTS
         )
-    mcp = f"{origin}{visit.visit.base}{MCP_PATHS[0]}" if actions.mcp else None
+    mcp = f"{visit.visit.published}{MCP_PATHS[0]}" if actions.mcp else None
     return msgspec.structs.replace(
         page,
         canonical=canonical,
-        alternates=_alternates(site, origin, canonical),
+        alternates=_alternates(site, visit.visit, canonical),
         assistants=assistants,
         mcp=mcp,
     )
 
 
-def _alternates(site: SiteView, origin: str, canonical: str) -> tuple[Variant, ...]:
+def _alternates(site: SiteView, visit: SiteVisit, canonical: str) -> tuple[Variant, ...]:
     """The same page in each language that has it, its own among them; none where variants are versions."""
     if not site.variants_by_language or not any(variant.same for variant in site.variants):
         return ()
     return tuple(
-        msgspec.structs.replace(variant, href=canonical if variant.current else f"{origin}{variant.href}")
+        msgspec.structs.replace(variant, href=canonical if variant.current else visit.public(variant.href))
         for variant in site.variants
         if variant.current or variant.same
     )

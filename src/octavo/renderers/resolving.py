@@ -31,12 +31,15 @@ from ..reader import (
     find_redirect,
 )
 from ..sites import (
+    PROXIED,
     Outline,
     find_link_by_key,
     find_site_by_hostname,
+    find_site_by_proxy,
     get_site,
     load_structure,
     make_visitor_token,
+    proxied_path,
     read_visitor_token,
 )
 from .wire import Published, PublishedContent, Redirection
@@ -96,7 +99,12 @@ def _decoded(path: str) -> str:
 
 
 def _visit(tx: Transaction, context: Context, host: str, path: str, asked: Asked) -> SiteVisit:
-    if host != urlsplit(context.settings.sites_url).hostname and find_site_by_hostname(tx, host) is None:
+    proxied = find_site_by_proxy(tx, host, path)
+    if proxied is not None and proxied.proxy_path is not None:
+        host, path = "", f"{proxied_path(proxied)}{path.removeprefix(proxied.proxy_path)}"
+    elif path.startswith(PROXIED) or (
+        host != urlsplit(context.settings.sites_url).hostname and find_site_by_hostname(tx, host) is None
+    ):
         raise NotFound(_MISSING)
     cookies = {CLAIMS_COOKIE: quote(msgspec.json.encode(asked.unsigned).decode())}
     if asked.token is not None:
@@ -127,9 +135,9 @@ def _preview(tx: Transaction, path: str, previewer: Visitor | None) -> SiteVisit
     admission = Admission(claims=previewer.claims, personal=True, preview=True)
     outline = Outline(load_structure(tx, site_id), previewer.claims, preview=True)
     made_of = MadeOf(site, None, admission.claims, more=True)
-    return SiteVisit(
-        site, site.organization_id, f"/{site_id}/", rest, admission, outline, made_of, own_host=False
-    )
+    base = f"/{site_id}/"
+    start = f"https://{_PREVIEW_HOST}{base}"
+    return SiteVisit(site, site.organization_id, path, base, rest, start, admission, outline, made_of)
 
 
 def _send(origin: str, location: str) -> Redirection:

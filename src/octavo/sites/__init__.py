@@ -23,6 +23,7 @@ from .store import (
     find_site_by_docs_source,
     find_site_by_former_name,
     find_site_by_hostname,
+    find_site_by_proxy,
     find_site_of_space,
     find_version,
     get_site,
@@ -45,18 +46,18 @@ from .structure.store import (
     load_structure,
 )
 from .visitor_tokens import make_visitor_token
-from .wire import Site, present_site, published_url
+from .wire import PROXIED, Site, own_url, present_site, proxied_path, published_url
 
 __all__ = [
     "ContentLink", "ContentRef", "Customization", "GroupRow", "HeaderItem", "IntegrationScript",
-    "MAX_DEPTH", "MAX_TOKEN", "Outline", "PREVIEW", "SectionRow", "Sight", "Signed", "Site", "SiteRow",
+    "MAX_DEPTH", "MAX_TOKEN", "Outline", "PREVIEW", "PROXIED", "SectionRow", "Sight", "Signed", "Site", "SiteRow",
     "SiteSpaceRow", "Structure", "accept_key", "admit_claims", "arrange_site", "create_site",
     "describe_site", "entering", "find_customization", "find_empty_spaces", "find_lead", "find_link_by_key",
     "find_site", "find_site_by_basename", "find_site_by_docs_source", "find_site_by_former_name",
-    "find_site_by_hostname", "find_site_of_space", "find_version", "get_customization", "get_site",
+    "find_site_by_hostname", "find_site_by_proxy", "find_site_of_space", "find_version", "get_customization", "get_site",
     "get_visitor_schema", "list_all_sites", "list_former_paths", "list_public_sites",
     "list_published_sites", "list_redirects", "list_scripts", "list_sites_of_space", "list_space_redirects",
-    "load_structure", "make_visitor_token", "name_spaces", "present_site", "provide_scripts",
-    "published_url", "read_preview", "read_visitor_token", "require_bounds", "set_published", "sight_of",
+    "load_structure", "make_visitor_token", "name_spaces", "own_url", "present_site", "provide_scripts",
+    "proxied_path", "published_url", "read_preview", "read_visitor_token", "require_bounds", "set_published", "sight_of",
     "tables",
 ]  # fmt: skip

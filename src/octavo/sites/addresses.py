@@ -73,7 +73,11 @@ def _space(tx: Transaction, call: Call, space: SpaceAccess, path: str = "") -> S
 
 
 def _in_site(tx: Transaction, call: Call, caller: SignedIn, host: str, segments: list[str]) -> SpaceAt | None:
-    site = store.find_site_by_hostname(tx, spell_host(host)) if host else None
+    name = spell_host(host)
+    site = store.find_site_by_hostname(tx, name) if name else None
+    proxied = store.find_site_by_proxy(tx, name, "/".join(segments)) if site is None else None
+    if proxied is not None and proxied.proxy_path is not None:
+        site, segments = proxied, segments[proxied.proxy_path.count("/") :]
     if site is None:
         if host != urlsplit(call.settings.sites_url).hostname or len(segments) < 2:
             return None

@@ -20,6 +20,7 @@ from .structure.changing import lock, set_defaults
 from .wire import UpdateSite
 
 _HOSTNAME = re.compile(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?[.]){2,}[a-z0-9][a-z0-9-]{0,61}[a-z0-9]")
+_PROXY = re.compile(r"((?:[\w-]+[.])+[a-zA-Z]{2,})((?:/[\w-]+)+)", re.ASCII)
 _BASENAME = re.compile(r"\w[\w.-]*")
 _AUDIENCES = {"share-link": 0, "visitor-auth": 0, "unlisted": 1, "public": 2}
 """How many people each visibility lets in; nobody knows who holds a key, and who a token."""
@@ -39,8 +40,6 @@ def update_site(tx: Transaction, call: Call, site: SiteAccess, body: UpdateSite)
     widens = body.visibility not in (UNSET, before.visibility) and (
         _AUDIENCES[body.visibility] >= _AUDIENCES[before.visibility]
     )
-    if body.proxy is not UNSET:
-        settings = replace(settings, proxy=body.proxy)
     if body.adaptive_content is not UNSET:
         settings = replace(settings, adaptive=body.adaptive_content.enabled)
         widens = widens or settings.adaptive != before.settings.adaptive
@@ -49,6 +48,11 @@ def update_site(tx: Transaction, call: Call, site: SiteAccess, body: UpdateSite)
     if body.hostname is not UNSET:
         values["hostname"] = _hostname(tx, call, before, body.hostname)
         settings = replace(settings, hostname_status=None)
+    if body.proxy is not UNSET:
+        values["proxy_host"], values["proxy_path"] = _proxy(tx, call, before, body.proxy)
+    hostname = values.get("hostname", before.hostname)
+    if hostname is not None and hostname == values.get("proxy_host", before.proxy_host):
+        raise Conflict(f"proxy: all that is at {hostname!r} is this site, by its host name.")
     if settings != before.settings:
         values["settings"] = settings
     if values:
@@ -81,7 +85,32 @@ def _hostname(tx: Transaction, call: Call, before: store.SiteRow, given: str | N
     other = store.find_site_by_hostname(tx, hostname)
     if other is not None and other.id != before.id:
         raise Conflict(f"hostname: {hostname!r} belongs to another site.")
+    if store.is_proxied_at(tx, hostname, but=before.id):
+        raise Conflict(f"hostname: a proxy shows another site below {hostname!r}.")
     return hostname
+
+
+def _proxy(
+    tx: Transaction, call: Call, before: store.SiteRow, given: str | None
+) -> tuple[str | None, str | None]:
+    """Host and path of a proxy as they are kept. Raises Conflict for an address that another site has, BadRequest for
+    one at the server's own."""
+    if given is None:
+        return None, None
+    name, slash, path = given.partition("/")
+    found = _PROXY.fullmatch(f"{spell_host(name)}{slash}{path}")
+    if found is None or len(found[1]) > 253:
+        raise BadRequest("proxy: expected a host name and a path of letters, digits, - and _")
+    host, path = found.groups()
+    if is_own(call.settings, host):
+        raise BadRequest("proxy: this server itself is there")
+    other = store.find_site_by_hostname(tx, host)
+    if other is not None and other.id != before.id:
+        raise Conflict(f"proxy: {host!r} is the host name of another site, which is all that is there.")
+    other = store.find_site_by_proxy(tx, host, path)
+    if other is not None and other.id != before.id and other.proxy_path == path:
+        raise Conflict(f"proxy: another site is at {host}{path}.")
+    return host, path
 
 
 def _note(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
 
 import msgspec
@@ -12,6 +13,9 @@ from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Row, Transaction
 from ..kit.pagination import Slice, decode_token, slice_rows
+
+MAX_PROXY = 512
+"""Characters of host and path of a proxy."""
 
 
 class VisitorAuth(Struct, frozen=True, omit_defaults=True):
@@ -26,7 +30,6 @@ class SiteSettings(Struct, frozen=True, omit_defaults=True):
     """What is seldom asked for; kept as JSON in ``sites.settings``. ``ads`` means nothing here, it is kept and
     answered."""
 
-    proxy: str | None = None
     adaptive: bool = False
     visitor_auth: VisitorAuth = VisitorAuth()
     ads: dict[str, Any] | None = None
@@ -40,6 +43,8 @@ class SiteRow(Struct, frozen=True):
     title: str
     basename: str
     hostname: str | None
+    proxy_host: str | None
+    proxy_path: str | None
     visibility: str
     published: int
     agents_context: str
@@ -47,6 +52,11 @@ class SiteRow(Struct, frozen=True):
     created_at: int
     updated_at: int
     site_spaces: int
+
+    @property
+    def proxy(self) -> str | None:
+        """Host and path at which a proxy of the owner's shows the site, without a slash at the end."""
+        return f"{self.proxy_host}{self.proxy_path}" if self.proxy_host else None
 
 
 _SITE = (
@@ -129,6 +139,27 @@ def find_site_by_basename(tx: Transaction, organization_id: str, basename: str) 
 def find_site_by_hostname(tx: Transaction, hostname: str) -> SiteRow | None:
     row = tx.one(f"SELECT {_SITE} FROM sites t WHERE t.hostname = :hostname", hostname=hostname)
     return _site(row) if row else None
+
+
+def find_site_by_proxy(tx: Transaction, host: str, path: str) -> SiteRow | None:
+    """The site that a proxy shows at this address or above it, the nearest. ``path``: decoded."""
+    parts = path.strip("/").split("/")
+    above = list(accumulate(parts, lambda whole, part: f"{whole}/{part}"))[:MAX_PROXY]
+    row = tx.one(
+        f"""SELECT {_SITE} FROM sites t WHERE t.proxy_host = :host AND t.proxy_path IN :paths
+            ORDER BY length(t.proxy_path) DESC LIMIT 1""",
+        host=host,
+        paths=[f"/{one}" for one in above if len(one) < MAX_PROXY],
+    )
+    return _site(row) if row else None
+
+
+def is_proxied_at(tx: Transaction, host: str, *, but: str) -> bool:
+    """Whether a proxy shows any site at a host, other than one."""
+    found = tx.value(
+        "SELECT 1 FROM sites WHERE proxy_host = :host AND id <> :but LIMIT 1", host=host, but=but
+    )
+    return found is not None
 
 
 def list_all_sites(tx: Transaction) -> list[SiteRow]:

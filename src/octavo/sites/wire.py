@@ -10,10 +10,12 @@ from ..kit.clock import iso
 from ..kit.operation import Call
 from ..kit.pagination import PageQuery
 from ..orgs import OrgRow
-from .store import SiteRow
+from .store import MAX_PROXY, SiteRow
 
 SiteType = Literal["basic", "premium", "ultimate", "sponsored", "legacy-basic", "legacy-premium"]
 Visibility = Literal["public", "unlisted", "share-link", "visitor-auth"]
+PROXIED = "/~proxied/"
+"""What proxies of owners ask for begins with this, and then has the id of a site."""
 _PROXY = r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+$"
 SiteTitle = Annotated[str, Meta(min_length=2, max_length=128)]
 
@@ -46,7 +48,8 @@ class AdaptiveContent(Struct):
 
 
 class Proxy(Struct):
-    """``origin``: host and path at which a proxy of the owner's shows the site; ``target``: what it asks."""
+    """``origin``: host and path at which a proxy of the owner's shows the site; ``target``: the address that it
+    forwards what is below to."""
 
     origin: str
     target: str
@@ -81,7 +84,7 @@ class UpdateSite(Struct, rename="camel"):
     agents_context: Literal["excluded", "included"] | UnsetType = UNSET
     default_site_space: str | UnsetType = UNSET
     default_site_section: str | UnsetType = UNSET
-    proxy: Annotated[str, Meta(max_length=512, pattern=_PROXY)] | None | UnsetType = UNSET
+    proxy: Annotated[str, Meta(max_length=MAX_PROXY, pattern=_PROXY)] | None | UnsetType = UNSET
     hostname: Annotated[str, Meta(max_length=253)] | None | UnsetType = UNSET
 
 
@@ -139,11 +142,19 @@ def present_hostname(call: Call, site: SiteRow) -> CustomHostname:
 
 
 def published_url(sites_url: str, org: OrgRow, site: SiteRow) -> str:
-    """Where visitors find a site: its own host name, or below the installation's address for sites."""
-    if site.hostname:
-        scheme = sites_url.partition("://")[0]
-        return f"{scheme}://{site.hostname}/"
-    return f"{sites_url.rstrip('/')}/{org.hostname or org.id}/{site.basename}/"
+    """Where visitors find a site: at an address of its own, or below the installation's address for sites."""
+    return own_url(sites_url, site) or f"{sites_url.rstrip('/')}/{org.hostname or org.id}/{site.basename}/"
+
+
+def own_url(sites_url: str, site: SiteRow) -> str | None:
+    """A site's address outside of the installation's: where a proxy shows it, else its own host name."""
+    place = site.proxy or site.hostname
+    return f"{sites_url.partition('://')[0]}://{place}/" if place else None
+
+
+def proxied_path(site: SiteRow) -> str:
+    """The path below the installation's address for sites at which the owner's proxy finds a site."""
+    return f"{PROXIED}{site.id}"
 
 
 def _shown_ads(ads: dict[str, Any] | None) -> dict[str, Any] | UnsetType:
@@ -169,8 +180,8 @@ def present_site(call: Call, org: OrgRow, site: SiteRow) -> Site:
         ),
         hostname=site.hostname or UNSET,
         basename=site.basename,
-        proxy=Proxy(site.settings.proxy, published_url(call.settings.sites_url, org, site))
-        if site.settings.proxy
+        proxy=Proxy(site.proxy, f"{call.settings.sites_url.rstrip('/')}{proxied_path(site)}")
+        if site.proxy
         else UNSET,
         adaptive_content=AdaptiveContent(site.settings.adaptive),
         ads=_shown_ads(site.settings.ads),

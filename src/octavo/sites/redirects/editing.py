@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from msgspec import UNSET, UnsetType
 
@@ -12,9 +12,11 @@ from ...content import find_page, list_ancestors, main_state
 from ...errors import BadRequest, Conflict, NotFound
 from ...kit.db import Transaction
 from ...kit.operation import Call
+from ..store import get_site
 from ..structure.changing import get_section, get_site_space, lock
 from ..structure.store import Structure, load_structure
 from . import store
+from .leading import is_elsewhere
 from .store import RedirectRow
 from .wire import Destination, ToPage, ToSection, ToSiteSpace, ToUrl, columns_of
 
@@ -43,11 +45,8 @@ def _require_destination(tx: Transaction, call: Call, site: SiteAccess, destinat
                 raise NotFound(missing)
         case ToUrl():
             # Else a redirect might lead to itself. Places of a site are named, and then follow it.
-            try:
-                host = urlsplit(destination.url).hostname
-            except ValueError:
-                host = None
-            if not host or host == urlsplit(call.settings.sites_url).hostname:
+            row = get_site(tx, site.site_id)
+            if not is_elsewhere(destination.url, row, call.settings.sites_url):
                 raise BadRequest("destination.url: expected an address outside of the sites of this server")
 
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from ...content import State, find_item_by_path, get_body, main_state
 from ...core.document.urls import safe_url
+from ...core.hosts import spell_host
 from ...core.space_config import CONFIG_PATH, Config, read_config
 from ...core.space_config import match_redirect as match_space_redirect
 from ...core.summary import entry_path
@@ -115,7 +116,7 @@ def _of_space(
     if target is None:
         return None
     if target.lower().startswith(("http://", "https://")):
-        return _elsewhere(target, site.hostname, sites_url)
+        return _elsewhere(target, site, sites_url)
     path, _, anchor = target.partition("#")
     inside = entry_path(path.lstrip("/"))
     if inside is None:
@@ -131,13 +132,22 @@ def _of_space(
     return f"{address}#{quote(anchor, safe='%')}" if anchor else address
 
 
-def _elsewhere(url: str, *own: str | None) -> str | None:
-    """An address of another host than these hosts and addresses of ours, at which redirects may lead back."""
+def _elsewhere(url: str, site: SiteRow, sites_url: str) -> str | None:
     safe = safe_url(url)
-    try:
-        host = urlsplit(safe or "").hostname
-    except ValueError:
+    if safe is None or not is_elsewhere(safe, site, sites_url):
         return None
-    hosts = {urlsplit(one).hostname if "://" in one else one for one in own if one}
     # Characters that a header cannot have are escaped.
-    return quote(safe, safe="/:?#[]@!$&'()*+,;=%~") if safe and host and host not in hosts else None
+    return quote(safe, safe="/:?#[]@!$&'()*+,;=%~")
+
+
+def is_elsewhere(url: str, site: SiteRow, sites_url: str) -> bool:
+    """Whether an address is outside of the site and of the installation's other sites, at which redirects may lead
+    back."""
+    try:
+        parts = urlsplit(url)
+        host = spell_host(parts.hostname or "")
+    except ValueError:
+        return False
+    # Beside the path that a proxy shows the site at, the owner has other pages.
+    below_proxy = f"{host}{parts.path}/".startswith(f"{site.proxy}/") if site.proxy else False
+    return bool(host) and not below_proxy and host not in (site.hostname, urlsplit(sites_url).hostname)
