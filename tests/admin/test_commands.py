@@ -10,6 +10,7 @@ from octavo.cli import main
 from octavo.installation import close_context, open_context
 from octavo.kit import jobs
 from octavo.settings import Settings
+from serving import free_ports
 
 
 class Shell:
@@ -86,8 +87,10 @@ def test_every_command_refuses_a_database_that_is_newer(octavo: Shell, tmp_path)
         )
     close_context(context)
     file = str(tmp_path / "x.zip")
+    port, other = (str(port) for port in free_ports(2))
     commands = [
-        ["serve"], ["api"], ["reader"], ["worker"],
+        ["serve", "--port", port, "--reader-port", other], ["api", "--port", port],
+        ["reader", "--reader-port", port], ["worker"],
         ["token", "create", "--email", "a@example.org"], ["token", "list", "--email", "a@example.org"],
         ["session", "list", "--email", "a@example.org"],
         ["import", str(tmp_path), "--org", "o"], ["export", "s", str(tmp_path / "out")],
