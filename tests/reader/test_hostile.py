@@ -97,7 +97,9 @@ def watched(browser, hostile):
 LOOK = """() => ({
     scripts: [...document.scripts].filter(s => !s.src.includes('/~assets/')).length,
     handlers: [...document.querySelectorAll('*')].flatMap(e => [...e.attributes].filter(a => /^on|^style$|^srcdoc$|^formaction$/.test(a.name)).map(a => e.tagName + ' ' + a.name)),
-    schemes: [...new Set([...document.querySelectorAll('[href]')].map(e => new URL(e.getAttribute('href'), document.baseURI).protocol))],
+    schemes: [...new Set([...document.querySelectorAll('[href]')].map(e => e.getAttribute('href'))
+        .filter(href => URL.canParse(href, document.baseURI))  // what is no address leads nowhere
+        .map(href => new URL(href, document.baseURI).protocol))],
     odd: [...document.querySelectorAll('main :is(script, style, iframe, object, embed, base, meta, link, form:not(.search-form), svg script, foreignObject)')].map(e => e.outerHTML),
 })"""
 
