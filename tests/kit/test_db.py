@@ -12,6 +12,20 @@ def _put(database, name: str) -> None:
         tx.run("INSERT INTO secrets (name, value) VALUES (:name, 'v')", name=name)
 
 
+def _put_elsewhere(database_url: str) -> None:
+    other = open_database(database_url)
+    _put(other, "foreign")
+    other.close()
+
+
+def _is_soon_above(number: int, ask) -> bool:
+    for _ in range(200):
+        if ask() > number:
+            return True
+        threading.Event().wait(0.01)
+    return False
+
+
 def _settled_generation(database) -> int:
     """PostgreSQL listens from the first question on."""
     for _ in range(200):
@@ -27,14 +41,8 @@ def test_generation_changes_with_own_and_foreign_commits(database, database_url)
     _put(database, "own")
     second = database.generation()
     assert second > first  # at once: a thread reads what it wrote
-    other = open_database(database_url)
-    _put(other, "foreign")
-    other.close()
-    for _ in range(200):
-        if database.generation() > second:
-            break
-        threading.Event().wait(0.01)
-    assert database.generation() > second
+    _put_elsewhere(database_url)
+    assert _is_soon_above(second, database.generation)
 
 
 def test_what_was_said_lately_has_own_commits_at_once_and_foreign_ones_soon(database, database_url):
@@ -45,14 +53,8 @@ def test_what_was_said_lately_has_own_commits_at_once_and_foreign_ones_soon(data
         found = database.generation_lately()
         assert found > before
         before = found
-    other = open_database(database_url)
-    _put(other, "foreign")
-    other.close()
-    for _ in range(200):
-        if database.generation_lately() > before:
-            break
-        threading.Event().wait(0.01)
-    assert database.generation_lately() > before
+    _put_elsewhere(database_url)
+    assert _is_soon_above(before, database.generation_lately)
 
 
 def test_generation_is_the_same_number_in_every_thread(database):

@@ -486,7 +486,7 @@ class Edge:
                 headers["content-range"] = f"bytes {start}-{end - 1}/{content.size}"
             elif status == 416:
                 headers["content-range"] = f"bytes */{content.size}"
-        compressible = answer.stream is None and content is None and is_text(answer.content_type)
+        compressible = _is_compressible(answer)
         coding = None
         if compressible:
             headers["vary"] = (
@@ -499,8 +499,8 @@ class Edge:
             for name in _NOT_IN_304 - {"content-range"}:
                 headers.pop(name, None)
             body, content = b"", None
-        elif compressible and len(body) >= SMALLEST:
-            coding = choose_coding(request.header(b"accept-encoding"), kept=answer.again)
+        else:
+            coding = _choose_coding(request, answer)
             if coding is not None:
                 body = await self._compress(answer, coding)
                 headers["content-encoding"] = coding
@@ -537,10 +537,7 @@ class Edge:
         headers = request.headers
         if any(name in headers for name in _CONDITIONS):
             return None, b""
-        accepted = headers.get(b"accept-encoding")
-        coding = None
-        if accepted and len(answer.body) >= SMALLEST and is_text(answer.content_type):
-            coding = choose_coding(accepted.decode("latin-1"), kept=True)
+        coding = _choose_coding(request, answer)
         lines = answer.heads.get((self, coding))
         if lines is None or coding is None:
             return lines, answer.body
@@ -579,6 +576,18 @@ class Edge:
                 # Where the server stops, a piece may be made just now; then all ends with the process.
                 with suppress(ValueError):
                     await self._in_thread(close)
+
+
+def _is_compressible(answer: Answer) -> bool:
+    return answer.stream is None and answer.content is None and is_text(answer.content_type)
+
+
+def _choose_coding(request: Request, answer: Answer) -> str | None:
+    """How the body is compressed for who asks; None: it is not."""
+    accepted = request.headers.get(b"accept-encoding")
+    if not accepted or len(answer.body) < SMALLEST or not _is_compressible(answer):
+        return None
+    return choose_coding(accepted.decode("latin-1"), kept=answer.again)
 
 
 def _join_lines(pairs: Iterable[tuple[bytes, bytes]]) -> bytes:
