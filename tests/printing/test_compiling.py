@@ -145,7 +145,8 @@ def test_what_takes_too_long_is_stopped_and_printed_as_text(
 
     def first_too_long(folder: Path, arguments: list[str]) -> bool:
         ran.append(arguments)
-        monkeypatch.setattr(print_job, "SECONDS", 0.01 if not arguments else 120)
+        seconds = 0.01 if not arguments else 120
+        monkeypatch.setattr(print_job, "BOUNDS", print_job.BOUNDS._replace(seconds=seconds))
         return run(folder, arguments)
 
     monkeypatch.setattr(print_job, "_run", first_too_long)
@@ -166,7 +167,7 @@ def test_the_process_has_nothing_of_the_service(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(print_job.CannotPrint):
         compile_order(order_of(tmp_path, {"one": "x"}), tmp_path)
     assert not any(name.startswith(("OCTAVO", "AWS")) for name in seen["env"])
-    assert seen["cwd"] == tmp_path and seen["timeout"] == print_job.SECONDS
+    assert seen["cwd"] == tmp_path and seen["timeout"] == print_job.BOUNDS.seconds
 
 
 def test_characters_without_a_font_are_told(tmp_path: Path) -> None:

@@ -1,16 +1,18 @@
 """Running code of ours on what anybody wrote, as a process of its own.
 
-The process gets a folder and nothing of the service's environment: no address of a database, no key. Limits on its
-memory and time it sets itself; how long it may take, waiting for the processor included, is said here.
+The process gets a folder and nothing of the service's environment: no address of a database, no key. Before anything
+of it runs, ``kit.bare`` bounds what it may take.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import structlog
 
@@ -19,7 +21,16 @@ from . import deadlines
 log = structlog.get_logger()
 
 
-def run_apart(module: str, folder: Path, arguments: Sequence[str] = (), *, seconds: float) -> bool:
+class Bounds(NamedTuple):
+    """What a process may take: bytes of memory, bytes of the largest file that it writes, and seconds, which are those
+    of the clock and of the processor."""
+
+    memory: int
+    file: int
+    seconds: float
+
+
+def run_apart(module: str, folder: Path, arguments: Sequence[str] = (), *, bounds: Bounds) -> bool:
     """Runs ``python -m module FOLDER ARGUMENTS`` in ``folder``; False when it fails or does not end in time."""
     environment = {
         "PATH": os.defpath,
@@ -29,18 +40,19 @@ def run_apart(module: str, folder: Path, arguments: Sequence[str] = (), *, secon
         "RAYON_NUM_THREADS": "2",
         "HTTPS_PROXY": "http://127.0.0.1:9",
     }
-    command = [sys.executable, "-P", "-m", "octavo.kit.bare", module, str(folder), *arguments]
+    limits = [str(math.ceil(bound)) for bound in bounds]
+    command = [sys.executable, "-P", "-m", "octavo.kit.bare", *limits, module, str(folder), *arguments]
     try:
         done = subprocess.run(  # noqa: S603 - our own program and a folder of ours
             command,
             cwd=folder,
             env=environment,
-            timeout=deadlines.remaining(seconds),
+            timeout=deadlines.remaining(bounds.seconds),
             capture_output=True,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        log.warning("took too long", module=module, seconds=seconds)
+        log.warning("took too long", module=module, seconds=bounds.seconds)
         return False
     if done.returncode:
         error = done.stderr[-2000:].decode(errors="replace")

@@ -6,17 +6,14 @@ memory and time, and what comes out are plain pixels that anything of ours may r
 
 from __future__ import annotations
 
-import resource
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from .apart import run_apart
+from .apart import Bounds, run_apart
 
-_MEMORY = 1024**3
-_SECONDS = 10
-_FILE = 8 * 1024**2
+_BOUNDS = Bounds(memory=1024**3, file=8 * 1024**2, seconds=20)
 _GIVEN, _MADE = "given", "made.png"
 _PAGE = """#set page(width: auto, height: auto, margin: 0pt, fill: none)
 #let given = read("{name}", encoding: none)
@@ -34,7 +31,7 @@ def redraw(picture: bytes, width: int, height: int) -> bytes | None:
         folder = Path(name)
         (folder / _GIVEN).write_bytes(picture)
         made = folder / _MADE
-        if not run_apart("octavo.kit.pictures", folder, [str(width), str(height)], seconds=2 * _SECONDS):
+        if not run_apart("octavo.kit.pictures", folder, [str(width), str(height)], bounds=_BOUNDS):
             return None
         return made.read_bytes() if made.exists() else None
 
@@ -42,10 +39,6 @@ def redraw(picture: bytes, width: int, height: int) -> bytes | None:
 def main(arguments: Sequence[str]) -> None:
     import typst
 
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE, _FILE))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     folder, width, height = Path(arguments[0]), int(arguments[1]), int(arguments[2])
     page = _PAGE.format(name=_GIVEN, width=width, height=height).encode()
     empty = str(folder / "packages")

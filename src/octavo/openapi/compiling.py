@@ -1,13 +1,11 @@
 """Reading, checking and bundling a description, as a process of its own: ``python -m octavo.openapi.compiling FOLDER``.
 
-A description may come from anywhere, and parsers in C read it. So this runs apart, with limits on memory and time, and
-nothing of the service's but this code. It reads ``source`` and leaves ``result.json``.
+A description may come from anywhere, and parsers in C read it. So this runs apart (``kit.apart``), with nothing of the
+service's but this code. It reads ``source`` and leaves ``result.json``.
 """
 
 from __future__ import annotations
 
-import os
-import resource
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,9 +20,6 @@ from .converting import from_swagger
 from .reading import SourceFile, read_files
 from .validating import Version, validate, version_of
 
-MEMORY = 1536 * 1024**2
-SECONDS = 60
-_FILE = 256 * 1024**2
 _NULL_TYPE = '"null" is not one of'
 _COMPLAIN_ABOUT = "The description could not be read: it is too large, or nested too deeply."
 
@@ -70,20 +65,11 @@ def _validate(entry: SourceFile, version: Version) -> None:
             raise
 
 
-def _limit() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE, _FILE))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
 def main(arguments: Sequence[str]) -> None:
-    _limit()
     folder = Path(arguments[0])
     compiled = compile_description((folder / "source").read_bytes())
     (folder / "result.json").write_bytes(msgspec.json.encode(compiled))
 
 
 if __name__ == "__main__":
-    os.umask(0o077)
     main(sys.argv[1:])

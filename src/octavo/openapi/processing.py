@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from ..content import dependency_changed, get_body, put_bodies, store_file
 from ..kit import jobs
-from ..kit.apart import run_apart
+from ..kit.apart import Bounds, run_apart
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -33,7 +33,8 @@ EVERY = 6 * 3_600_000
 """Milliseconds after which the URL of a source is looked at again."""
 VERSIONS = 100
 """Versions of a specification that are kept."""
-SECONDS = 120.0
+BOUNDS = Bounds(memory=1536 * 1024**2, file=256 * 1024**2, seconds=120)
+"""What reading a description may take."""
 _LOOK_EVERY = 60.0
 _BATCH = 200
 _TOO_MUCH = "The description could not be read: it asks for more memory or time than a description is given."
@@ -53,7 +54,7 @@ class _CannotFetch(Exception):
         self.code = code
 
 
-@jobs.job("processSpec", attempts=3, seconds=2 * SECONDS)
+@jobs.job("processSpec", attempts=3, seconds=2 * BOUNDS.seconds)
 def process_spec(context: Context, spec_id: str, generation: int) -> None:
     """Processes a specification unless a newer request to do so was made meanwhile."""
     with context.db.write() as tx:
@@ -112,7 +113,7 @@ def compile_apart(data: bytes) -> Compiled:
     with tempfile.TemporaryDirectory(prefix="octavo-openapi-") as name:
         folder = Path(name)
         (folder / "source").write_bytes(data)
-        if not run_apart("octavo.openapi.compiling", folder, seconds=SECONDS):
+        if not run_apart("octavo.openapi.compiling", folder, bounds=BOUNDS):
             return Compiled([Complaint(_TOO_MUCH, "TOO_LARGE")])
         return msgspec.json.decode((folder / "result.json").read_bytes(), type=Compiled)
 

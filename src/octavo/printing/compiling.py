@@ -1,14 +1,12 @@
 """Setting and compiling a print, as a process of its own: ``python -m octavo.printing.compiling FOLDER [plain]``.
 
-What is printed was written by anybody, and typst is a whole typesetter. So this runs apart, with limits on memory
-and time, a folder as all the world it can see, and nothing of the service's but this code. It reads ``order.json``
+What is printed was written by anybody, and typst is a whole typesetter. So this runs apart (``kit.apart``),
+with a folder as all the world it can see, and nothing of the service's but this code. It reads ``order.json``
 and leaves ``print.pdf`` and ``result.json``.
 """
 
 from __future__ import annotations
 
-import os
-import resource
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,9 +17,6 @@ import msgspec
 from .order import Order, Result
 from .typesetting import Setting
 
-MEMORY = 3 * 1024**3
-SECONDS = 90
-_FILE = 512 * 1024**2
 _PROBES = 200
 
 
@@ -105,15 +100,7 @@ class Compiling:
         return [*self._failing(numbers[:half]), *self._failing(numbers[half:])]
 
 
-def _limit() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE, _FILE))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
 def main(arguments: Sequence[str]) -> None:
-    _limit()
     folder = Path(arguments[0])
     order = msgspec.json.decode((folder / "order.json").read_bytes(), type=Order)
     result = Compiling(folder, order).run(plain="plain" in arguments[1:])
@@ -121,5 +108,4 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    os.umask(0o077)
     main(sys.argv[1:])

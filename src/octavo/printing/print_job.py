@@ -11,7 +11,7 @@ import structlog
 from ..content import on_dependency_change, revision_state, store_file
 from ..errors import NotFound
 from ..kit import jobs
-from ..kit.apart import run_apart
+from ..kit.apart import Bounds, run_apart
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -23,8 +23,8 @@ from .store import PrintRow, Wanted
 
 log = structlog.get_logger()
 
-SECONDS = 120
-"""How long a print may take, waiting for the processor included."""
+BOUNDS = Bounds(memory=3 * 1024**3, file=512 * 1024**2, seconds=120)
+"""What a print may take."""
 KEPT = 7 * 86_400_000
 _SWEEP_EVERY = 6 * 3600.0
 _TOO_MUCH = "This space could not be printed: it asks for more memory or time than a print is given."
@@ -45,7 +45,7 @@ def order_print(tx: Transaction, wanted: Wanted) -> PrintRow | None:
     return store.find_print(tx, wanted.id)
 
 
-@jobs.job("makePrint", attempts=3, seconds=3 * SECONDS)
+@jobs.job("makePrint", attempts=3, seconds=3 * BOUNDS.seconds)
 def make_print(context: Context, print_id: str) -> None:
     """Makes the PDF of a row of ``prints``."""
     with context.db.read() as tx:
@@ -85,7 +85,7 @@ def compile_order(order: Order, folder: Path) -> Result:
 
 
 def _run(folder: Path, arguments: list[str]) -> bool:
-    return run_apart("octavo.printing.compiling", folder, arguments, seconds=SECONDS)
+    return run_apart("octavo.printing.compiling", folder, arguments, bounds=BOUNDS)
 
 
 @jobs.job("forgetOldPrints")

@@ -1,0 +1,29 @@
+"""Bounds of what runs as a process of its own."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from octavo.kit.apart import Bounds, run_apart
+
+USUAL = Bounds(memory=2 * 1024**3, file=2**20, seconds=60)
+
+
+def runs_within(folder: Path, bounds: Bounds) -> bool:
+    (folder / "source").write_text(
+        '{"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": {}}'
+    )
+    return run_apart("octavo.openapi.compiling", folder, bounds=bounds)
+
+
+def test_within_its_bounds_it_leaves_files_for_nobody_else(tmp_path: Path) -> None:
+    assert runs_within(tmp_path, USUAL)
+    assert stat.S_IMODE((tmp_path / "result.json").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("less", [{"memory": 16 * 2**20}, {"file": 10}, {"seconds": 0.001}], ids=str)
+def test_beyond_a_bound_it_ends(tmp_path: Path, less: dict[str, float]) -> None:
+    assert not runs_within(tmp_path, USUAL._replace(**less))
