@@ -352,6 +352,7 @@ _STATES = {
     "page with two texts at once": (
         "SELECT a.page_id FROM page_versions a JOIN page_versions b ON b.branch_id = a.branch_id"
         " AND b.page_id = a.page_id AND b.from_seq > a.from_seq AND b.from_seq < a.to_seq"
+        " JOIN branches c ON c.id = b.branch_id AND b.from_seq <= c.sequence"
     ),
 }
 """What must not be, beyond a row that names what is not there."""

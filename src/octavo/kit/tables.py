@@ -80,7 +80,8 @@ class Table(Struct, frozen=True, kw_only=True):
     """What a table is.
 
     ``of_space``: SQL, which rows belong to spaces; ``{spaces}`` in it becomes a parenthesised list of spaces.
-    ``of_organization``: SQL, which rows belong to the organization ``:org``, where they do not by their spaces.
+    ``of_organization``: SQL, which rows belong to the organization ``:org``, where those are not just the rows of its
+    spaces.
     ``derived``: its rows are made from others, and made anew instead of backed up. ``stays``: why rows do not go
     along when an organization is exported; empty: they do. ``columns``: those that name something which no foreign
     key of the schema says. ``membership``: the column with the person whose rows end when they leave the
