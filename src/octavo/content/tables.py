@@ -41,6 +41,7 @@ declare(
         name="page_versions",
         of_space=f"branch_id IN {_BRANCHES}",
         of_organization=_COUNTING,
+        many=True,
         columns=(text("body"),),
         values={"kind": get_args(PageKind)},
         json={"fields": PageFields},
@@ -49,6 +50,7 @@ declare(
         name="item_versions",
         of_space=f"branch_id IN {_BRANCHES}",
         of_organization=_COUNTING,
+        many=True,
         columns=(text("content", kind=("reusable-content", "source")), file("content", kind=("file",))),
         values={"kind": ITEM_KINDS},
         json={"fields": ItemFields},
@@ -62,7 +64,7 @@ declare(
         json={"keys": dict[str, str]},
     ),
     Table(name="bodies", stays="go along as files"),
-    Table(name="derived_versions", derived=True),
+    Table(name="derived_versions", of_space="space_id IN {spaces}", many=True, derived=True),
     Table(name="staged_versions", derived=True),
 )
 

@@ -87,7 +87,8 @@ class Table(Struct, frozen=True, kw_only=True):
     key of the schema says. ``membership``: the column with the person whose rows end when they leave the
     organization. ``values``: all values a column may have besides NULL. ``json``: columns of JSON, and the
     type it decodes to. ``long``: columns of text of any length. ``secrets``: columns with hashes of secrets.
-    ``counts``: columns, of any table, that count rows of this one.
+    ``counts``: columns, of any table, that count rows of this one. ``many``: a space may have so many rows that they are
+    removed in batches before it goes for good.
     """
 
     name: str
@@ -102,6 +103,7 @@ class Table(Struct, frozen=True, kw_only=True):
     long: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     counts: tuple[Count, ...] = ()
+    many: bool = False
 
     @property
     def rows_of_organization(self) -> str:
