@@ -36,6 +36,7 @@ from octavo.content import (
     commit,
     list_pages,
     main_state,
+    prepare_commit,
     prepare_main,
     put_bodies,
     revise_main,
@@ -163,7 +164,7 @@ class Site:
             body = put_bodies(tx, [f"# Page {number}\n\n{text}\n"])[0]
         changes = Changes({page.id: replace(page, body=body)})
         size = context.settings.page_size
-        with prepare_main(context.db, state, changes, (), size) as prepared, context.db.write() as tx:
+        with prepare_main(context.db, state, changes, (), (), size) as prepared, context.db.write() as tx:
             revise_main(tx, state, changes, prepared, size)
 
     def took(self, before: Callable[[int], object], path: str) -> float:
@@ -252,15 +253,16 @@ def requests(context: Context, folder: Path, pages: int) -> dict[str, list[float
         with context.db.read() as tx:
             state = main_state(tx, space)
         changes = Changes(linked_pages(count))
-        with prepare_main(context.db, state, changes, (), size) as prepared, context.db.write() as tx:
+        with prepare_main(context.db, state, changes, (), (), size) as prepared, context.db.write() as tx:
             revise_main(tx, state, changes, prepared, size)
         path = f"/spaces/{space}"
         change = (await call("POST", f"{path}/change-requests", json={"subject": "Some"}))["id"]
         with context.db.read() as tx:
             branch = tx.value("SELECT branch_id FROM change_requests WHERE id = :id", id=change)
             state = branch_state(tx, space, branch)
-        with context.db.write() as tx:
-            commit(tx, state, Changes(linked_pages(count // 10, 10**6)), size)
+        changes = Changes(linked_pages(count // 10, 10**6))
+        with prepare_commit(context.db, state, changes, (), size) as ready, context.db.write() as tx:
+            commit(tx, state, changes, ready)
         if context.db.engine == "postgresql":
             with psycopg.connect(context.settings.database, autocommit=True) as connection:
                 connection.execute("VACUUM ANALYZE")

@@ -22,6 +22,8 @@ from octavo.spaces import insert_space
 
 LINKS = 20
 """On each page: so many that the index is written in batches."""
+_BEYOND = """SELECT count(*) FROM page_versions p JOIN branches b ON b.id = p.branch_id
+             WHERE p.from_seq > b.sequence"""
 OCTAVO = Path(sys.executable).with_name("octavo")
 
 
@@ -74,7 +76,8 @@ def test_killed_import_is_whole_or_nothing(database_url, tmp_path, clock, pages,
             found = list_pages(tx, base)
             bodies = {tx.value("SELECT count(*) FROM bodies WHERE hash = :h", h=page.body) for page in found}
             versions = tx.value(
-                "SELECT count(DISTINCT from_seq) FROM page_versions WHERE branch_id = :branch AND to_seq > :seq",
+                """SELECT count(DISTINCT from_seq) FROM page_versions
+                   WHERE branch_id = :branch AND from_seq <= :seq AND to_seq > :seq""",
                 branch=base.layers[0].branch_id,
                 seq=base.layers[0].sequence,
             )
@@ -92,5 +95,6 @@ def test_killed_import_is_whole_or_nothing(database_url, tmp_path, clock, pages,
     with context.db.read() as tx:
         assert tx.value("SELECT count(*) FROM search_pages") == pages
         assert tx.value("SELECT count(*) FROM content_references") == pages * LINKS
+        assert tx.value(_BEYOND) == 0
         assert check_derived(tx, space, ()) == []
     close_context(context)

@@ -6,14 +6,17 @@ import ast
 import re
 from collections import defaultdict
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
 
 from octavo.admin.archive_checks import naming_columns
+from octavo.admin.backup import verify_installation
+from octavo.content import deriving
 from octavo.kit.rows import Schema, read_rows, read_schema
 from octavo.kit.tables import TABLES, Table, content_columns, declare, end_membership, person
-from octavo.spaces import purge_spaces
+from octavo.spaces import purge_spaces, purging
 from world import World
 
 SRC = Path(__file__).parents[1] / "src" / "octavo"
@@ -211,6 +214,56 @@ def test_a_purged_space_releases_what_any_of_its_rows_name(world: World) -> None
         assert tx.one("SELECT 1 FROM spaces WHERE id = :id", id=space) is None
         assert ("file", "f") in named
         assert named <= set(tx.all("SELECT kind, hash FROM unused"))
+
+
+def test_a_space_is_purged_in_short_transactions(world: World, monkeypatch) -> None:
+    """Nobody restores it once they have begun, and where one is the last, the next purge goes on."""
+    space, context = world.home["spaceId"], world.context
+    monkeypatch.setattr(purging, "_BATCH", 3)
+    monkeypatch.setattr(purging, "_PAUSE", 0)
+    many = [table for table in TABLES.values() if table.many]
+    with context.db.write() as tx:
+        tx.run("DELETE FROM site_spaces")
+
+    def count_rows() -> int:
+        with context.db.read() as tx:
+            return sum(
+                tx.value(f"SELECT count(*) FROM {table.name} WHERE {table.rows_of_space}", space=space)
+                for table in many
+            )
+
+    class Died(Exception):
+        pass
+
+    def die(seconds: float) -> None:
+        left.append(count_rows())
+        if len(left) == 5:
+            raise Died
+
+    left = [count_rows()]
+    world.call("admin", "DELETE", f"/spaces/{space}")
+    with monkeypatch.context() as patched, pytest.raises(Died):
+        patched.setattr(purging, "time", SimpleNamespace(sleep=die))
+        purging.purge_space(context.db, space, 2**62)
+    assert all(before - after <= 3 for before, after in zip(left, left[1:], strict=False))
+    assert left[-1] < left[0]
+    assert world.call("admin", "POST", f"/spaces/{space}/restore").status_code == 404
+    assert verify_installation(context) == []
+    purge_spaces(context)
+    assert count_rows() == 0
+    assert verify_installation(context) == []
+    with context.db.read() as tx:
+        assert tx.one("SELECT 1 FROM spaces WHERE id = :id", id=space) is None
+
+
+def test_tables_with_many_rows_are_removed_in_batches(world: World, schemas) -> None:
+    """Each table that has a row for each page, or more."""
+    many = {name for name, table in TABLES.items() if table.many}
+    assert all(TABLES[name].of_space and schemas[name].key for name in many)
+    assert {"page_versions", "item_versions"} <= many
+    assert {
+        table for derived in deriving._derived if (how := derived.versioned) for table, _ in [how.owners]
+    } <= many
 
 
 def test_a_membership_that_ends_takes_all_along_that_hangs_on_it(world: World, schemas) -> None:

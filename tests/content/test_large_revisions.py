@@ -13,15 +13,16 @@ from octavo.content import (
     Changes,
     body_hash,
     check_derived,
-    deriving,
     list_pages,
     main_state,
     put_bodies,
     rebuild_derived,
+    staging,
     versions,
 )
-from octavo.content.deriving import BATCH, prepare_derived, remove_replaced
+from octavo.content.deriving import prepare_derived, remove_replaced
 from octavo.content.revising import revise_main
+from octavo.content.staging import BATCH
 from octavo.kit.worker import Worker
 
 TABLES = ("search_pages", "search_sections", "search_words", "content_references", "reference_questions")
@@ -32,14 +33,14 @@ A_PAGE = 100
 
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch):
-    monkeypatch.setattr(deriving, "_PAUSE", 0)
+    monkeypatch.setattr(staging, "PAUSE", 0)
 
 
 @pytest.fixture
 def in_batches(monkeypatch):
     """Every revision is a large one."""
-    monkeypatch.setattr(deriving, "MOST_AT_ONCE", 0)
-    monkeypatch.setattr(deriving, "BATCH", 10)
+    monkeypatch.setattr(staging, "MOST_AT_ONCE", 0)
+    monkeypatch.setattr(staging, "BATCH", 10)
 
 
 def write(folder, word, pages=PAGES, links=LINKS):
@@ -142,7 +143,7 @@ def test_what_was_replaced_is_removed(world, tmp_path, in_batches):
 
 def test_edits_follow_large_revisions(world, tmp_path, monkeypatch, in_batches):
     space = bring_in(world, write(tmp_path / "source", "zebra", 8, 3))
-    monkeypatch.setattr(deriving, "MOST_AT_ONCE", 1000)
+    monkeypatch.setattr(staging, "MOST_AT_ONCE", 1000)
     source = tmp_path / "source"
     (source / "p3.md").write_text("# Page 3\n\ngiraffe [to](p1.md)\n")
     (source / "p8.md").write_text("# Page 8\n\ngiraffe [to](p3.md)\n")
@@ -158,7 +159,7 @@ def test_edits_follow_large_revisions(world, tmp_path, monkeypatch, in_batches):
 def test_a_copy_has_nothing_of_what_was_replaced(world, tmp_path, monkeypatch, in_batches):
     space = bring_in(world, write(tmp_path / "source", "zebra", 8, 3))
     bring_in(world, write(tmp_path / "source", "giraffe", 8, 3), space)
-    monkeypatch.setattr(deriving, "MOST_AT_ONCE", 1000)
+    monkeypatch.setattr(staging, "MOST_AT_ONCE", 1000)
     copied = world.post("admin", f"/spaces/{space}/duplicate", {})["id"]
     assert wrong(world, copied) == []
     assert (found(world, copied, "giraffe"), found(world, copied, "zebra")) == (8, 0)
@@ -211,8 +212,8 @@ def test_everything_is_made_anew_after_large_revisions(world, tmp_path, in_batch
 def test_a_large_space_is_made_anew_in_small_transactions(world, tmp_path, monkeypatch):
     pages, batch = 40, 200
     space = bring_in(world, write(tmp_path / "source", "zebra", pages))
-    monkeypatch.setattr(deriving, "MOST_AT_ONCE", 1000)
-    monkeypatch.setattr(deriving, "BATCH", batch)
+    monkeypatch.setattr(staging, "MOST_AT_ONCE", 1000)
+    monkeypatch.setattr(staging, "BATCH", batch)
     written = [count_rows(world)]
 
     def look():
@@ -234,7 +235,7 @@ def test_a_large_revision_does_not_stop_to_look_for_garbage(sqlite_world, tmp_pa
     """While its transaction keeps all others waiting: a look through all that an import holds takes long."""
     world = sqlite_world
     space = bring_in(world, write(tmp_path / "source", "zebra", 3, 1))
-    monkeypatch.setattr(deriving, "MOST_AT_ONCE", 0)
+    monkeypatch.setattr(staging, "MOST_AT_ONCE", 0)
     with world.context.db.read() as tx:
         state = main_state(tx, space)
         one = list_pages(tx, state)[0]
@@ -248,7 +249,7 @@ def test_a_large_revision_does_not_stop_to_look_for_garbage(sqlite_world, tmp_pa
         looks.append(phase)
 
     with prepare_derived(world.context.db, state, Changes(pages), ()) as prepared:
-        assert prepared.version is not None
+        assert prepared.staged is not None
         with world.context.db.write() as tx:
             gc.collect()
             gc.callbacks.append(look)

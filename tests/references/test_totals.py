@@ -8,7 +8,7 @@ import pytest
 
 from changes.working import insert, update
 from octavo.admin.import_export import bring
-from octavo.content import check_derived, deriving, rebuild_derived
+from octavo.content import check_derived, rebuild_derived, staging
 from octavo.content.deriving import remove_replaced
 from octavo.core.links import app_hosts
 from octavo.references import listing, totals
@@ -19,7 +19,7 @@ STEPS = 14
 
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch):
-    monkeypatch.setattr(deriving, "_PAUSE", 0)
+    monkeypatch.setattr(staging, "PAUSE", 0)
     monkeypatch.setattr(totals, "_PAUSE", 0)
     monkeypatch.setattr(totals, "_BATCH", 3)
     monkeypatch.setattr(totals, "MOST_LOCATIONS", 3)
@@ -117,7 +117,7 @@ class Hands:
 
     def duplicate(self):
         # What is derived of a large copy is made by a job.
-        self.monkeypatch.setattr(deriving, "MOST_AT_ONCE", 10_000)
+        self.monkeypatch.setattr(staging, "MOST_AT_ONCE", 10_000)
         copy = self.world.post("admin", f"{self.space.path}/duplicate", {})["id"]
         assert wrong(self.world, copy) == []
 
@@ -156,7 +156,7 @@ def test_kept_totals_are_counted_ones(world, tmp_path, monkeypatch, seed):
     hands = Hands(world, tmp_path, monkeypatch, seed)
     for _ in range(STEPS):
         # Every now and then revisions are written as large ones are.
-        monkeypatch.setattr(deriving, "MOST_AT_ONCE", hands.chance.choice([0, 10_000, 10_000]))
+        monkeypatch.setattr(staging, "MOST_AT_ONCE", hands.chance.choice([0, 10_000, 10_000]))
         hands.step()
         for space in (hands.space.id, hands.other.id):
             if hands.chance.random() < 0.7:
@@ -177,12 +177,12 @@ def test_kept_totals_are_counted_ones(world, tmp_path, monkeypatch, seed):
 def test_edits_while_a_space_is_counted(world, tmp_path, monkeypatch):
     """Each batch is counted between two edits, and whoever asks meanwhile gets the true numbers."""
     hands = Hands(world, tmp_path, monkeypatch, 3)
-    monkeypatch.setattr(deriving, "MOST_AT_ONCE", 0)
+    monkeypatch.setattr(staging, "MOST_AT_ONCE", 0)
     monkeypatch.setattr(totals, "_BATCH", 2)
     waited = []
 
     def edit_between(seconds):
-        monkeypatch.setattr(deriving, "MOST_AT_ONCE", 10_000)
+        monkeypatch.setattr(staging, "MOST_AT_ONCE", 10_000)
         with world.context.db.read() as tx:
             counted = totals.count_targets(tx, hands.space.id).total()
         assert hands.space.links()["stats"]["total"] == counted
@@ -201,7 +201,7 @@ def test_edits_while_a_space_is_counted(world, tmp_path, monkeypatch):
 
 def test_a_job_counts_what_a_large_revision_wrote(world, tmp_path, monkeypatch):
     hands = Hands(world, tmp_path, monkeypatch, 4)
-    monkeypatch.setattr(deriving, "MOST_AT_ONCE", 0)
+    monkeypatch.setattr(staging, "MOST_AT_ONCE", 0)
     hands.import_files()
     assert not is_counted(world, hands.space.id)
     answers = hands.answers()

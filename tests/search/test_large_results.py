@@ -4,7 +4,7 @@ import psycopg
 import pytest
 
 from octavo.admin.import_export import bring
-from octavo.content import deriving
+from octavo.content import staging
 from octavo.kit.worker import Worker
 from octavo.search import search_pages, store
 from octavo.search.function_words import function_words, split_question
@@ -100,12 +100,12 @@ def test_an_organization_of_many_spaces_is_paged_through(world, tmp_path, monkey
     assert elsewhere not in {item["id"] for item in seen["items"]}
 
 
-@pytest.mark.parametrize("most_at_once", [deriving.MOST_AT_ONCE, 0])
+@pytest.mark.parametrize("most_at_once", [staging.MOST_AT_ONCE, 0])
 def test_a_space_that_was_handed_over_is_found_by_its_new_organization(
     world, tmp_path, monkeypatch, most_at_once
 ):
-    monkeypatch.setattr(deriving, "MOST_AT_ONCE", most_at_once)
-    monkeypatch.setattr(deriving, "_PAUSE", 0)
+    monkeypatch.setattr(staging, "MOST_AT_ONCE", most_at_once)
+    monkeypatch.setattr(staging, "PAUSE", 0)
     for n in range(17):
         make(world, tmp_path / f"s{n}", {f"Airships {n}": "A balloon."}, world.away)
     space = make(world, tmp_path / "given", {"Airships": "A zeppelin."})

@@ -41,6 +41,7 @@ from ..kit.rows import (
 from ..kit.signing import Signer
 from ..kit.tables import TABLES, Content, content_columns, find_wrong
 from ..settings import Settings
+from ..spaces import BEING_REMOVED
 from .reindexing import Progress, reindex
 
 FORMAT = "octavo-backup"
@@ -316,7 +317,10 @@ def verify_installation(context: Context) -> list[str]:
         if not findings:
             # What is derived from damaged content says nothing.
             hosts = app_hosts(context.settings.url)
-            for (space_id,) in tx.all("SELECT id FROM spaces ORDER BY id"):
+            whole = "deleted_at IS NULL OR deleted_at > :removed"
+            for (space_id,) in tx.all(
+                f"SELECT id FROM spaces WHERE {whole} ORDER BY id", removed=BEING_REMOVED
+            ):
                 findings += [f"space {space_id}: {what}" for what in check_derived(tx, space_id, hosts)]
     for digest in files:
         try:
@@ -352,6 +356,7 @@ _STATES = {
     "page with two texts at once": (
         "SELECT a.page_id FROM page_versions a JOIN page_versions b ON b.branch_id = a.branch_id"
         " AND b.page_id = a.page_id AND b.from_seq > a.from_seq AND b.from_seq < a.to_seq"
+        " JOIN branches c ON c.id = b.branch_id AND b.from_seq <= c.sequence"
     ),
 }
 """What must not be, beyond a row that names what is not there."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..content import BranchMoved, Changes, commit, put_bodies, put_keys, revise_main
+from ..content import BranchMoved, Changes, commit, prepare_commit, put_keys, revise_main
 from ..core.merge import Versions
 from ..kit.context import Context
 from . import store
@@ -89,14 +89,18 @@ def _update(context: Context, access: ChangeAccess) -> Result:
         if change.conflicts is not None or not change.outdated:
             return Result(change.revision, change.conflicts is not None)
         merged = into_change(tx, sides_of(tx, change), change.state, change.main)
-    with context.db.write() as tx:
+    with (
+        prepare_commit(
+            context.db, change.state, merged.changes, merged.bodies, context.settings.page_size
+        ) as prepared,
+        context.db.write() as tx,
+    ):
         held(tx, change)
-        put_bodies(tx, merged.bodies)
         made = commit(
             tx,
             change.state,
             merged.changes,
-            context.settings.page_size,
+            prepared,
             type="update",
             author=access.user_id,
             parents=[change.main_revision],

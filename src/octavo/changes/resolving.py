@@ -40,8 +40,7 @@ def settle(context: Context, access: ChangeAccess, key: str, choice: Choice) -> 
             taken = Edited(read_edited(wanted, choice.value)) if isinstance(choice, Edited) else choice
             others = _Settling(editor, wanted, taken).settle(others)
             edited = editor.finish()
-        with context.db.write() as tx:
-            return write_edit(context, tx, access, change, edited, others).revision_id
+        return write_edit(context, access, change, edited, others).revision_id
 
     return again(attempt)
 

@@ -18,7 +18,7 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..references import difference
 from . import store
-from .comparing import Merged, same, undoing, undone
+from .comparing import same, undoing, undone
 from .saving import again, create_with, prepare, require_live
 from .store import ChangeRow
 
@@ -30,8 +30,10 @@ def revert(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow:
         with context.db.read() as tx:
             main, done = main_state(tx, space.space_id), _done(tx, space, revision_id)
             merged = undone(tx, undoing(tx, done, main), done, main)
-        with context.db.write() as tx:
-            return _open_change(tx, space, main, merged, revision_id, context.settings.page_size)
+            subject = _subject(tx, revision_id)
+        return create_with(
+            context, space, main, merged, subject=subject, type="rollback", parents=[revision_id]
+        )
 
     return again(attempt)
 
@@ -82,12 +84,7 @@ def _done(tx: Transaction, space: SpaceAccess, revision_id: str) -> State:
     return done
 
 
-def _open_change(
-    tx: Transaction, space: SpaceAccess, main: State, merged: Merged, revision_id: str, page_size: int
-) -> ChangeRow:
+def _subject(tx: Transaction, revision_id: str) -> str:
     row = get_revision(tx, revision_id)
     undoes = store.get_change(tx, row.merged_from) if row.merged_from else None
-    subject = f"Revert #{undoes.number} {undoes.subject}".strip() if undoes else "Revert a revision"
-    return create_with(
-        tx, space, main, merged, page_size, subject=subject, type="rollback", parents=[revision_id]
-    )
+    return f"Revert #{undoes.number} {undoes.subject}".strip() if undoes else "Revert a revision"

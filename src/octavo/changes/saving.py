@@ -22,8 +22,9 @@ from ..content import (
     commit,
     main_state,
     open_branch,
+    prepare_branch,
+    prepare_commit,
     prepare_main,
-    put_bodies,
     put_keys,
     revise_main,
 )
@@ -110,11 +111,10 @@ def create(tx: Transaction, space: SpaceAccess, subject: str, issues_cluster: st
 
 
 def create_with(
-    tx: Transaction,
+    context: Context,
     space: SpaceAccess,
     main: State,
     merged: Merged,
-    page_size: int,
     *,
     subject: str,
     type: str = "edits",
@@ -122,27 +122,32 @@ def create_with(
 ) -> ChangeRow:
     """A draft over ``main`` that holds these changes and their conflicts. Raises BranchMoved when that is no longer
     the head of main."""
-    if main_state(tx, space.space_id).layers != main.layers:
-        raise BranchMoved
-    branch = open_branch(tx, main, space.user_id)
-    change = store.insert_change(
-        tx, branch, main.revision_id, created_by=space.user_id, subject=subject[:100]
-    )
-    put_bodies(tx, merged.bodies)
-    made = commit(
-        tx,
-        branch,
-        merged.changes,
-        page_size,
-        type=type,
-        author=space.user_id,
-        parents=parents,
-        conflicts=encode_conflicts(merged.conflicts),
-    )
-    put_keys(tx, merged.keys)
-    store.add_contribution(tx, change.id, space.user_id, "edit")
-    tell(tx, "change_request_created", space, change.id, revision=made.revision_id)
-    return store.get_change(tx, change.id)
+    with (
+        prepare_branch(
+            context.db, main, merged.changes, merged.bodies, context.settings.page_size, space.user_id
+        ) as prepared,
+        context.db.write() as tx,
+    ):
+        if main_state(tx, space.space_id).layers != main.layers:
+            raise BranchMoved
+        branch = prepared.opened or open_branch(tx, main, space.user_id)
+        change = store.insert_change(
+            tx, branch, main.revision_id, created_by=space.user_id, subject=subject[:100]
+        )
+        made = commit(
+            tx,
+            branch,
+            merged.changes,
+            prepared,
+            type=type,
+            author=space.user_id,
+            parents=parents,
+            conflicts=encode_conflicts(merged.conflicts),
+        )
+        put_keys(tx, merged.keys)
+        store.add_contribution(tx, change.id, space.user_id, "edit")
+        tell(tx, "change_request_created", space, change.id, revision=made.revision_id)
+        return store.get_change(tx, change.id)
 
 
 # --- editing ------------------------------------------------------------------------------------------
@@ -213,10 +218,8 @@ def revise_change(
             conflicts = still_open(tx, change.state, change.open_conflicts, edited) + edited.conflicts
         if not edited.changes and conflicts == change.open_conflicts:
             return EditedChange(change.state, edited)
-        with context.db.write() as tx:
-            made = write_edit(context, tx, access, change, edited, conflicts)
-            also(tx, made)
-            return EditedChange(made, edited)
+        made = write_edit(context, access, change, edited, conflicts, also)
+        return EditedChange(made, edited)
 
     return again(attempt)
 
@@ -242,27 +245,33 @@ def _require_open(context: Context, access: ChangeAccess) -> None:
 
 def write_edit(
     context: Context,
-    tx: Transaction,
     access: ChangeAccess,
     seen: ChangeRow,
     edited: Edited,
     conflicts: list[merging.Conflict],
+    also: Also = _nothing_else,
 ) -> State:
-    """The next revision of a change request, with the conflicts that are still open."""
-    change = held(tx, seen)
-    put_bodies(tx, edited.bodies)
-    made = commit(
-        tx,
-        seen.state,
-        edited.changes,
-        context.settings.page_size,
-        author=access.user_id,
-        conflicts=encode_conflicts(conflicts),
-    )
-    put_keys(tx, edited.keys)
-    store.set_fields(tx, change, edits=change.edits + 1)
-    store.add_contribution(tx, change.id, access.user_id, "edit")
-    tell(tx, "change_request_content_updated", access, change.id, revision=made.revision_id)
+    """The next revision of a change request, with the conflicts that are still open. Raises BranchMoved."""
+    with (
+        prepare_commit(
+            context.db, seen.state, edited.changes, edited.bodies, context.settings.page_size
+        ) as prepared,
+        context.db.write() as tx,
+    ):
+        change = held(tx, seen)
+        made = commit(
+            tx,
+            seen.state,
+            edited.changes,
+            prepared,
+            author=access.user_id,
+            conflicts=encode_conflicts(conflicts),
+        )
+        put_keys(tx, edited.keys)
+        store.set_fields(tx, change, edits=change.edits + 1)
+        store.add_contribution(tx, change.id, access.user_id, "edit")
+        tell(tx, "change_request_content_updated", access, change.id, revision=made.revision_id)
+        also(tx, made)
     return made
 
 
@@ -297,16 +306,14 @@ def edit_live(context: Context, space: SpaceAccess, make: Make, also: Also = _no
             main = main_state(tx, space.space_id)
             edited = make(tx, main, None)
         if edited.conflicts:
-            with context.db.write() as tx:
-                change = create_with(
-                    tx,
-                    space,
-                    main,
-                    Merged(edited.changes, edited.bodies, edited.keys, edited.conflicts),
-                    context.settings.page_size,
-                    subject="An edit of an older revision",
-                )
-                return EditedChange(change.state, edited, change)
+            change = create_with(
+                context,
+                space,
+                main,
+                Merged(edited.changes, edited.bodies, edited.keys, edited.conflicts),
+                subject="An edit of an older revision",
+            )
+            return EditedChange(change.state, edited, change)
         if not edited.changes:
             return EditedChange(main, edited)
         with (
@@ -338,10 +345,6 @@ def _refuse_locked() -> None:
 def prepare(
     context: Context, main: State, changes: Changes, bodies: list[str]
 ) -> AbstractContextManager[Any]:
-    """What is derived from main needs for these changes of its head (see ``prepare_main``). New texts are stored
-    first, for it reads them; nothing names a text before the revision does."""
-    if bodies:
-        with context.db.write() as tx:
-            put_bodies(tx, bodies)
+    """What a revision of main needs for these changes of its head (see ``prepare_main``)."""
     hosts = app_hosts(context.settings.url)
-    return prepare_main(context.db, main, changes, hosts, context.settings.page_size)
+    return prepare_main(context.db, main, changes, bodies, hosts, context.settings.page_size)

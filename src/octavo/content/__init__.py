@@ -1,7 +1,7 @@
 """Content: branches, revisions, pages, files."""
 
 from . import tables as tables
-from .bodies import body_hash, get_body, parse_source, put_bodies, read_source
+from .bodies import body_hash, get_body, parse_source, put_bodies, read_source, store_bodies
 from .computing import (
     Asked,
     Asker,
@@ -19,7 +19,6 @@ from .computing import (
     seeded_id,
 )
 from .deriving import (
-    BATCH,
     Derived,
     Versioned,
     as_new,
@@ -43,7 +42,8 @@ from .files import MAX_FILE, download_url, signed_url, store_file
 from .files import PURPOSE as FILE_PURPOSE
 from .images import dimensions
 from .keys import KeptKeys, carried_keys, keyed_document, put_keys
-from .revising import commit, on_commit, prepare_main, revise_main
+from .revising import commit, on_commit, prepare_branch, prepare_commit, prepare_main, revise_main
+from .staging import BATCH
 from .store import (
     FOREVER,
     ITEM_KINDS,
@@ -104,7 +104,7 @@ __all__ = [
     "list_held", "list_items", "list_items_page", "list_pages", "list_revisions",
     "list_spaces_with_computed", "list_subtree", "list_variables", "lock_branch", "main_state",
     "markdown_page", "on_commit", "on_dependency_change", "open_branch", "order_rebuilding", "parse_source",
-    "prepare_main", "put_bodies", "put_keys", "read_source", "rebuild_derived", "resolve_with",
-    "revise_main", "revision_state", "seeded_id", "signed_url", "source_of", "store_file", "tables",
+    "prepare_branch", "prepare_commit", "prepare_main", "put_bodies", "put_keys", "read_source", "rebuild_derived", "resolve_with",
+    "revise_main", "revision_state", "seeded_id", "signed_url", "source_of", "store_bodies", "store_file", "tables",
     "trace_pages", "with_content",
 ]  # fmt: skip

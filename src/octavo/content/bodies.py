@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
 from ..core.document import Document, read, split_page
 from ..kit.cache import ByteCache
-from ..kit.db import Transaction
+from ..kit.db import Database, Transaction
 from ..spaces import retain
 
 _SMALL = 512
@@ -39,17 +39,46 @@ def unpack(data: bytes) -> str:
 def put_bodies(tx: Transaction, texts: Iterable[str]) -> list[str]:
     """Stores sources that are not there yet; their hashes, in order."""
     sources = [(body_hash(text), text) for text in texts]
-    retain(tx, "text", [digest for digest, _ in sources])
-    for digest, text in sources:
-        if tx.one("SELECT 1 FROM bodies WHERE hash = :hash", hash=digest) is None:
-            tx.run(
-                """INSERT INTO bodies (hash, size, data) VALUES (:hash, :size, :data)
-                   ON CONFLICT (hash) DO NOTHING""",
-                hash=digest,
-                size=len(text.encode()),
-                data=pack(text),
-            )
+    _put(tx, dict(sources), {})
     return [digest for digest, _ in sources]
+
+
+def store_bodies(db: Database, texts: Sequence[str]) -> None:
+    """Stores many sources in short transactions. Called outside of any."""
+    for start in range(0, len(texts), _BATCH):
+        sources = {body_hash(text): text for text in texts[start : start + _BATCH]}
+        with db.read() as tx:
+            missing = sources.keys() - _list_known(tx, sources)
+        packed = {digest: pack(sources[digest]) for digest in missing}
+        with db.write() as tx:
+            _put(tx, sources, packed)
+
+
+def _put(tx: Transaction, sources: Mapping[str, str], packed: Mapping[str, bytes]) -> None:
+    retain(tx, "text", list(sources))
+    tx.run_many(
+        """INSERT INTO bodies (hash, size, data) VALUES (:hash, :size, :data)
+           ON CONFLICT (hash) DO NOTHING""",
+        (
+            {
+                "hash": digest,
+                "size": len(sources[digest].encode()),
+                "data": packed[digest] if digest in packed else pack(sources[digest]),
+            }
+            for digest in sorted(sources.keys() - _list_known(tx, sources))
+        ),
+    )
+
+
+def _list_known(tx: Transaction, digests: Iterable[str]) -> set[str]:
+    wanted = list(digests)
+    return {
+        row[0]
+        for start in range(0, len(wanted), _BATCH)
+        for row in tx.all(
+            "SELECT hash FROM bodies WHERE hash IN :digests", digests=wanted[start : start + _BATCH]
+        )
+    }
 
 
 def read_source(tx: Transaction, body: str | None) -> Document:

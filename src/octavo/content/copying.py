@@ -20,7 +20,7 @@ def copy_content(tx: Transaction, source_id: str, copy_id: str) -> None:
     for table, columns in (("page_versions", _PAGE), ("item_versions", _ITEM)):
         tx.run(
             f"""INSERT INTO {table} (branch_id, from_seq, {columns}) SELECT :branch, 1, {columns}
-                FROM {table} WHERE branch_id = :source AND to_seq > :sequence""",
+                FROM {table} WHERE branch_id = :source AND from_seq <= :sequence AND to_seq > :sequence""",
             branch=get_space(tx, copy_id).main_branch,
             source=source.branch_id,
             sequence=source.sequence,

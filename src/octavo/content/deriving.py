@@ -2,8 +2,7 @@
 transaction that makes it, and made anew where it was lost.
 
 No heavy work is done under the write lock: what derives something reads and computes before. What a large revision
-derives is also written before, in small transactions, under a version that does not count yet (``versions.py``); its
-transaction switches to it.
+derives is also written before, as its rows are (``staging.py``); its transaction switches to it.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
@@ -23,27 +23,26 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Database, Transaction
 from ..kit.jobs import enqueue, job
-from .store import ITEM_KINDS, BranchMoved, Changes, State, list_items, list_pages, lock_branch, main_state
-from .versions import (
-    DAY,
-    begin_version,
-    current_version,
-    end_version,
-    end_versions,
-    given_owners,
-    switch_version,
+from . import staging
+from .staging import list_unclaimed_branches, remove_unclaimed, written_before
+from .store import (
+    ITEM_KINDS,
+    BranchMoved,
+    Changes,
+    Staged,
+    State,
+    given_ids,
+    list_items,
+    list_pages,
+    lock_branch,
+    main_state,
 )
+from .versions import DAY, claim_version, current_version, end_versions, switch_version
 
 _ATTEMPTS = 5
 _SECONDS = 3600.0
-MOST_AT_ONCE = 10_000
-"""Rows that a revision may write in its own transaction; more are written before it."""
-BATCH = 2_000
-"""Rows of each transaction that writes before a revision: about a tenth of a second."""
 _OWNERS = 50
 """Owners whose replaced rows are removed in one transaction."""
-_PAUSE = 0.1
-"""Seconds between two batches. SQLite's writers in other processes look for their turn about so often."""
 
 
 class Prepare(Protocol):
@@ -99,12 +98,12 @@ class Derived(NamedTuple):
 
 class Prepared(Struct):
     """What is derived with one revision: a part for each that derives something. ``owners``: whose, as
-    ``given_owners`` makes them. ``version``: what all of it is written under already; None where nothing is written
-    yet."""
+    ``given_ids`` makes them. ``staged``: what all of it, and the rows of the revision, is written under already; None
+    where nothing is written yet."""
 
     parts: list[Any]
     owners: str
-    version: int | None = None
+    staged: Staged | None = None
 
 
 _derived: list[Derived] = []
@@ -123,34 +122,27 @@ def prepare_derived(
     Called outside of any transaction. A block that fails leaves nothing."""
     with db.read() as tx:
         parts = [derived.prepare(tx, state, changes, hosts) for derived in _derived]
-    with _written_before(
-        db, state.space_id, Prepared(parts, given_owners([*changes.pages, *changes.items]))
-    ) as prepared:
+    prepared = Prepared(parts, given_ids([*changes.pages, *changes.items]))
+    with _written_before(db, state, changes, prepared):
         yield prepared
 
 
 @contextmanager
-def _written_before(db: Database, space_id: str, prepared: Prepared) -> Iterator[Prepared]:
-    """Writes what was prepared under a version, in short transactions, where it is much. A block that fails leaves
-    nothing."""
+def _written_before(db: Database, state: State, changes: Changes, prepared: Prepared) -> Iterator[None]:
+    """Writes what was prepared, and the rows of the changes, before the block where it is much."""
     versioned = _versioned(prepared)
-    if sum(how.count(part) for how, part in versioned) <= MOST_AT_ONCE:
-        yield prepared
+    if len(changes) + sum(how.count(part) for how, part in versioned) <= staging.MOST_AT_ONCE:
+        yield
         return
-    with db.write() as tx:
-        prepared.version = version = begin_version(tx, space_id)
-    try:
-        for how, part in versioned:
-            for batch in how.batches(part, BATCH):
-                deadlines.check()
-                with db.write() as tx:
-                    how.write(tx, space_id, batch, version)
-                time.sleep(_PAUSE)
-        yield prepared
-    except BaseException:
-        with db.write() as tx:
-            end_version(tx, space_id, version)
-        raise
+
+    def write(how: Versioned, batch: Any, tx: Transaction, staged: Staged) -> None:
+        how.write(tx, state.space_id, batch, staged.version)
+
+    derived = (
+        partial(write, how, batch) for how, part in versioned for batch in how.batches(part, staging.BATCH)
+    )
+    with written_before(db, state, changes, derived) as prepared.staged:
+        yield
 
 
 def _versioned(prepared: Prepared) -> list[tuple[Versioned, Any]]:
@@ -169,15 +161,12 @@ def is_still_true(
 
 
 def apply_derived(tx: Transaction, space_id: str, prepared: Prepared) -> None:
-    """Makes what was prepared count, in the transaction of the revision. Raises BranchMoved where it was prepared too
-    long ago."""
-    if prepared.version is None:
+    """Makes what was prepared count, in the transaction of the revision, which has claimed what is written already."""
+    if prepared.staged is None:
         for derived, part in zip(_derived, prepared.parts, strict=True):
             derived.apply(tx, space_id, part)
         return
-    if not end_version(tx, space_id, prepared.version):
-        raise BranchMoved
-    switch_version(tx, space_id, prepared.owners, prepared.version)
+    switch_version(tx, space_id, prepared.owners, prepared.staged.version)
     for derived, part in zip(_derived, prepared.parts, strict=True):
         (derived.versioned.switch if derived.versioned else derived.apply)(tx, space_id, part)
 
@@ -192,19 +181,19 @@ def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...]) -> None
             head = main_state(tx, space_id)
             parts = [derived.prepare(tx, state, changes, hosts, anew=True) for derived in _derived]
             owners = {*changes.pages, *changes.items, *_list_owners(tx, space_id)}
+        prepared = Prepared(parts, given_ids(sorted(owners)))
         try:
-            with (
-                _written_before(db, space_id, Prepared(parts, given_owners(sorted(owners)))) as prepared,
-                db.write() as tx,
-            ):
+            with _written_before(db, head, Changes(), prepared), db.write() as tx:
                 lock_branch(tx, head.layers[0].branch_id)
                 if main_state(tx, space_id) != head:
                     raise BranchMoved
-                if prepared.version is None:
+                if prepared.staged is None:
                     end_versions(tx, space_id)
+                else:
+                    claim_version(tx, space_id, prepared.staged)
                 for derived in _derived:
                     # Rows under a version count no more once it is switched from, and are removed later.
-                    if prepared.version is None or derived.versioned is None:
+                    if prepared.staged is None or derived.versioned is None:
                         derived.clear(tx, space_id)
                 apply_derived(tx, space_id, prepared)
         except BranchMoved:
@@ -212,7 +201,7 @@ def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...]) -> None
                 raise
         else:
             break
-    if prepared.version is not None:
+    if prepared.staged is not None:
         for versioned, _ in _versioned(prepared):
             versioned.recount(db, space_id)
 
@@ -237,11 +226,11 @@ def copy_derived(tx: Transaction, space_id: str, copy_id: str) -> None:
         tx.value(
             f"SELECT count(*) FROM (SELECT 1 FROM {how.owners[0]} WHERE space_id = :space LIMIT :most) AS rows_",
             space=space_id,
-            most=MOST_AT_ONCE,
+            most=staging.MOST_AT_ONCE,
         )
         for how in versioned
     )
-    if rows >= MOST_AT_ONCE:
+    if rows >= staging.MOST_AT_ONCE:
         order_rebuilding(tx, copy_id)
         return
     for how in versioned:
@@ -273,10 +262,14 @@ def as_new(tx: Transaction, space_id: str) -> tuple[State, Changes]:
 
 @job("removeReplaced", seconds=_SECONDS)
 def remove_replaced(context: Context, space_id: str) -> None:
-    """Does what large revisions of a space left to do, and removes what is derived and does not count: what they
+    """Does what large revisions of a space left to do, and removes what does not count: what is derived and was
     replaced, and what killed ones left."""
     with context.db.write() as tx:
         end_versions(tx, space_id, begun_before=now() - DAY)
+    with context.db.read() as tx:
+        branches = list_unclaimed_branches(tx, space_id)
+    for branch_id in branches:
+        remove_unclaimed(context.db, branch_id)
     kept = [derived.versioned for derived in _derived if derived.versioned is not None]
     for versioned in kept:
         versioned.finish(context.db, space_id)
@@ -296,4 +289,4 @@ def remove_replaced(context: Context, space_id: str) -> None:
                 versioned.remove(
                     tx, space_id, [(row[0], row[1]) for row in replaced[start : start + _OWNERS]]
                 )
-            time.sleep(_PAUSE)
+            time.sleep(staging.PAUSE)

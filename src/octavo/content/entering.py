@@ -56,9 +56,9 @@ def _require_published(tx: Transaction, state: State) -> None:
     if branch == main.branch_id and sequence == main.sequence:
         return
     replaced = tx.value(
-        "SELECT created_at FROM revisions WHERE branch_id = :branch AND sequence = :next",
+        "SELECT created_at FROM revisions WHERE branch_id = :branch AND sequence > :this ORDER BY sequence LIMIT 1",
         branch=branch,
-        next=sequence + 1,
+        this=sequence,
     )
     if branch != main.branch_id or replaced is None or replaced < now() - OLD_REVISIONS:
         raise NotFound(f"There is no revision {state.revision_id!r} in this space.")

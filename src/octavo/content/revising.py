@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from ..kit.db import Database, Transaction
 from ..kit.outbox import emit
-from . import store
+from . import staging, store
+from .bodies import put_bodies, store_bodies
 from .deriving import Prepared, apply_derived, prepare_derived
 from .limits import require_limits
 from .rebasing import lock_main
-from .store import Changes, State
+from .staging import remove_unclaimed, written_before
+from .store import Changes, Staged, State, open_branch
+from .versions import claim_version
 
 _on_commit: list[Callable[[Transaction, str, Changes], None]] = []
 
@@ -22,15 +28,66 @@ def on_commit(hook: Callable[[Transaction, str, Changes], None]) -> None:
     _on_commit.append(hook)
 
 
-def commit(tx: Transaction, state: State, changes: Changes, page_size: int, **about: Any) -> State:
-    """The next revision of the state's upper branch; ``about`` as for ``store.commit``. ``page_size`` is the setting.
-    Raises BranchMoved, and BadRequest or TooLarge where the space would hold more than it may."""
-    require_limits(tx, state, changes, page_size)
-    return _commit(tx, state, changes, **about)
+class PreparedCommit(Struct, frozen=True):
+    """What ``commit`` needs. ``staged``: what is checked and written already; None where nothing is. ``opened``: the
+    branch of ``prepare_branch``, where it is there already."""
+
+    texts: Sequence[str]
+    page_size: int
+    staged: Staged | None = None
+    opened: State | None = None
 
 
-def _commit(tx: Transaction, state: State, changes: Changes, **about: Any) -> State:
-    made = store.commit(tx, state, changes, **about)
+@contextmanager
+def prepare_commit(
+    db: Database, state: State, changes: Changes, texts: Sequence[str], page_size: int
+) -> Iterator[PreparedCommit]:
+    """What one call of ``commit`` in the block needs. Many changes are written before it, with the sources ``texts``
+    that they name. ``page_size`` is the setting. Raises as ``commit`` and ``written_before`` do."""
+    if len(changes) <= staging.MOST_AT_ONCE:
+        yield PreparedCommit(texts, page_size)
+        return
+    store_bodies(db, texts)
+    with db.read() as tx:
+        require_limits(tx, state, changes, page_size)
+    with written_before(db, state, changes, ()) as staged:
+        yield PreparedCommit((), page_size, staged)
+
+
+@contextmanager
+def prepare_branch(
+    db: Database, main: State, changes: Changes, texts: Sequence[str], page_size: int, author: str | None
+) -> Iterator[PreparedCommit]:
+    """The same for a branch that is opened over main with its first changes (``open_branch``)."""
+    if len(changes) <= staging.MOST_AT_ONCE:
+        yield PreparedCommit(texts, page_size)
+        return
+    with db.write() as tx:
+        opened = open_branch(tx, main, author)
+    try:
+        with prepare_commit(db, opened, changes, texts, page_size) as prepared:
+            yield replace(prepared, opened=opened)
+    except BaseException:
+        branch_id = opened.layers[0].branch_id
+        remove_unclaimed(db, branch_id)
+        with db.write() as tx:
+            tx.run("DELETE FROM branches WHERE id = :id", id=branch_id)
+        raise
+
+
+def commit(tx: Transaction, state: State, changes: Changes, prepared: PreparedCommit, **about: Any) -> State:
+    """The next revision of a change request; ``about`` as for ``store.commit``. Raises BranchMoved, and BadRequest or
+    TooLarge where the space would hold more than it may."""
+    if prepared.staged is None:
+        put_bodies(tx, prepared.texts)
+        require_limits(tx, state, changes, prepared.page_size)
+    return _commit(tx, state, changes, prepared.staged, **about)
+
+
+def _commit(tx: Transaction, state: State, changes: Changes, staged: Staged | None, **about: Any) -> State:
+    if staged is not None:
+        claim_version(tx, state.space_id, staged)
+    made = store.commit(tx, state, changes, staged, **about)
     for hook in _on_commit:
         hook(tx, state.space_id, changes)
     return made
@@ -38,12 +95,19 @@ def _commit(tx: Transaction, state: State, changes: Changes, **about: Any) -> St
 
 @contextmanager
 def prepare_main(
-    db: Database, state: State, changes: Changes, hosts: tuple[str, ...], page_size: int
+    db: Database,
+    state: State,
+    changes: Changes,
+    texts: Sequence[str],
+    hosts: tuple[str, ...],
+    page_size: int,
 ) -> Iterator[Prepared]:
     """What one call of ``revise_main`` in the block needs: what is derived from main, computed and where it is much
-    also written before the transaction. New texts must be stored. ``hosts``: the addresses of this installation
+    also written before the transaction, as the changes are. The sources ``texts`` that these name are stored first;
+    nothing names them before the revision does. ``hosts``: the addresses of this installation
     (``core.links.app_hosts``); ``page_size`` is the setting. Raises BadRequest or TooLarge where the space would hold
     more than it may."""
+    store_bodies(db, texts)
     with db.read() as tx:
         require_limits(tx, state, changes, page_size)
     with prepare_derived(db, state, changes, hosts) as prepared:
@@ -58,7 +122,7 @@ def revise_main(
     head = lock_main(tx, state, changes, prepared)
     if head != state:
         require_limits(tx, head, changes, page_size)
-    made = _commit(tx, head, changes, **about)
+    made = _commit(tx, head, changes, prepared.staged, **about)
     apply_derived(tx, state.space_id, prepared)
     emit(
         tx,

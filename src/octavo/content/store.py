@@ -3,6 +3,9 @@
 A ``State`` names one immutable state as a stack of layers, each a branch at a sequence. Main is one layer; a
 change request is its own branch laid over main where it began. Reading looks through the stack from the top.
 Writing is ``commit``: rows for what changed and nothing else.
+
+Rows whose ``from_seq`` is beyond the head of their branch are there for nobody: they are of a large revision that is
+being written (``staging.py``), or of a process that died over one.
 """
 
 from __future__ import annotations
@@ -402,7 +405,7 @@ def list_spaces_with_computed(tx: Transaction, organization_id: str) -> list[str
     rows = tx.all(
         """SELECT s.id FROM spaces s WHERE s.organization_id = :org AND s.deleted_at IS NULL AND EXISTS (
              SELECT 1 FROM branches b JOIN page_versions p ON p.branch_id = b.id AND p.kind = 'computed'
-             WHERE b.space_id = s.id) ORDER BY s.id""",
+             WHERE b.space_id = s.id AND p.from_seq <= b.sequence) ORDER BY s.id""",
         org=organization_id,
     )
     return [row[0] for row in rows]
@@ -571,7 +574,7 @@ def list_content(tx: Transaction, space_id: str, suffixes: Iterable[str]) -> lis
     ends = " OR ".join(f"lower(i.name) LIKE '%{suffix}'" for suffix in suffixes)
     rows = tx.all(
         f"""SELECT DISTINCT i.content FROM branches b JOIN item_versions i ON i.branch_id = b.id
-            WHERE b.space_id = :space AND i.kind = 'file' AND i.content IS NOT NULL AND ({ends})""",
+            WHERE b.space_id = :space AND i.from_seq <= b.sequence AND i.kind = 'file' AND i.content IS NOT NULL AND ({ends})""",
         space=space_id,
     )
     return [row[0] for row in rows]
@@ -627,9 +630,10 @@ def get_document(tx: Transaction, space_id: str, document_id: str) -> FoundDocum
              UNION ALL
              SELECT branch_id, from_seq, to_seq, item_id AS owner, kind, path FROM item_versions
                WHERE content = :id AND kind = 'reusable-content' AND deleted = 0) AS v
-           JOIN branches l ON l.id = v.branch_id
+           JOIN branches l ON l.id = v.branch_id AND v.from_seq <= l.sequence
            JOIN revisions r ON r.branch_id = v.branch_id
-             AND r.sequence = CASE WHEN v.to_seq > l.sequence THEN l.sequence ELSE v.to_seq - 1 END
+             AND r.sequence = CASE WHEN v.to_seq > l.sequence THEN l.sequence ELSE (
+               SELECT max(b.sequence) FROM revisions b WHERE b.branch_id = v.branch_id AND b.sequence < v.to_seq) END
            WHERE l.space_id = :space
            ORDER BY CASE WHEN l.base_branch IS NULL AND v.to_seq > l.sequence THEN 0 ELSE 1 END, r.created_at DESC,
              v.owner LIMIT 1""",
@@ -654,14 +658,85 @@ class Changes(Struct):
     def __bool__(self) -> bool:
         return bool(self.pages or self.items)
 
+    def __len__(self) -> int:
+        return len(self.pages) + len(self.items)
 
-def _close(
-    tx: Transaction, table: str, column: str, branch_id: str, sequence: int, keys: Iterable[str]
-) -> None:
-    tx.run_many(
+
+class Staged(Struct, frozen=True):
+    """A revision whose rows are written before it.
+
+    ``sequence``: the one that they have, far beyond the head of the branch. ``version``: that of what is derived with
+    them. ``pages``, ``items``: the ids of what they take the place of (``given_ids``).
+    """
+
+    version: int
+    branch_id: str
+    sequence: int
+    pages: str
+    items: str
+
+
+def given_ids(ids: Iterable[str]) -> str:
+    """Ids as a statement takes many of them, whose table is ``Transaction.given(..., "id")``."""
+    return msgspec.json.encode([[id] for id in ids]).decode()
+
+
+def list_replaced(tx: Transaction, layer: Layer, changes: Changes) -> tuple[str, str]:
+    """The pages and the items that a branch has rows of, of those that change; as ``given_ids`` makes them."""
+    of_branch = State("", "", (layer,))
+    pages = _found(tx, of_branch, "page_versions", "page_id", "p.page_id, p.deleted", changes.pages)
+    items = _found(tx, of_branch, "item_versions", "item_id", "p.item_id, p.deleted", changes.items)
+    return given_ids(pages), given_ids(items)
+
+
+def _close(tx: Transaction, table: str, column: str, branch_id: str, sequence: int, ids: str) -> None:
+    """Ends the rows that count so far. The signs as for ``_VALID``."""
+    tx.run(
         f"""UPDATE {table} SET to_seq = :seq
-            WHERE branch_id = :branch AND {column} = :key AND +to_seq = {FOREVER}""",
-        ({"seq": sequence, "branch": branch_id, "key": key} for key in keys),
+            WHERE branch_id = :branch AND {column} IN (SELECT id FROM {tx.given("ids", "id")} AS g)
+              AND +from_seq < :seq AND +to_seq = {FOREVER}""",
+        seq=sequence,
+        branch=branch_id,
+        ids=ids,
+    )
+
+
+def insert_rows(tx: Transaction, branch_id: str, sequence: int, changes: Changes, *, hides: bool) -> None:
+    """Rows for what changes, from a sequence on. ``hides``: the branch lies over another, and must say what goes away
+    to hide it there; main forgets it."""
+    moment = now()
+    tx.run_many(
+        """INSERT INTO page_versions (branch_id, page_id, from_seq, to_seq, deleted, parent_id, rank, slug, kind, title,
+                                      body, file_path, fields, created_at, updated_at)
+           VALUES (:branch, :id, :seq, :forever, :deleted, :parent, :rank, :slug, :kind, :title,
+                   :body, :file_path, :fields, :created_at, :updated_at)""",
+        (
+            _page_row(branch_id, sequence, page_id, page, moment)
+            for page_id, page in changes.pages.items()
+            if page is not None or hides
+        ),
+    )
+    tx.run_many(
+        """INSERT INTO item_versions (branch_id, item_id, from_seq, to_seq, deleted, kind, name, path, content, size,
+                                      fields, created_at)
+           VALUES (:branch, :id, :seq, :forever, :deleted, :kind, :name, :path, :content, :size, :fields, :created_at)""",
+        (
+            _item_row(branch_id, sequence, item_id, item, moment)
+            for item_id, item in changes.items.items()
+            if item is not None or hides
+        ),
+    )
+
+
+def _has_rows_between(tx: Transaction, branch_id: str, low: int, high: int) -> bool:
+    return any(
+        tx.one(
+            f"SELECT 1 FROM {table} WHERE branch_id = :branch AND from_seq > :low AND from_seq < :high LIMIT 1",
+            branch=branch_id,
+            low=low,
+            high=high,
+        )
+        for table in ("page_versions", "item_versions")
     )
 
 
@@ -669,6 +744,7 @@ def commit(
     tx: Transaction,
     state: State,
     changes: Changes,
+    staged: Staged | None = None,
     *,
     type: str = "edits",
     author: str | None = None,
@@ -679,12 +755,13 @@ def commit(
     base_sequence: int | None = None,
     conflicts: str | None = None,
 ) -> State:
-    """Makes the next revision of ``base``'s upper branch. ``base`` must be its head: else BranchMoved.
+    """Makes the next revision of the state's upper branch. The state must be its head: else BranchMoved.
 
-    ``base_sequence``: for a change request that moves to a newer state of main. ``parents`` come beside the
+    ``staged``: the rows of these changes, where they are written already. ``base_sequence``: for a change request that moves to a newer state of main. ``parents`` come beside the
     revision before. Rows are written for what changed, whatever the size of the space.
     """
-    branch, sequence = state.layers[0].branch_id, state.layers[0].sequence + 1
+    branch, head = state.layers[0].branch_id, state.layers[0].sequence
+    sequence = staged.sequence if staged else head + 1
     over = state.layers[1] if len(state.layers) > 1 else None
     if over is not None and base_sequence is not None:
         over = Layer(over.branch_id, base_sequence)
@@ -694,9 +771,10 @@ def commit(
         new=sequence,
         revision=revision_id,
         branch=branch,
-        old=sequence - 1,
+        old=head,
     )
-    if not moved:
+    # What somebody else has written below this sequence would count with it.
+    if not moved or (staged and _has_rows_between(tx, branch, head, sequence)):
         raise BranchMoved
     tx.run(
         """INSERT INTO revisions (id, branch_id, sequence, base_sequence, parents, type, author, created_at, message,
@@ -715,31 +793,13 @@ def commit(
         merged=merged_from,
         conflicts=conflicts,
     )
-    _close(tx, "page_versions", "page_id", branch, sequence, changes.pages)
-    _close(tx, "item_versions", "item_id", branch, sequence, changes.items)
-    # Main forgets what goes away; a change request must say so, to hide what lies below.
-    tx.run_many(
-        """INSERT INTO page_versions (branch_id, page_id, from_seq, to_seq, deleted, parent_id, rank, slug, kind, title,
-                                      body, file_path, fields, created_at, updated_at)
-           VALUES (:branch, :id, :seq, :forever, :deleted, :parent, :rank, :slug, :kind, :title,
-                   :body, :file_path, :fields, :created_at, :updated_at)""",
-        # Row by row: lists of so many would have the interpreter look through all that it holds, with the lock kept.
-        (
-            _page_row(branch, sequence, page_id, page, moment)
-            for page_id, page in changes.pages.items()
-            if page is not None or over is not None
-        ),
-    )
-    tx.run_many(
-        """INSERT INTO item_versions (branch_id, item_id, from_seq, to_seq, deleted, kind, name, path, content, size,
-                                      fields, created_at)
-           VALUES (:branch, :id, :seq, :forever, :deleted, :kind, :name, :path, :content, :size, :fields, :created_at)""",
-        (
-            _item_row(branch, sequence, item_id, item, moment)
-            for item_id, item in changes.items.items()
-            if item is not None or over is not None
-        ),
-    )
+    if staged is None:
+        insert_rows(tx, branch, sequence, changes, hides=over is not None)
+        replaced = given_ids(changes.pages), given_ids(changes.items)
+    else:
+        replaced = staged.pages, staged.items
+    _close(tx, "page_versions", "page_id", branch, sequence, replaced[0])
+    _close(tx, "item_versions", "item_id", branch, sequence, replaced[1])
     if over is None:
         tx.run(
             "UPDATE spaces SET main_revision = :revision, updated_at = :at WHERE main_branch = :branch",

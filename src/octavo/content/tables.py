@@ -14,6 +14,10 @@ from .deriving import copy_derived
 from .store import ITEM_KINDS, ItemFields, PageFields, RevisionType
 
 _BRANCHES = "(SELECT id FROM branches WHERE space_id IN {spaces})"
+_COUNTING = """branch_id IN (SELECT id FROM branches WHERE space_id IN (
+    SELECT id FROM spaces WHERE organization_id = :org))
+  AND from_seq <= (SELECT b.sequence FROM branches b WHERE b.id = branch_id)"""
+"""Rows that are beyond the head of their branch belong to a space, and go along with no organization."""
 
 declare(
     Table(
@@ -36,6 +40,8 @@ declare(
     Table(
         name="page_versions",
         of_space=f"branch_id IN {_BRANCHES}",
+        of_organization=_COUNTING,
+        many=True,
         columns=(text("body"),),
         values={"kind": get_args(PageKind)},
         json={"fields": PageFields},
@@ -43,6 +49,8 @@ declare(
     Table(
         name="item_versions",
         of_space=f"branch_id IN {_BRANCHES}",
+        of_organization=_COUNTING,
+        many=True,
         columns=(text("content", kind=("reusable-content", "source")), file("content", kind=("file",))),
         values={"kind": ITEM_KINDS},
         json={"fields": ItemFields},
@@ -56,7 +64,7 @@ declare(
         json={"keys": dict[str, str]},
     ),
     Table(name="bodies", stays="go along as files"),
-    Table(name="derived_versions", derived=True),
+    Table(name="derived_versions", of_space="space_id IN {spaces}", many=True, derived=True),
     Table(name="staged_versions", derived=True),
 )
 

@@ -80,13 +80,15 @@ class Table(Struct, frozen=True, kw_only=True):
     """What a table is.
 
     ``of_space``: SQL, which rows belong to spaces; ``{spaces}`` in it becomes a parenthesised list of spaces.
-    ``of_organization``: SQL, which rows belong to the organization ``:org``, where they do not by their spaces.
+    ``of_organization``: SQL, which rows belong to the organization ``:org``, where those are not just the rows of its
+    spaces.
     ``derived``: its rows are made from others, and made anew instead of backed up. ``stays``: why rows do not go
     along when an organization is exported; empty: they do. ``columns``: those that name something which no foreign
     key of the schema says. ``membership``: the column with the person whose rows end when they leave the
     organization. ``values``: all values a column may have besides NULL. ``json``: columns of JSON, and the
     type it decodes to. ``long``: columns of text of any length. ``secrets``: columns with hashes of secrets.
-    ``counts``: columns, of any table, that count rows of this one.
+    ``counts``: columns, of any table, that count rows of this one. ``many``: a space may have so many rows that they are
+    removed in batches before it goes for good.
     """
 
     name: str
@@ -101,6 +103,7 @@ class Table(Struct, frozen=True, kw_only=True):
     long: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     counts: tuple[Count, ...] = ()
+    many: bool = False
 
     @property
     def rows_of_organization(self) -> str:

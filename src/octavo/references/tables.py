@@ -21,7 +21,7 @@ from .totals import finish_counting
 
 declare(
     *(
-        Table(name=name, derived=True)
+        Table(name=name, of_space="space_id IN {spaces}", many=True, derived=True)
         for name in (
             "content_references",
             "reference_questions",

@@ -21,9 +21,10 @@ from .store import clear, copy_space
 
 declare(
     *(
-        Table(name=name, derived=True)
-        for name in ("search_pages", "search_sections", "search_words", "search_index")
-    )
+        Table(name=name, of_space="space_id IN {spaces}", many=True, derived=True)
+        for name in ("search_pages", "search_sections", "search_words")
+    ),
+    Table(name="search_index", derived=True),
 )
 derive_from_main(
     Derived(

@@ -19,6 +19,7 @@ from .store import (
     set_edit_mode,
     update_space,
 )
+from .trashing import BEING_REMOVED
 from .unused import is_released, release, remove_unused, retain
 from .wire import (
     LANGUAGES,
@@ -33,7 +34,7 @@ from .wire import (
 )
 
 __all__ = [
-    "Collection", "CollectionRow", "CreateSpace", "EditMode", "LANGUAGES", "Language", "Space", "SpaceRow",
+    "BEING_REMOVED", "Collection", "CollectionRow", "CreateSpace", "EditMode", "LANGUAGES", "Language", "Space", "SpaceRow",
     "create_space", "duplicate_space", "get_collection", "get_space", "get_titles", "insert_space",
     "is_released", "list_spaces", "list_spaces_by_id", "list_visible_space_ids", "on_copy", "on_purge",
     "on_transfer", "present_collection", "present_space", "present_space_to_visitor", "purge_spaces",

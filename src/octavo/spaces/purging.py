@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import time
+
 from ..access import RESTORE_DAYS, audit
 from ..kit import deadlines, jobs
 from ..kit.clock import now
 from ..kit.context import Context
-from ..kit.db import Transaction
+from ..kit.db import Database, Transaction
 from ..kit.outbox import emit
+from ..kit.rows import read_schema
+from ..kit.tables import TABLES, Content, Table, content_columns
 from .hooks import purged
-from .trashing import DAY
-from .unused import release_space
+from .trashing import BEING_REMOVED, DAY
+from .unused import release, release_space
+
+_BATCH = 1_000
+"""Rows of each transaction that removes some of a space."""
+_PAUSE = 0.05
+"""Seconds between two of these."""
 
 
 def list_purgeable(tx: Transaction, before: int, limit: int = 100) -> list[str]:
@@ -23,22 +32,65 @@ def list_purgeable(tx: Transaction, before: int, limit: int = 100) -> list[str]:
     return [row[0] for row in rows]
 
 
-def purge_space(tx: Transaction, space_id: str, before: int) -> bool:
-    """Removes a space that was deleted before a moment, and all that belongs to it alone."""
-    row = tx.one(
-        f"SELECT organization_id, title FROM spaces WHERE id = :id AND deleted_at < :before{tx.for_update}",
-        id=space_id,
-        before=before,
-    )
-    if row is None:
-        return False
-    release_space(tx, space_id)
-    purged(tx, space_id)
-    _forget_rights(tx, "space", [space_id])
-    tx.run("DELETE FROM spaces WHERE id = :id", id=space_id)
-    audit(tx, None, "space.purged", row[0], ("space", space_id), before={"title": row[1]})
-    emit(tx, "space_purged", organization_id=row[0], space_id=space_id)
+def purge_space(db: Database, space_id: str, before: int) -> bool:
+    """Removes a space that was deleted before a moment, and all that belongs to it alone: in short transactions, from
+    the first of which on nobody can restore it. Where one is the last, the next call goes on. Called outside of any."""
+    with db.write() as tx:
+        if not tx.run(
+            "UPDATE spaces SET deleted_at = :removed WHERE id = :id AND deleted_at < :before",
+            removed=BEING_REMOVED,
+            id=space_id,
+            before=before,
+        ):
+            return False
+        purged(tx, space_id)
+    _empty(db, space_id)
+    with db.write() as tx:
+        row = tx.one(
+            f"SELECT organization_id, title FROM spaces WHERE id = :id{tx.for_update}",
+            id=space_id,
+        )
+        if row is None:
+            return False
+        release_space(tx, space_id)
+        _forget_rights(tx, "space", [space_id])
+        tx.run("DELETE FROM spaces WHERE id = :id", id=space_id)
+        audit(tx, None, "space.purged", row[0], ("space", space_id), before={"title": row[1]})
+        emit(tx, "space_purged", organization_id=row[0], space_id=space_id)
     return True
+
+
+def _empty(db: Database, space_id: str) -> None:
+    """Removes the rows of which a space may have many."""
+    with db.read() as tx:
+        keys = {name: schema.key for name, schema in read_schema(db, tx).items()}
+    for name, table in TABLES.items():
+        going_on = table.many
+        while going_on:
+            deadlines.check()
+            with db.write() as tx:
+                going_on = _remove_some(tx, table, keys[name], space_id) == _BATCH
+            time.sleep(_PAUSE)
+
+
+def _remove_some(tx: Transaction, table: Table, key: tuple[str, ...], space_id: str) -> int:
+    """Removes some rows of a space, and releases what they name; how many."""
+    contents: tuple[Content, ...] = ("text", "file")
+    named = [
+        (content, column)
+        for content in contents
+        for other, column in content_columns(content)
+        if other is table
+    ]
+    columns = ", ".join(key)
+    # In order, where the same rows must be found twice.
+    order = f" ORDER BY {columns}" if named else ""
+    some = f"""({columns}) IN (SELECT {columns} FROM {table.name} WHERE {table.rows_of_space}{order}
+                LIMIT {_BATCH:d})"""
+    for content, column in named:
+        hashes = f"SELECT {column.name} AS hash FROM {table.name} WHERE {some} AND {column.condition}"
+        release(tx, content, hashes, space=space_id)
+    return tx.run(f"DELETE FROM {table.name} WHERE {some}", space=space_id)
 
 
 def purge_collections(tx: Transaction, before: int) -> int:
@@ -65,15 +117,14 @@ def _forget_rights(tx: Transaction, kind: str, ids: list[str]) -> None:
 
 @jobs.job("purgeSpaces", seconds=3600)
 def purge_spaces(context: Context) -> None:
-    """Removes what nobody can restore any more, each space in its own transaction."""
+    """Removes what nobody can restore any more."""
     before = now() - RESTORE_DAYS * DAY
     while True:
         with context.db.read() as tx:
             found = list_purgeable(tx, before)
         for space_id in found:
             deadlines.check()
-            with context.db.write() as tx:
-                purge_space(tx, space_id, before)
+            purge_space(context.db, space_id, before)
         if not found:
             break
     with context.db.write() as tx:

@@ -16,6 +16,8 @@ from . import store
 from .placing import list_inside, lock_order
 
 DAY = 24 * 3_600_000
+BEING_REMOVED = 1
+"""When a space was deleted (``deleted_at``) that nobody can restore: some of it may be gone."""
 
 
 def delete_space(tx: Transaction, call: Call, space: SpaceAccess) -> bool:
@@ -38,13 +40,15 @@ def _delete(tx: Transaction, space_id: str) -> bool:
 
 
 def restore_space(tx: Transaction, call: Call, access: SpaceAccess) -> None:
-    """Takes a space out of the trash, with the collections it lay in. Raises Conflict when it is not there."""
+    """Takes a space out of the trash, with the collections it lay in. Raises Conflict when it is not there, or is just
+    being removed for good."""
     space_id = access.space_id
     space = store.get_space(tx, space_id)
     lock_order(tx, space.organization_id)
     if not tx.run(
-        "UPDATE spaces SET deleted_at = NULL, updated_at = :at WHERE id = :id AND deleted_at IS NOT NULL",
+        "UPDATE spaces SET deleted_at = NULL, updated_at = :at WHERE id = :id AND deleted_at > :removed",
         at=now(),
+        removed=BEING_REMOVED,
         id=space_id,
     ):
         raise Conflict("This space is not in the trash.")

@@ -26,8 +26,8 @@ from ..content import (
     list_pages,
     main_state,
     prepare_main,
-    put_bodies,
     revise_main,
+    store_bodies,
     store_file,
 )
 from ..core.alignment import align
@@ -109,8 +109,7 @@ class _BodyWriter:
 
     def flush(self) -> None:
         if self._waiting:
-            with self._db.write() as tx:
-                put_bodies(tx, self._waiting)
+            store_bodies(self._db, self._waiting)
         self._waiting, self._size = [], 0
 
 
@@ -299,7 +298,7 @@ def _commit(
         return state, 0
     with (
         prepare_main(
-            context.db, state, changes, app_hosts(context.settings.url), context.settings.page_size
+            context.db, state, changes, (), app_hosts(context.settings.url), context.settings.page_size
         ) as prepared,
         context.db.write() as tx,
     ):

@@ -211,8 +211,9 @@ def find_empty_spaces(tx: Transaction, site_id: str) -> frozenset[str]:
     rows = tx.all(
         f"""SELECT x.space_id FROM site_spaces x JOIN spaces s ON s.id = x.space_id
             WHERE x.site_id = :site AND NOT EXISTS (
-              SELECT 1 FROM page_versions p WHERE p.branch_id = s.main_branch AND p.to_seq = {FOREVER}
-                AND p.deleted = 0 AND p.kind IN ('document', 'computed'))""",
+              SELECT 1 FROM branches b JOIN page_versions p ON p.branch_id = b.id
+              WHERE b.id = s.main_branch AND p.to_seq = {FOREVER} AND p.from_seq <= b.sequence AND p.deleted = 0
+                AND p.kind IN ('document', 'computed'))""",
         site=site_id,
     )
     return frozenset(row[0] for row in rows)
