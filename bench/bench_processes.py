@@ -3,12 +3,13 @@
     python bench/bench_processes.py [SECONDS]
 
 Requests in a second, asked by programs of their own over several connections at once, and microseconds of CPU for each,
-of the server and of the database's processes. The clients take CPU as well: only a machine that does nothing else, with
+of the server and of the database's processes; also while somebody commits ten times a second, whose CPU is part of it. The clients take CPU as well: only a machine that does nothing else, with
 more cores than servers, shows what a second process gives.
 """
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import re
@@ -17,9 +18,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from bench_serving import PORT, READER_PORT, Client, cpu, wait_for
@@ -52,6 +54,27 @@ def ask_for(seconds: float, path: str, token: str, port: int) -> int:
             client.receive()
         count += len(clients)
     return count
+
+
+@contextmanager
+def committing(path: str, token: str) -> Iterator[None]:
+    """Somebody renames an organization ten times a second."""
+    stop = threading.Event()
+
+    def work() -> None:
+        client = Client(PORT)
+        for n in itertools.count():
+            client.ask("PATCH", path, b'{"title":"Title %d"}' % n, token)
+            if stop.wait(0.1):
+                return
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
 
 
 @contextmanager
@@ -100,20 +123,26 @@ def measure(
         base = f"/v1/spaces/{space[1].decode()}"
         page = re.search(rb'"id":"(\w+)"', first.get(f"{base}/content/path/quickstart", token))
         assert page is not None
+        organization = f"/v1/orgs/{org[1].decode()}"
+        markdown = f"{base}/content/page/{page[1].decode()}?format=markdown"
         reads = {
-            "a space": (f"{base}", token, PORT),
-            "a page as Markdown": (f"{base}/content/page/{page[1].decode()}?format=markdown", token, PORT),
-            "a page of a site": ("/octavo/octavo-manual/quickstart", "", READER_PORT),
+            "a space": (base, token, PORT, False),
+            "a space while somebody commits": (base, token, PORT, True),
+            "a list of spaces": (f"{organization}/spaces", token, PORT, False),
+            "a page as Markdown": (markdown, token, PORT, False),
+            "a page as Markdown while somebody commits": (markdown, token, PORT, True),
+            "a page of a site": ("/octavo/octavo-manual/quickstart", "", READER_PORT, False),
         }
         pids = [server.pid, *([postmaster] if postmaster else [])]
-        for name, (path, auth, port) in reads.items():
+        for name, (path, auth, port, commits) in reads.items():
             ask_for(1, path, auth, port)
             rates, costs = [], []
-            for _ in range(ROUNDS):
-                before, began = cpu_of(pids), time.monotonic()
-                count = sum(pool.starmap(ask_for, [(seconds, path, auth, port)] * CLIENTS, chunksize=1))
-                rates.append(count / (time.monotonic() - began))
-                costs.append((cpu_of(pids) - before) / count * 1e6)
+            with committing(organization, token) if commits else nullcontext():
+                for _ in range(ROUNDS):
+                    before, began = cpu_of(pids), time.monotonic()
+                    count = sum(pool.starmap(ask_for, [(seconds, path, auth, port)] * CLIENTS, chunksize=1))
+                    rates.append(count / (time.monotonic() - began))
+                    costs.append((cpu_of(pids) - before) / count * 1e6)
             found[name] = statistics.median(rates), statistics.median(costs)
     return found
 

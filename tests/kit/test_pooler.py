@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -24,6 +25,7 @@ from octavo.content import check_derived
 from octavo.errors import Unavailable
 from octavo.installation import close_context, load_packages, open_context
 from octavo.kit.databases import open_database
+from octavo.kit.db import NotKept
 from octavo.orgs import create_organization
 from octavo.settings import load
 from tools import absent
@@ -118,6 +120,7 @@ def test_an_installation_behind_a_pooler(pooled: Pooled, tmp_path: Path) -> None
         with context.db.read() as tx:
             assert check_derived(tx, space, ()) == []
         _write_and_read_at_once(context.db)
+        _keep_rows(context.db, pooled)
         _hear_of_others(context.db, pooled)
     finally:
         close_context(context)
@@ -147,6 +150,58 @@ def _write_and_read_at_once(database) -> None:
         thread.start()
     for thread in threads:
         thread.join()
+    assert not failed
+
+
+def _keep_rows(database, pooled: Pooled) -> None:
+    """Each transaction may be on another connection, and all of them see one snapshot with what was kept. ``n`` is
+    the same in all rows."""
+    names = [f"kept {n}" for n in range(3)]
+    with database.write() as tx:
+        for name in names:
+            tx.run("INSERT INTO secrets (name, value) VALUES (:name, '0')", name=name)
+    failed: list[BaseException] = []
+    done = threading.Event()
+
+    def look(tx, chance: random.Random) -> None:
+        values = [
+            tx.value("SELECT value FROM secrets WHERE name = :name", name=name)
+            for name in chance.sample(names, chance.randint(1, 3))
+        ]
+        assert len(set(values)) == 1, values
+
+    def read(seed: int) -> None:
+        chance = random.Random(seed)
+        try:
+            while not done.is_set():
+                try:
+                    with database.read_kept() as tx:
+                        look(tx, chance)
+                except NotKept:
+                    with database.read() as tx:
+                        look(tx, chance)
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=read, args=(seed,)) for seed in range(CLIENTS)]
+    for thread in threads:
+        thread.start()
+    other = open_database(pooled.url, 3, pooled.direct_url)
+    try:
+        for n in range(ROUNDS):
+            if n % 2:
+                with other.write() as tx:
+                    tx.run("UPDATE secrets SET value = :n WHERE name LIKE 'kept %'", n=str(n))
+            else:
+                # Nobody is told of it.
+                with psycopg.connect(pooled.url) as connection:
+                    connection.execute(f"UPDATE secrets SET value = '{n}' WHERE name LIKE 'kept %'")
+            time.sleep(0.02)
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
+        other.close()
     assert not failed
 
 

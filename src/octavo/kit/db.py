@@ -75,6 +75,10 @@ class RetryTransaction(Exception):
     """The engine gave way to another transaction (a deadlock, a serialization failure): run it again."""
 
 
+class NotKept(Exception):
+    """A read cannot go on with rows that were kept: whoever opened it opens another one."""
+
+
 class LockTimeout(Exception):
     """Another transaction kept a lock for longer than a migration waits for it."""
 
@@ -176,6 +180,13 @@ class Database:
     def read(self) -> AbstractContextManager[Transaction]:
         """A read transaction: one snapshot. Inside another read of the same thread it joins that one."""
         raise NotImplementedError
+
+    def read_kept(self, begins: bool = True) -> AbstractContextManager[Transaction]:
+        """A read that may be answered with rows which earlier ones got, as long as nobody commits; still one snapshot.
+        For whoever can start again: raises NotKept when rows are needed that are of another snapshot than those it
+        was given. Not ``begins``: also when it would have to ask another process at all.
+        """
+        return self.read()
 
     def write(self) -> AbstractContextManager[Transaction]:
         """A write transaction: commits at the end of the block, rolls back on any exception.

@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote
 
@@ -28,7 +29,7 @@ from ..settings import parse_networks
 from .asgi import Action, Answer, Edge, RateLimiter, Request, Route, accepts_page, etag_of, json_error
 from .compression import Compressor
 from .context import Context
-from .db import REQUEST_SECONDS, RetryTransaction, statements_within
+from .db import REQUEST_SECONDS, NotKept, RetryTransaction, Transaction, statements_within
 from .metrics import Metrics
 from .operation import PUBLIC, Call, Deletion, LeavesLoop, Operation, RawBody, Reply, Stream
 from .proxies import address_key
@@ -121,8 +122,6 @@ class Dispatcher:
 
     def _answering(self, operation: Operation) -> Callable[[Request], Any]:
         reader = _body_reader(operation)
-        # A look-up in SQLite is done sooner than a thread has been woken; PostgreSQL is another process.
-        quick = operation.quick and self.context.db.engine == "sqlite"
         pool = self._pool if operation.method == "GET" else self._writers
 
         async def answer(request: Request) -> Answer:
@@ -141,11 +140,12 @@ class Dispatcher:
                 if not await request.fits(SMALL_BODY):
                     await loop.run_in_executor(self._pool, self._check_sender, call)
                 call.body = await request.read(operation.body_limit)
-            if quick:
+            if operation.quick:
+                # What is kept, or a look-up in SQLite, is there sooner than a thread has been woken.
                 call.on_loop = True
                 try:
                     return self.run(call, reader)
-                except LeavesLoop:
+                except (LeavesLoop, NotKept):
                     call.on_loop = False
             return await loop.run_in_executor(pool, self.run, call, reader)
 
@@ -160,13 +160,15 @@ class Dispatcher:
     def run(self, call: Call, reader: BodyReader) -> Answer:
         """Answers a call; what is refused has the same headers as what is not."""
         try:
+            kept = True
             for attempt in range(_RETRIES):
                 try:
-                    with statements_within(REQUEST_SECONDS):
-                        if call.operation.method == "GET" or call.on_loop:
-                            with self.context.db.read():
-                                return self._answer(call, reader)
+                    with statements_within(REQUEST_SECONDS), self._reading(call, kept):
                         return self._answer(call, reader)
+                except NotKept:
+                    if call.on_loop:
+                        raise
+                    kept = False
                 except self._tried_again:
                     if attempt == _RETRIES - 1:
                         raise
@@ -177,6 +179,17 @@ class Dispatcher:
                 return self._draw_refusal(error)
             raise
         raise AssertionError("unreachable")
+
+    def _reading(self, call: Call, kept: bool) -> AbstractContextManager[Transaction | None]:
+        """The one read of a call that only reads. What is kept may make it begin anew, which signing in must not: it
+        uses up codes that are good once. That is for nobody who is signed in."""
+        if call.on_loop:
+            return self.context.db.read_kept(begins=False)
+        if call.operation.method != "GET":
+            return nullcontext()
+        if kept and call.operation.needs is not PUBLIC:
+            return self.context.db.read_kept()
+        return self.context.db.read()
 
     def _answer(self, call: Call, reader: BodyReader) -> Answer:
         operation = call.operation
@@ -198,7 +211,7 @@ class Dispatcher:
             self._refuse_unread(call, NOTHING)
         try:
             return self._present(call, operation.handler(call, **arguments))
-        except (OctavoError, LeavesLoop):
+        except (OctavoError, LeavesLoop, NotKept):
             raise
         except self._tried_again:
             raise

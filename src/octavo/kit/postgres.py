@@ -2,19 +2,48 @@
 
 Nothing relies on what a connection remembers from one transaction to the next, so all of them may go through a pooler
 that gives each transaction another connection. Listening and migrating need the server itself.
+
+Why reads may be answered with kept rows
+----------------------------------------
+
+``KeptRows`` is what statements found in one snapshot, and is named by the generation that its reads began with. A read
+that may use it (``read_kept``) begins at a generation too, and takes rows only from those of the same one.
+
+*It sees one snapshot.* As long as all it asks for is kept, all its rows are of the snapshot of the one ``KeptRows`` that
+it holds. When something is not kept, it begins a transaction, whose snapshot the server says in the same message. Is it
+written the same, then exactly the same transactions have committed (an aborted one never will), and it goes on. Is it
+another one, then either the read has taken no kept rows yet, and all its rows will be of this snapshot; or it has, and
+raises NotKept: whoever opened it starts again with a read that begins at once, so nobody starts again twice. A
+transaction that has begun never raises NotKept, and a read begins before its thread writes: nothing is written twice.
+
+*It sees what this process committed.* Each commit makes a new generation before anybody hears that it succeeded, and a
+read that begins then takes nothing older.
+
+*It sees what others committed as soon as their notice is here*, like all that is kept under a generation, rights
+included. The server sends the notice before it confirms the commit, and a read looks whether one has arrived at the
+socket that the listening thread has not yet come to. A snapshot is taken after the generation was looked up: what is kept
+under a generation lacks at most commits whose notice is still on its way, and ends with that notice.
+
+*Without a listener nothing is kept.* The generation counts as known for a few seconds after the server was last heard of,
+by a notice or by an answer to the listener, so a connection that died unnoticed ends it as well. Who listens again begins
+a new generation after LISTEN, which takes in whatever went unheard.
 """
 
 from __future__ import annotations
 
 import re
+import select
 import threading
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from secrets import token_hex
-from typing import Any, LiteralString, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import psycopg
 from psycopg import sql as pg_sql
+from psycopg.pq import ExecStatus
+from psycopg.pq.abc import PGresult
 from psycopg.types.numeric import IntDumper
 from psycopg_pool import ConnectionPool
 
@@ -25,12 +54,14 @@ from .db import (
     Database,
     Engine,
     LockTimeout,
+    NotKept,
     RetryTransaction,
     Row,
     Transaction,
     out_of_reach,
     statement_seconds,
 )
+from .kept import NOTHING, KeptRows, may_be_kept
 
 _PARAMETER = re.compile(r"'(?:[^']|'')*'|(?<![:\w]):([a-zA-Z_]\w*)|%")
 
@@ -51,21 +82,34 @@ class _BoolAsInt(IntDumper):
         return b"1" if obj else b"0"
 
 
+class _Statement(NamedTuple):
+    """As the driver takes it. ``kept``: whether its rows may be."""
+
+    text: str
+    kept: bool
+
+
+_statements: dict[str, _Statement] = {}
+
+
+def _statement(sql: str) -> _Statement:
+    found = _statements.get(sql)
+    if found is None:
+        found = _Statement(_to_postgres(sql), may_be_kept(sql))
+        if len(_statements) < 10_000:
+            _statements[sql] = found
+    return found
+
+
 class _PostgresTransaction(Transaction):
     engine: Engine = "postgresql"
-    _translated: dict[str, str] = {}
 
     def __init__(self, connection: psycopg.Connection[Row]) -> None:
         super().__init__()
         self._connection = connection
 
     def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
-        query = self._translated.get(sql)
-        if query is None:
-            query = _to_postgres(sql)
-            if len(self._translated) < 10_000:
-                self._translated[sql] = query
-        return self._connection.execute(query, parameters)
+        return self._connection.execute(_statement(sql).text, parameters)
 
     def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
         with self._connection.cursor() as cursor:
@@ -82,18 +126,30 @@ _CONNECT_SECONDS = 5
 _CHANNEL = "octavo_changed"
 _MIGRATION = 0x6F637461766F  # "octavo", as a number: the advisory lock of whoever migrates
 _LOCK_TIMEOUT = "5s"
+_HEARD_SECONDS = 5.0
+"""How long what the server says counts as heard."""
 _BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_SNAPSHOT = b"; SELECT pg_current_snapshot()"
 # In one message, and for this transaction alone: so it also works through a proxy that shares connections.
 _BEGIN_WRITE = "BEGIN; SET LOCAL lock_timeout = '10s'"
 
 
-def _limited(begin: LiteralString) -> pg_sql.SQL | pg_sql.Composed:
+def _limited(begin: str) -> bytes:
     """With what a statement of the transaction may take."""
     seconds = statement_seconds()
-    if seconds is None:
-        return pg_sql.SQL(begin)
-    limit = pg_sql.Literal(f"{seconds * 1000:.0f}ms")
-    return pg_sql.SQL(begin) + pg_sql.SQL("; SET LOCAL statement_timeout = ") + limit
+    limit = "" if seconds is None else f"; SET LOCAL statement_timeout = {seconds * 1000:.0f}"
+    return f"{begin}{limit}".encode()
+
+
+def _send(connection: psycopg.Connection[Row], command: bytes) -> PGresult:
+    """Runs statements without parameters, whose failing says something of the server alone: the last one's result.
+
+    Past the driver's cursors, which take longer than the server here. Raises OperationalError.
+    """
+    result = connection.pgconn.exec_(command)
+    if result.status not in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
+        raise psycopg.OperationalError(result.get_error_message())
+    return result
 
 
 def _is_pooled(connection: psycopg.Connection[Any]) -> bool:
@@ -102,7 +158,82 @@ def _is_pooled(connection: psycopg.Connection[Any]) -> bool:
     return row is not None and row[0] != connection.info.backend_pid
 
 
+def _last_completed(snapshot: str) -> int:
+    """Grows as transactions end."""
+    return int(snapshot.split(":")[1])
+
+
 Pool: TypeAlias = "ConnectionPool[psycopg.Connection[Row]]"
+
+
+class _Rows:
+    """Rows as a cursor of the driver gives them."""
+
+    __slots__ = ("_rows",)
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows = rows
+
+    @property
+    def rowcount(self) -> int:
+        return len(self._rows)
+
+    def fetchone(self) -> Row | None:
+        return self._rows[0] if self._rows else None
+
+    def fetchall(self) -> list[Row]:
+        return list(self._rows)
+
+
+class _KeptRead(Transaction):
+    """A read that takes rows which were kept, and begins a transaction when it needs others."""
+
+    engine: Engine = "postgresql"
+
+    def __init__(self, database: PostgresDatabase, kept: KeptRows, generation: int, begins: bool) -> None:
+        super().__init__()
+        self._database = database
+        self._kept = kept
+        self._generation = generation
+        self._begins = begins
+        self._has_taken = False
+        self._connection: psycopg.Connection[Row] | None = None
+
+    def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
+        statement = _statement(sql)
+        if not statement.kept:
+            return self.begin().execute(statement.text, parameters)
+        key = (statement.text, *parameters.items())
+        kept = self._kept.find(key)
+        if kept is not None:
+            self._has_taken = True
+            return _Rows(kept)
+        rows = self.begin().execute(statement.text, parameters).fetchall()
+        self._kept.keep(key, rows)
+        return _Rows(rows)
+
+    def begin(self) -> psycopg.Connection[Row]:
+        """From now on all rows are of the snapshot of a transaction. Raises NotKept when others were taken before,
+        or where nothing may begin."""
+        if self._connection is not None:
+            return self._connection
+        if not self._begins:
+            raise NotKept
+        connection, result = self._database.begin_read(_SNAPSHOT)
+        snapshot = (result.get_value(0, 0) or b"").decode()
+        if snapshot != self._kept.snapshot:
+            kept = self._database.begin_kept(self._generation, snapshot)
+            if self._has_taken:
+                self._begins = False
+                self._database.end_read(connection)
+                raise NotKept
+            self._kept = kept
+        self._connection = connection
+        return connection
+
+    def end(self) -> None:
+        if self._connection is not None:
+            self._database.end_read(self._connection)
 
 
 class PostgresDatabase(Database):
@@ -138,9 +269,14 @@ class PostgresDatabase(Database):
         self._name = token_hex(8)
         self._generation = 0
         self._generation_lock = threading.Lock()
-        self._listening = False
+        self._heard_until = 0.0
+        """Until when the generation counts as known; 0 when nobody listens."""
+        self._ear = -1
+        """The socket of whoever listens."""
         self._closing = threading.Event()
         self._listener: threading.Thread | None = None
+        self._kept = NOTHING
+        self._kept_lock = threading.Lock()
 
     def _pool(self, size: int, pooled: bool) -> Pool:
         return ConnectionPool(
@@ -161,23 +297,36 @@ class PostgresDatabase(Database):
     def _configure(connection: psycopg.Connection[Any]) -> None:
         connection.adapters.register_dumper(bool, _BoolAsInt)
 
-    @contextmanager
-    def _begun(self, pool: Pool, begin: LiteralString, seconds: float) -> Iterator[psycopg.Connection[Row]]:
-        """A connection of a pool, waited for so long, on which ``begin`` has run. Those that died while nobody used
-        them are replaced."""
+    def _take(self, pool: Pool, begin: bytes, seconds: float) -> tuple[psycopg.Connection[Row], PGresult]:
+        """A connection of a pool, waited for so long, on which ``begin`` has run, and what that gave. Those that died
+        while nobody used them are replaced."""
         for left in range(pool.max_size, -1, -1):
             connection = pool.getconn(timeout=seconds)
             try:
-                connection.execute(_limited(begin))
-                break
+                return connection, _send(connection, begin)
             except BaseException as error:
                 pool.putconn(connection)
                 if not left or not isinstance(error, _FAILURES):
                     raise
+        raise AssertionError("unreachable")
+
+    @contextmanager
+    def _begun(self, pool: Pool, begin: bytes, seconds: float) -> Iterator[psycopg.Connection[Row]]:
+        connection, _ = self._take(pool, begin, seconds)
         try:
             yield connection
         finally:
             pool.putconn(connection)
+
+    def begin_read(self, more: bytes = b"") -> tuple[psycopg.Connection[Row], PGresult]:
+        return self._take(self._reads, _limited(_BEGIN_READ) + more, _CONNECT_SECONDS)
+
+    def end_read(self, connection: psycopg.Connection[Row]) -> None:
+        try:
+            if not connection.broken:
+                _send(connection, b"ROLLBACK")
+        finally:
+            self._reads.putconn(connection)
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
@@ -187,20 +336,65 @@ class PostgresDatabase(Database):
             return
         try:
             generation = self._current_generation()
-            with self._begun(self._reads, _BEGIN_READ, _CONNECT_SECONDS) as connection:
-                self._local.generation = generation
-                self._local.read = _PostgresTransaction(connection)
-                try:
-                    yield self._local.read
-                finally:
-                    self._local.read = None
-                    if not connection.broken:
-                        connection.execute("ROLLBACK")
+            connection, _ = self.begin_read()
+            self._local.generation = generation
+            self._local.read = _PostgresTransaction(connection)
+            try:
+                yield self._local.read
+            finally:
+                self._local.read = None
+                self.end_read(connection)
         except _FAILURES as error:
             raise out_of_reach(error) from error
 
+    @contextmanager
+    def read_kept(self, begins: bool = True) -> Iterator[Transaction]:
+        generation = self._current_generation()
+        if generation is None or self._has_news() or getattr(self._local, "read", None) is not None:
+            if not begins:
+                raise NotKept
+            with self.read() as tx:
+                yield tx
+            return
+        kept = self._kept if self._kept.generation == generation else NOTHING
+        if kept is NOTHING and not begins:
+            raise NotKept
+        read = _KeptRead(self, kept, generation, begins)
+        self._local.generation = generation
+        self._local.read = read
+        try:
+            try:
+                yield read
+            finally:
+                self._local.read = None
+                read.end()
+        except _FAILURES as error:
+            raise out_of_reach(error) from error
+
+    def begin_kept(self, generation: int, snapshot: str) -> KeptRows:
+        """Where reads that began at this generation keep the rows of this snapshot."""
+        with self._kept_lock:
+            kept = self._kept
+            if kept.generation == generation and kept.snapshot == snapshot:
+                return kept
+            made = KeptRows(generation, snapshot)
+            if kept.generation < generation or (
+                kept.generation == generation and _last_completed(kept.snapshot) <= _last_completed(snapshot)
+            ):
+                self._kept = made
+            return made
+
+    def _has_news(self) -> bool:
+        """Whether something has arrived that the thread which listens has not come to yet."""
+        poll = select.poll()
+        poll.register(self._ear, select.POLLIN)
+        return bool(poll.poll(0))
+
     def write(self) -> AbstractContextManager[Transaction]:
-        return self._written(lambda: self._begun(self._writes, _BEGIN_WRITE, TURN_SECONDS))
+        read = getattr(self._local, "read", None)
+        if isinstance(read, _KeptRead):
+            read.begin()
+        return self._written(lambda: self._begun(self._writes, _limited(_BEGIN_WRITE), TURN_SECONDS))
 
     @contextmanager
     def _written(
@@ -217,7 +411,11 @@ class PostgresDatabase(Database):
                     if not connection.broken:
                         connection.execute("ROLLBACK")
                     raise
-                connection.execute("COMMIT")
+                try:
+                    connection.execute("COMMIT")
+                except _FAILURES:
+                    self._disown()
+                    raise
         except _RETRY as error:
             raise RetryTransaction(str(error)) from error
         except _FAILURES as error:
@@ -238,11 +436,21 @@ class PostgresDatabase(Database):
         return self._current_generation()
 
     def _current_generation(self) -> int | None:
-        return self._generation if self._listening else None
+        return self._generation if time.monotonic() < self._heard_until else None
 
     def _changed(self) -> None:
         with self._generation_lock:
             self._generation += 1
+
+    def _disown(self) -> None:
+        """Nobody knows whether a transaction of ours has committed, or will: its notice is as somebody else's."""
+        self._name = token_hex(8)
+        self._changed()
+
+    def _hear(self, connection: psycopg.Connection[Any], seconds: float) -> None:
+        for notice in connection.notifies(timeout=seconds, stop_after=1):
+            if notice.payload != self._name:
+                self._changed()
 
     def _listen(self) -> None:
         while not self._closing.is_set():
@@ -251,15 +459,19 @@ class PostgresDatabase(Database):
                     connection.execute(f"LISTEN {_CHANNEL}")
                     # Changes before LISTEN went unheard: a new number drops whatever was cached.
                     self._changed()
-                    self._listening = True
+                    self._ear = connection.fileno()
+                    self._heard_until = time.monotonic() + _HEARD_SECONDS
                     while not self._closing.is_set():
-                        for notice in connection.notifies(timeout=1, stop_after=1):
-                            if notice.payload != self._name:
-                                self._changed()
+                        self._hear(connection, 1)
+                        asked = time.monotonic()
+                        if asked > self._heard_until - _HEARD_SECONDS / 2:
+                            connection.execute("SELECT 1")
+                            self._hear(connection, 0)  # what came before the answer
+                            self._heard_until = asked + _HEARD_SECONDS
             except psycopg.Error:
-                self._listening = False
+                self._heard_until = 0.0
                 self._closing.wait(1)
-        self._listening = False
+        self._heard_until = 0.0
 
     @contextmanager
     def _direct(self) -> Iterator[psycopg.Connection[Row]]:
@@ -268,7 +480,7 @@ class PostgresDatabase(Database):
             self._direct_url, autocommit=True, connect_timeout=_CONNECT_SECONDS
         ) as connection:
             self._configure(connection)
-            connection.execute(_limited(_BEGIN_WRITE))
+            _send(connection, _limited(_BEGIN_WRITE))
             yield connection
 
     @contextmanager

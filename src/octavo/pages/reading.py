@@ -75,6 +75,8 @@ _WITH_PATHS = ("document", "group")
 _COMPUTED = ContentQuery()
 _PLAIN = ContentQuery(computed=False)
 _CACHE_BYTES = 64 * 1024 * 1024
+_SHORT = 32 * 1024
+"""Bytes of a page that is kept up to which it may be answered on the event loop."""
 _pages: ByteCache[bytes] = ByteCache(_CACHE_BYTES)
 
 
@@ -162,6 +164,8 @@ class Reader:
         # A revision never changes, so neither does what it says of a page in which nothing is computed.
         key = (self._state.revision_id, page_id, query.format, query.evaluated, self._app)
         kept = _pages.get(key)
+        if kept is None or len(kept) > _SHORT:
+            self._call.leave_loop()
         if kept is None:
             kept = msgspec.json.encode(self._whole(self._page(page_id, query.computed), query))
             if not self._computes:

@@ -51,6 +51,7 @@ def _reader(call: Call, read: ReadState) -> Iterator[Reader | VisitorReader]:
     visitor = read.space.actor.visitor
     with call.db.read() as tx:
         if visitor is not None:
+            call.leave_loop()
             yield VisitorReader(call, tx, read, visitor)
         else:
             yield Reader(call, tx, read.state, read.view)
@@ -77,10 +78,22 @@ def list_pages(call: Call, read: ReadState, query: ContentQuery) -> Pages:
         return reader.pages(query)
 
 
-@operation("getPageById", "GET", _MAIN + "/page/{pageId}", needs=Can.VIEW, returns=RevisionPage)
-@operation("getPageInRevisionById", "GET", _REVISION + "/page/{pageId}", needs=Can.VIEW, returns=RevisionPage)
+@operation("getPageById", "GET", _MAIN + "/page/{pageId}", needs=Can.VIEW, returns=RevisionPage, quick=True)
+@operation(
+    "getPageInRevisionById",
+    "GET",
+    _REVISION + "/page/{pageId}",
+    needs=Can.VIEW,
+    returns=RevisionPage,
+    quick=True,
+)
 @change_operation(
-    "getPageInChangeRequestById", "GET", _CHANGE + "/page/{pageId}", needs=Can.VIEW, returns=RevisionPage
+    "getPageInChangeRequestById",
+    "GET",
+    _CHANGE + "/page/{pageId}",
+    needs=Can.VIEW,
+    returns=RevisionPage,
+    quick=True,
 )
 def get_page(call: Call, read: ReadState, page_id: str, query: PageContentQuery) -> Raw:
     """One page with its text: as a document of nodes, or with ``format=markdown`` as it was written."""

@@ -1,0 +1,438 @@
+"""Reads that take rows which earlier ones got: still one snapshot, and never older than what is kept may be."""
+
+from __future__ import annotations
+
+import ast
+import random
+import re
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import psycopg
+import pytest
+
+import octavo
+from octavo.errors import OutOfReach
+from octavo.kit import kept, postgres
+from octavo.kit.databases import open_database
+from octavo.kit.db import Database, NotKept, Transaction
+from octavo.kit.kept import KeptRows, may_be_kept
+
+T = TypeVar("T")
+NAMES = "abcd"
+VALUE = "SELECT value FROM secrets WHERE name = :name"
+
+
+def _until(asked: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 10
+    while not asked():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def _set(tx: Transaction, value: str, name: str) -> None:
+    tx.run(
+        """INSERT INTO secrets (name, value) VALUES (:name, :value)
+           ON CONFLICT (name) DO UPDATE SET value = excluded.value""",
+        name=name,
+        value=value,
+    )
+
+
+def _set_all(database: Database, value: str) -> None:
+    with database.write() as tx:
+        for name in NAMES:
+            _set(tx, value, name)
+
+
+def _set_unheard(database_url: str, value: str) -> None:
+    """By somebody whose notice is still on its way."""
+    statement = "UPDATE secrets SET value = '" + value + "'"
+    if database_url.startswith("sqlite"):
+        with closing(sqlite3.connect(database_url.removeprefix("sqlite:///"))) as connection:
+            connection.execute(statement)
+            connection.commit()
+    else:
+        with psycopg.connect(database_url) as connection:
+            connection.execute(statement)  # type: ignore[arg-type]
+
+
+def _value(tx: Transaction, name: str) -> str:
+    return str(tx.value(VALUE, name=name))
+
+
+def _answer(database: Database, work: Callable[[Transaction], T]) -> T:
+    """As the dispatcher does it."""
+    try:
+        with database.read_kept() as tx:
+            return work(tx)
+    except NotKept:
+        with database.read() as tx:
+            return work(tx)
+
+
+@pytest.fixture
+def listening(database: Database) -> Database:
+    """It has heard of the server, has nothing unread, and holds the same value under all names."""
+    _until(lambda: database.generation() is not None)
+    _set_all(database, "0")
+    _settle(database)
+    return database
+
+
+def _settle(database: Database) -> None:
+    """Until the notices of this process are read."""
+    if database.engine == "postgresql":
+        _until(lambda: not database._has_news())  # type: ignore[attr-defined]
+
+
+@contextmanager
+def _statements(database: Database) -> Iterator[list[str]]:
+    """What PostgreSQL is asked in the block."""
+    asked: list[str] = []
+    taken = postgres._KeptRead.begin
+
+    def begin(read: postgres._KeptRead) -> psycopg.Connection[postgres.Row]:
+        asked.append("")
+        return taken(read)
+
+    postgres._KeptRead.begin = begin  # type: ignore[method-assign]
+    try:
+        yield asked
+    finally:
+        postgres._KeptRead.begin = taken  # type: ignore[method-assign]
+
+
+def test_what_is_kept_is_not_asked_for_again(listening: Database) -> None:
+    with _statements(listening) as asked:
+        for _ in range(3):
+            with listening.read_kept() as tx:
+                assert [_value(tx, name) for name in NAMES] == ["0"] * 4
+    assert len(asked) == (4 if listening.engine == "postgresql" else 0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_read_never_sees_two_snapshots(listening: Database, database_url: str, seed: int) -> None:
+    """All names change at once, and commits come between reads and between the statements of a read, with a notice and
+    before it."""
+    chance = random.Random(seed)
+    count = 0
+
+    def commit() -> None:
+        nonlocal count
+        count += 1
+        if chance.random() < 0.5:
+            _set_unheard(database_url, str(count))
+        else:
+            # A read of this thread is open.
+            writer = threading.Thread(target=_set_all, args=(listening, str(count)))
+            writer.start()
+            writer.join()
+
+    def look(tx: Transaction) -> list[str]:
+        seen = []
+        for name in chance.sample(NAMES, chance.randint(1, 4)):
+            seen.append(_value(tx, name))
+            if chance.random() < 0.15:
+                commit()
+        return seen
+
+    for _ in range(150):
+        if chance.random() < 0.2:
+            commit()
+        assert len(set(_answer(listening, look))) == 1
+
+
+def test_what_was_kept_and_what_is_asked_for_are_of_one_snapshot(
+    listening: Database, database_url: str
+) -> None:
+    with listening.read_kept() as tx:
+        assert _value(tx, "a") == "0"
+    _set_unheard(database_url, "1")
+
+    def look(tx: Transaction) -> list[str]:
+        return [_value(tx, "a"), _value(tx, "b")]
+
+    if listening.engine == "postgresql":
+        with pytest.raises(NotKept), listening.read_kept() as tx:
+            assert _value(tx, "a") == "0"
+            with pytest.raises(NotKept):
+                _value(tx, "b")
+            assert _value(tx, "a") == "0", "whoever goes on nevertheless sees no mixture"
+            _value(tx, "c")
+    assert _answer(listening, look) == ["1", "1"]
+    # What was found out then is kept: nobody has to begin anew a second time.
+    for _ in range(2):
+        with listening.read_kept() as tx:
+            assert look(tx) == ["1", "1"]
+
+
+def test_a_write_begins_the_read_around_it(listening: Database, database_url: str) -> None:
+    """So nobody who has written has to begin anew."""
+    with listening.read_kept() as tx:
+        _value(tx, "a")
+    _settle(listening)
+    with listening.read_kept() as tx:
+        assert _value(tx, "a") == "0"
+        _set_all(listening, "1")
+        assert [_value(tx, name) for name in NAMES] == ["0"] * 4
+    _settle(listening)
+    with listening.read_kept() as tx:
+        assert _value(tx, "a") == "1"
+    _set_unheard(database_url, "2")
+    if listening.engine == "postgresql":
+        with pytest.raises(NotKept), listening.read_kept() as tx:
+            assert _value(tx, "a") == "1"
+            with listening.write() as other:
+                _set(other, "never", "b")
+    with listening.read() as tx:
+        assert [_value(tx, name) for name in NAMES] == ["2"] * 4
+
+
+def test_own_writes_are_read_at_once(listening: Database) -> None:
+    for n in range(50):
+        _set_all(listening, str(n))
+        assert _answer(listening, lambda tx: [_value(tx, name) for name in "ab"]) == [str(n)] * 2
+
+
+def test_what_another_process_wrote_is_read_once_its_notice_is_here(
+    listening: Database, database_url: str
+) -> None:
+    other = open_database(database_url, 3)
+    try:
+        for n in range(5):
+            before = listening.generation()
+            _set_all(other, f"other {n}")
+            _until(lambda before=before: listening.generation() != before)
+            assert _answer(listening, lambda tx: _value(tx, "a")) == f"other {n}"
+    finally:
+        other.close()
+
+
+def test_a_notice_counts_before_the_thread_that_listens_comes_to_it(database_url: str, monkeypatch) -> None:
+    if database_url.startswith("sqlite"):
+        return
+    reading, go_on = threading.Event(), threading.Event()
+
+    def wait(database: postgres.PostgresDatabase, connection: object, seconds: float) -> None:
+        reading.set()
+        go_on.wait(20)
+
+    monkeypatch.setattr(postgres.PostgresDatabase, "_hear", wait)
+    database, other = open_database(database_url), open_database(database_url, 3)
+    try:
+        _set_all(other, "0")
+        _until(lambda: database.generation() is not None and reading.is_set())
+        with database.read_kept() as tx:
+            assert _value(tx, "a") == "0"
+        _set_all(other, "1")
+        with database.read_kept() as tx:
+            assert _value(tx, "a") == "1"
+        with pytest.raises(NotKept), database.read_kept(begins=False):
+            pass
+    finally:
+        go_on.set()
+        database.close()
+        other.close()
+
+
+def test_a_read_that_may_not_begin_takes_what_is_kept_alone(listening: Database) -> None:
+    if listening.engine == "sqlite":
+        with listening.read_kept(begins=False) as tx:
+            assert _value(tx, "a") == "0"
+        return
+    with pytest.raises(NotKept), listening.read_kept(begins=False):
+        pass
+    with listening.read_kept() as tx:
+        _value(tx, "a")
+    with pytest.raises(NotKept), listening.read_kept(begins=False) as tx:
+        assert _value(tx, "a") == "0"
+        _value(tx, "b")
+
+
+def test_without_a_listener_nothing_is_kept(database: Database, database_url: str) -> None:
+    for value in "01":
+        _set_all(database, value)
+        _set_unheard(database_url, f"{value}, unheard")
+        with database.read_kept() as tx:
+            assert _value(tx, "a") == f"{value}, unheard"
+
+
+def _end_listener(database_url: str) -> None:
+    with psycopg.connect(database_url) as connection:
+        connection.execute(
+            """SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()
+               AND (query LIKE 'LISTEN%' OR query = 'SELECT 1') AND pid <> pg_backend_pid()"""
+        )
+
+
+def test_a_listener_that_lost_its_connection_ends_what_is_kept(
+    listening: Database, database_url: str
+) -> None:
+    if listening.engine == "sqlite":
+        return
+    for value in "12":
+        with listening.read_kept() as tx:
+            _value(tx, "a")
+        before = listening.generation()
+        assert before is not None
+        _end_listener(database_url)
+        _until(lambda before=before: listening.generation() != before)
+        _set_unheard(database_url, value)
+        with listening.read_kept() as tx:
+            assert _value(tx, "a") == value
+        _until(lambda: listening.generation() is not None)
+        assert listening.generation() > before
+        _settle(listening)
+
+
+def test_a_server_that_says_nothing_ends_what_is_kept(listening: Database, monkeypatch) -> None:
+    if not isinstance(listening, postgres.PostgresDatabase):
+        return
+    with listening.read_kept() as tx:
+        _value(tx, "a")
+    silent = threading.Event()
+    ask = psycopg.Connection.execute
+
+    def hang(
+        connection: psycopg.Connection[postgres.Row], query: object, *rest: object, **more: object
+    ) -> object:
+        if query == "SELECT 1":
+            silent.wait(20)
+        return ask(connection, query, *rest, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(psycopg.Connection, "execute", hang)
+    monkeypatch.setattr(postgres, "_HEARD_SECONDS", 0.2)
+    try:
+        _until(lambda: listening.generation() is None)
+        with pytest.raises(NotKept), listening.read_kept(begins=False):
+            pass
+    finally:
+        silent.set()
+    _until(lambda: listening.generation() is not None)
+
+
+def test_a_commit_of_which_nobody_knows_ends_what_is_kept(listening: Database, database_url: str) -> None:
+    """The connection breaks while it commits: it may have, or will."""
+    if not isinstance(listening, postgres.PostgresDatabase):
+        return
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(
+            """CREATE FUNCTION break_off() RETURNS trigger LANGUAGE plpgsql AS
+               'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END'"""
+        )
+        connection.execute(
+            """CREATE CONSTRAINT TRIGGER break_off AFTER UPDATE ON secrets DEFERRABLE INITIALLY DEFERRED
+               FOR EACH ROW EXECUTE FUNCTION break_off()"""
+        )
+        try:
+            name, before = listening._name, listening.generation()
+            assert before is not None
+            with pytest.raises(OutOfReach), listening.write() as tx:
+                tx.run("UPDATE secrets SET value = 'unknown'")
+            assert listening.generation() != before
+            assert listening._name != name, (
+                "its notice is not taken for one of our own, of which all is known"
+            )
+        finally:
+            connection.execute("DROP TRIGGER break_off ON secrets")
+            connection.execute("DROP FUNCTION break_off")
+
+
+# --- what is kept -------------------------------------------------------------------------------------
+
+
+def test_rows_are_bounded_by_their_bytes(monkeypatch) -> None:
+    monkeypatch.setattr(kept, "CAPACITY", 100_000)
+    rows = KeptRows(1, "")
+    for n in range(1000):
+        rows.keep(("statement", ("id", n)), [("x" * 900, n)])
+    assert 50_000 < rows.size <= 100_000
+    assert rows.find(("statement", ("id", 999))) is not None
+    assert rows.find(("statement", ("id", 1))) is None
+    rows.keep(("statement", ("id", "y" * 200_000)), [])
+    assert rows.size <= 100_000
+
+
+def test_what_is_large_or_may_change_is_not_kept() -> None:
+    rows = KeptRows(1, "")
+    rows.keep(("large",), [("x" * 1000,)] * 200)
+    rows.keep(("list",), [(1, ["a"])])
+    rows.keep(("long", ("text", "x" * 200_000)), [])
+    assert rows.size == 0
+    rows.keep(("row",), [(1, "a", 1.5, b"b", None, True)])
+    assert rows.find(("row",)) == ((1, "a", 1.5, b"b", None, True),)
+
+
+def test_nobody_changes_what_others_are_given(listening: Database) -> None:
+    for _ in range(3):
+        with listening.read_kept() as tx:
+            rows = tx.all("SELECT name FROM secrets ORDER BY name")
+        assert rows == [(name,) for name in NAMES]
+        rows.clear()
+
+
+def test_parameters_are_told_apart_by_their_names(listening: Database) -> None:
+    sql = "SELECT COUNT(*) FROM secrets WHERE name >= :a AND name <= :b"
+    with listening.read_kept() as tx:
+        assert (tx.value(sql, a="a", b="c"), tx.value(sql, b="a", a="c")) == (3, 0)
+
+
+def _strings() -> Iterator[str]:
+    """All texts of the product that are or may be part of a statement."""
+    for path in Path(octavo.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.JoinedStr):
+                yield "".join(
+                    str(part.value) if isinstance(part, ast.Constant) else "x" for part in node.values
+                )
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+
+
+def test_what_depends_on_more_than_the_snapshot_is_not_kept(database: Database, database_url: str) -> None:
+    """The server knows which of its functions do; those that depend on settings or on the time are named."""
+    if database.engine == "sqlite":
+        return
+    with database.read() as tx:
+        volatile = {str(row[0]) for row in tx.all("SELECT proname FROM pg_proc WHERE provolatile = 'v'")}
+    volatile |= {
+        "now",
+        "transaction_timestamp",
+        "statement_timestamp",
+        "current_setting",
+        "txid_current_snapshot",
+    }
+    volatile |= {"pg_current_snapshot", "version", "age"}
+    asked = [text for text in _strings() if re.match(r"\s*(SELECT|WITH)\s", text)]
+    assert len(asked) > 500
+    wrong = [
+        text
+        for text in asked
+        if volatile & {name.lower() for name in re.findall(r"(\w+)\s*\(", text)} and may_be_kept(text)
+    ]
+    assert wrong == []
+    assert sum(map(may_be_kept, asked)) > 0.9 * len(asked)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE spaces SET title = 'a'",
+        "LOCK TABLE spaces IN SHARE MODE",
+        "SHOW lock_timeout",
+        "SELECT now()",
+        "SELECT CURRENT_TIMESTAMP",
+        "SELECT 1 WHERE random() < 0.5",
+        "SELECT nextval('numbers')",
+        "SELECT pg_backend_pid()",
+        "SELECT relpages FROM pg_class WHERE pg_relation_size(oid) > 0",
+    ],
+)
+def test_such_statements_are_known(sql: str) -> None:
+    assert not may_be_kept(sql)
