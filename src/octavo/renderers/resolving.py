@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import hashlib
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 import msgspec
 from msgspec import UNSET, Struct
 
+from ..core.addresses import read_address
 from ..core.hosts import spell_host
 from ..errors import NotFound, Unauthorized
 from ..kit.context import Context
@@ -62,11 +63,10 @@ class Asked(Struct, frozen=True):
 def resolve(tx: Transaction, context: Context, asked: Asked, previewer: Visitor | None) -> Published:
     """``previewer``: who asks, where that is by the token of a preview. Raises NotFound, or Unauthorized for a token
     that is not good."""
-    try:
-        parts = urlsplit(asked.url)
-        host, origin = spell_host(parts.hostname or ""), f"{parts.scheme}://{parts.netloc}"
-    except ValueError:
-        raise NotFound(_MISSING) from None
+    parts = read_address(asked.url)
+    if parts is None:
+        raise NotFound(_MISSING)
+    host, origin = spell_host(parts.host), parts.origin
     path = _decoded(parts.path)
     try:
         if host == _PREVIEW_HOST:
@@ -103,7 +103,7 @@ def _visit(tx: Transaction, context: Context, host: str, path: str, asked: Asked
     if proxied is not None and proxied.proxy_path is not None:
         host, path = "", f"{proxied_path(proxied)}{path.removeprefix(proxied.proxy_path)}"
     elif path.startswith(PROXIED) or (
-        host != urlsplit(context.settings.sites_url).hostname and find_site_by_hostname(tx, host) is None
+        host != context.settings.sites_address.host and find_site_by_hostname(tx, host) is None
     ):
         raise NotFound(_MISSING)
     cookies = {CLAIMS_COOKIE: quote(msgspec.json.encode(asked.unsigned).decode())}

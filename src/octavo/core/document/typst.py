@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from msgspec import Struct
 
+from ..addresses import host_of, read_address
 from .formulas import formula
 from .highlighting import Token, Tokens, highlight, token_rows
 from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, walk
@@ -775,17 +776,12 @@ def place_of(page: str, anchor: str | None = None) -> str:
 
 
 def _scheme(url: str) -> str:
-    try:
-        return urlsplit(url).scheme.lower()
-    except ValueError:
-        return ""
+    address = read_address(url)
+    return address.scheme if address is not None else ""
 
 
 def _host(url: str) -> str:
-    try:
-        return (urlsplit(url).hostname or url).removeprefix("www.")
-    except ValueError:
-        return url
+    return (host_of(url) or url).removeprefix("www.")
 
 
 def _share(width: object) -> int | None:
