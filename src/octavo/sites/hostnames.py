@@ -39,11 +39,6 @@ def check_hostname(settings: Settings, hostname: str, resolve: Resolve = find_ad
     return "live" if found & resolve(settings.sites_address.host) else "dns_wrong_cname"
 
 
-def is_own(settings: Settings, hostname: str) -> bool:
-    """Whether the installation itself is at this host."""
-    return hostname in {settings.address.host, settings.sites_address.host}
-
-
 def put_status(tx: Transaction, site: SiteAccess, hostname: str, status: HostnameStatus) -> None:
     """Keeps what a check found. Raises Conflict when the site has another host name meanwhile."""
     row = store.get_site(tx, site.site_id)
