@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import msgspec
 from msgspec import Meta, Struct
 
-from .core.addresses import Address, own_address
+from .core.addresses import Address, escape_address, own_address
 from .errors import OctavoError
 
 PREFIX = "OCTAVO_"
@@ -315,7 +315,9 @@ def load(
         raise SettingsError(f"{PREFIX}{name.rstrip('`').upper() or 'settings'}: {what}") from None
     for problem in _problems(found):
         raise SettingsError(problem)
-    return found
+    return msgspec.structs.replace(
+        found, url=escape_address(found.url), sites_url=escape_address(found.sites_url)
+    )
 
 
 def keep_addresses(settings: Settings) -> None:

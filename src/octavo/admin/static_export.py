@@ -204,7 +204,7 @@ def _known_addresses(context: Context, site: SiteRow, addresses: _Addresses) -> 
         visit = enter_site(tx, context, host, unquote(addresses.asked), Coming([], {}, False))
         spaces = {space.site_space.id: space for space in list_spaces(tx, visit)}
         for space in spaces.values():
-            base = space.base[len(visit.base) :]
+            base = unquote(space.base[len(visit.base) :])
             tree = space.view.tree
             for page in tree.documents():
                 addresses.pages.add(f"{base}{tree.url_path(page)}".rstrip("/"))
@@ -235,7 +235,7 @@ def _known_addresses(context: Context, site: SiteRow, addresses: _Addresses) -> 
         wanted |= dict.fromkeys(files)
         if spaces:
             first = next(iter(spaces.values()))
-            wanted[f"{quote(first.base[len(visit.base) :])}~"] = None
+            wanted[f"{first.base[len(visit.base) :]}~"] = None
     return list(wanted), left_out
 
 

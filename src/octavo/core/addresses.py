@@ -3,9 +3,14 @@ brackets, ports that are none, hosts that other characters would become."""
 
 from __future__ import annotations
 
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 from msgspec import Struct
+
+from .hosts import spell_host
+
+_WRITTEN = "%/:=&?~#+!$,;'@()*[]"
+"""Characters that mean something in an address, so that they stay as they are."""
 
 
 class Address(Struct, frozen=True):
@@ -86,6 +91,21 @@ def join_address(base: str, href: str) -> str | None:
         return urljoin(base, href)
     except ValueError:
         return None
+
+
+def escape_address(text: str) -> str:
+    """An address as headers and other programs take it: a host as DNS has it, and of all else escaped what is no
+    character of addresses. What is escaped stays so.
+
+    >>> escape_address("https://bücher.example/größe?a=%20b c")
+    'https://xn--bcher-kva.example/gr%C3%B6%C3%9Fe?a=%20b%20c'
+    """
+    address = read_address(text)
+    if address is not None and not address.host.isascii():
+        user, at, _ = address.authority.rpartition("@")
+        host = write_authority(spell_host(address.host), address.port)
+        text = text.replace(f"//{address.authority}", f"//{user}{at}{host}", 1)
+    return quote(text, safe=_WRITTEN, errors="replace")
 
 
 def write_authority(host: str, port: int | None = None) -> str:

@@ -118,6 +118,7 @@ def _read_page(site: Reading, asked: ReadPage) -> str:
     whole, start = unquote(url.path), site.visit.base
     if url.authority:
         whole, start = f"{url.origin}{whole}", site.visit.published
+    start = unquote(start)
     if not whole.startswith(start):
         raise unknown
     there = msgspec.structs.replace(site.visit, rest=whole.removeprefix(start))

@@ -73,8 +73,8 @@ def resolve(tx: Transaction, context: Context, asked: Asked, previewer: Visitor 
             visit = _preview(tx, path, previewer)
         else:
             visit = _visit(tx, context, host, path, asked)
-        if not path.startswith(visit.base):
-            return Redirection("content", f"{origin}{quote(visit.base + visit.rest)}")
+        if not path.startswith(unquote(visit.base)):
+            return Redirection("content", f"{origin}{visit.base}{quote(visit.rest)}")
         space = enter_space(tx, visit)
     except SendOn as sent:
         return _send(origin, sent.location)
@@ -83,8 +83,8 @@ def resolve(tx: Transaction, context: Context, asked: Asked, previewer: Visitor 
         if target is None:
             raise NotFound("There is nothing at this address.")
         return _send(origin, target)
-    if not path.startswith(space.base):
-        return Redirection("content", f"{origin}{quote(space.base + space.rest)}")
+    if not path.startswith(unquote(space.base)):
+        return Redirection("content", f"{origin}{space.base}{quote(space.rest)}")
     return _content(tx, context, origin, space)
 
 
@@ -163,9 +163,9 @@ def _content(tx: Transaction, context: Context, origin: str, space: SpaceVisit) 
         site_space=shown.id,
         space=shown.space_id,
         pathname=space.rest,
-        base_path=space.base,
-        site_base_path=visit.base,
-        canonical_url=f"{origin}{quote(space.base + space.rest)}",
+        base_path=unquote(space.base),
+        site_base_path=unquote(visit.base),
+        canonical_url=f"{origin}{space.base}{quote(space.rest)}",
         complete=_is_complete(space),
         api_token=token,
         site_section=shown.section_id or UNSET,

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from ..addresses import host_of, read_address
+from ..addresses import escape_address, host_of, read_address
 from .formulas import formula
 from .highlighting import Token, Tokens, highlight, token_rows
 from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, walk
@@ -268,7 +268,7 @@ class _Printer:
         url = safe_url(target.url)
         # Only what works on paper: a relative address leads nowhere from a PDF.
         if url and _scheme(url) in ("http", "https", "mailto", "tel"):
-            return _with("away", inside, literal(quote(url, safe="%/:=&?~#+!$,;'@()*[]", errors="replace")))
+            return _with("away", inside, literal(escape_address(url)))
         return list(inside)
 
     def _picture(self, data: Data, *, inline: bool = False) -> list[Piece]:

@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 from msgspec import Struct
 
 from ...content import State, find_item_by_path, get_body, main_state
-from ...core.addresses import own_address, read_address
+from ...core.addresses import escape_address, own_address, read_address
 from ...core.document.urls import safe_url
 from ...core.hosts import spell_host
 from ...core.space_config import CONFIG_PATH, Config, read_config
@@ -137,8 +137,7 @@ def _elsewhere(url: str, site: SiteRow, sites_url: str) -> str | None:
     safe = safe_url(url)
     if safe is None or not is_elsewhere(safe, site, sites_url):
         return None
-    # Characters that a header cannot have are escaped.
-    return quote(safe, safe="/:?#[]@!$&'()*+,;=%~")
+    return escape_address(safe)
 
 
 def is_elsewhere(url: str, site: SiteRow, sites_url: str) -> bool:
