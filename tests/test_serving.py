@@ -83,6 +83,15 @@ def test_it_says_addresses_that_can_be_opened(sqlite_world: World, tmp_path: Pat
             assert httpx.get(address).status_code < 500
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_it_runs_without_anywhere_to_write(sqlite_world: World, tmp_path: Path, closed: str) -> None:
+    shell = ("sh", "-c", f'exec "$@" {closed}', "sh")
+    with serving(sqlite_world.install(tmp_path / "data"), through=shell) as served:
+        assert httpx.get(f"{served.url}/healthz").text == "ok\n"
+        assert httpx.get(f"{served.reader_url}/nothing/here").status_code == 404
+        assert served.stop() == 0
+
+
 def test_a_taken_port_is_a_message_and_no_traceback(sqlite_world: World, tmp_path: Path) -> None:
     with serving(sqlite_world.install(tmp_path / "data")) as served:
         port = served.url.rpartition(":")[2]
