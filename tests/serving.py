@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -73,13 +73,21 @@ def free_ports(count: int) -> list[int]:
 class Served:
     """A running ``octavo serve``: where it answers, and its process, which leads a group of its own."""
 
-    def __init__(self, data: Path, *arguments: str, port: int = 0, **environment: str | None) -> None:
+    def __init__(
+        self,
+        data: Path,
+        *arguments: str,
+        port: int = 0,
+        through: Sequence[str] = (),
+        **environment: str | None,
+    ) -> None:
+        """``through``: a program that runs the command behind it."""
         free, reader_port = free_ports(2)
         self.data, port = data, port or free
         self.url = f"http://127.0.0.1:{port}"
         self.reader_url = f"http://127.0.0.1:{reader_port}"
         self.output = data.parent / f"{data.name}.log"
-        command = [OCTAVO, "serve", "--data", str(data)]
+        command = [*through, OCTAVO, "serve", "--data", str(data)]
         command += ["--port", str(port), "--reader-port", str(reader_port), *arguments]
         settings = {"OCTAVO_URL": self.url, "OCTAVO_SITES_URL": self.reader_url, **environment}
         with self.output.open("w") as output:
@@ -132,9 +140,11 @@ class Served:
 
 
 @contextmanager
-def serving(data: Path, *arguments: str, **environment: str | None) -> Iterator[Served]:
+def serving(
+    data: Path, *arguments: str, through: Sequence[str] = (), **environment: str | None
+) -> Iterator[Served]:
     """Octavo serving a data folder until the end of the block; nothing of it is left then."""
-    served = Served(data, *arguments, **environment)
+    served = Served(data, *arguments, through=through, **environment)
     try:
         served.wait_until_ready()
         yield served

@@ -235,6 +235,37 @@ def test_core_is_pure() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+OWN_ADDRESSES = {
+    "core/links.py", "sites/redirects/leading.py", "integrations/invoking.py",  # that of the installation
+    "identity/saml/responses.py", "admin/static_export.py", "renderers/notifying.py",  # made of it
+    "settings.py", "kit/files.py",  # looked at before anything starts
+}  # fmt: skip
+"""Who may ask for the parts of an address without a way for what is none, because it is our own."""
+
+
+def test_addresses_are_taken_apart_in_one_place() -> None:
+    """What anybody wrote may be no address, and the standard library raises on it."""
+    raising = {"urlsplit", "urlparse", "urljoin", "urldefrag", "urlunsplit", "urlunparse", "SplitResult"}
+    wrong, own = [], set()
+    for path in FILES:
+        where = path.relative_to(SRC).as_posix()
+        if where == "core/addresses.py":
+            continue
+        for node in nodes_of(path):
+            names: set[str] = set()
+            if isinstance(node, ast.ImportFrom):
+                names = {alias.name for alias in node.names}
+                # `from urllib import parse` and `import urllib.parse` would get round it.
+                names |= {"urlsplit"} if node.module == "urllib" else set()
+                own |= {where} if "own_address" in names else set()
+            elif isinstance(node, ast.Import) and any(alias.name == "urllib.parse" for alias in node.names):
+                names = {"urlsplit"}
+            if names & raising:
+                wrong.append(f"{where}:{getattr(node, 'lineno', 0)}: use core/addresses.py")
+    assert not wrong, "\n".join(wrong)
+    assert own == OWN_ADDRESSES
+
+
 def test_every_operation_is_declared_once() -> None:
     load_packages()
     # Abilities have names of their own, one of which is that of an operation.

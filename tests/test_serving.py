@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -65,6 +66,30 @@ def test_addresses_follow_the_ports(sqlite_world: World, tmp_path: Path) -> None
         headers = {"authorization": f"Bearer {sqlite_world.token('reader')}"}
         answer = httpx.get(f"{served.url}/v1/user", headers=headers).json()
         assert answer["urls"]["location"].startswith(served.url)
+
+
+def test_it_says_addresses_that_can_be_opened(sqlite_world: World, tmp_path: Path) -> None:
+    """A host with colons in it is in brackets there."""
+    with closing(socket.socket(socket.AF_INET6)) as probe:
+        try:
+            probe.bind(("::1", 0))
+        except OSError:
+            pytest.skip("this machine has no IPv6")
+    # The tests reach the server at its IPv4 address, to which a socket at `::` listens as well.
+    with serving(sqlite_world.install(tmp_path / "data"), "--host", "::") as served:
+        said = re.findall(r"http://\S+", served.output.read_text())
+        assert len(said) >= 2
+        for address in said:
+            assert httpx.get(address).status_code < 500
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_it_runs_without_anywhere_to_write(sqlite_world: World, tmp_path: Path, closed: str) -> None:
+    shell = ("sh", "-c", f'exec "$@" {closed}', "sh")
+    with serving(sqlite_world.install(tmp_path / "data"), through=shell) as served:
+        assert httpx.get(f"{served.url}/healthz").text == "ok\n"
+        assert httpx.get(f"{served.reader_url}/nothing/here").status_code == 404
+        assert served.stop() == 0
 
 
 def test_a_taken_port_is_a_message_and_no_traceback(sqlite_world: World, tmp_path: Path) -> None:

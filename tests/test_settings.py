@@ -14,6 +14,7 @@ REFUSED = {
     "OCTAVO_DATABASE_URL": ["sqlite:///octavo.db", "sqlite://x", "sqlite:////", "mysql://h/d", "/a/file.db"],
     "OCTAVO_DATABASE_DIRECT_URL": ["mysql://h/d", "postgresql://h/d"],
     "OCTAVO_SMTP_URL": ["mail.example.com:587", "http://mail.example.com", "smtp://", "smtp://host:1e5"],
+    "OCTAVO_FILES_URL": ["s3://[bucket", "s3://bucket:port/"],
     "OCTAVO_LLM_URL": ["localhost:11434", "file:///etc/passwd"],
     "OCTAVO_OIDC_ISSUER": ["accounts.example.com"],
     "OCTAVO_WORKERS": ["0", "many", "257"],

@@ -23,6 +23,7 @@ from msgspec import Struct
 
 from .access import LastUse, authenticate
 from .admin.first_start import FirstStart, first_start
+from .core.addresses import write_authority
 from .errors import BadRequest, NotSignedIn, OctavoError, Unauthorized, Unavailable
 from .insights import EventQueue
 from .installation import close_context, find_unready, load_packages, open_context
@@ -257,7 +258,7 @@ def serve(settings: Settings, *, roles: Sequence[Role], address: Address, say: C
                 _tell_first_start(context, started, say)
             for role, what in (("api", "API    {}v1   reference {}docs"), ("reader", "Sites  {}")):
                 if role in roles:
-                    say(what.replace("{}", f"http://{address.host}:{ports[role]}/"))
+                    say(what.replace("{}", f"http://{write_authority(address.host, ports[role])}/"))
             if settings.workers == 1:
                 _run(context, roles, sockets, Metrics())
         finally:

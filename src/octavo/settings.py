@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import unquote
 
 import msgspec
 from msgspec import Meta, Struct
 
+from .core.addresses import Address, escape_address, own_address
 from .errors import OctavoError
 
 PREFIX = "OCTAVO_"
@@ -257,6 +258,14 @@ class Settings(Struct, frozen=True, kw_only=True):
         return self.files_url or f"file://{self.data_folder / 'files'}"
 
     @property
+    def address(self) -> Address:
+        return own_address(self.url)
+
+    @property
+    def sites_address(self) -> Address:
+        return own_address(self.sites_url)
+
+    @property
     def secrets(self) -> list[str]:
         """Everything set that must not be shown: passwords, keys and tokens, those inside URLs included."""
         marked = [
@@ -265,7 +274,7 @@ class Settings(Struct, frozen=True, kw_only=True):
             if (getattr(field.type, "__metadata__", None) or (Meta(),))[0].extra == _SECRET
         ]
         urls = (self.database_url, self.database_direct_url, self.files_url, self.smtp_url, self.llm_url)
-        passwords = [unquote(urlsplit(url).password or "") for url in urls]
+        passwords = [unquote(own_address(url).password) for url in urls]
         keys = [os.environ.get(name, "") for name in ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")]
         return [secret for secret in (*marked, *passwords, *keys) if secret]
 
@@ -306,7 +315,9 @@ def load(
         raise SettingsError(f"{PREFIX}{name.rstrip('`').upper() or 'settings'}: {what}") from None
     for problem in _problems(found):
         raise SettingsError(problem)
-    return found
+    return msgspec.structs.replace(
+        found, url=escape_address(found.url), sites_url=escape_address(found.sites_url)
+    )
 
 
 def keep_addresses(settings: Settings) -> None:
@@ -353,9 +364,11 @@ def _problems(settings: Settings) -> Iterator[str]:
             yield "OCTAVO_DATABASE_DIRECT_URL: expected postgresql://user:password@host/name"
         if not settings.database_url.startswith(_POSTGRESQL):
             yield "OCTAVO_DATABASE_DIRECT_URL: goes with a postgresql:// address in OCTAVO_DATABASE_URL"
+    if settings.files_url:
+        _split("OCTAVO_FILES_URL", settings.files_url)
     if settings.smtp_url:
         parts = _split("OCTAVO_SMTP_URL", settings.smtp_url)
-        if parts.scheme not in ("smtp", "smtps") or not parts.hostname:
+        if parts.scheme not in ("smtp", "smtps") or not parts.host:
             yield "OCTAVO_SMTP_URL: expected smtp://user:password@host:port or smtps://..."
     for name in ("admin_token", "metrics_token"):
         if 0 < len(getattr(settings, name)) < 32:
@@ -369,18 +382,16 @@ def _problems(settings: Settings) -> Iterator[str]:
         yield f"OCTAVO_TRUSTED_PROXIES: {error}"
 
 
-def _split(name: str, url: str) -> SplitResult:
+def _split(name: str, url: str) -> Address:
     try:
-        parts = urlsplit(url)
-        parts.port  # noqa: B018 - raises when it is out of range
+        return own_address(url)
     except ValueError as error:
         raise SettingsError(f"{name}: {str(error).lower()}") from None
-    return parts
 
 
 def _web_address(name: str, url: str) -> Iterator[str]:
     parts = _split(name, url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if not parts.is_web:
         yield f"{name}: expected an address such as https://docs.example.com, got {url!r}"
     elif parts.query or parts.fragment:
         yield f"{name}: expected an address without ? and #, got {url!r}"
@@ -400,8 +411,8 @@ def _database_address(url: str) -> Iterator[str]:
 
 
 def _origin(url: str) -> tuple[str, str, int]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    parts = own_address(url)
+    return parts.scheme, parts.host, parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def split_address(name: str, text: str) -> tuple[str, int]:

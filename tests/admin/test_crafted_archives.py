@@ -72,7 +72,9 @@ def new(sqlite_template: Path, tmp_path: Path) -> Iterator[Context]:
     data = tmp_path / "new"
     data.mkdir()
     shutil.copy(sqlite_template, data / "octavo.db")
-    context = open_context(Settings(data=str(data)))
+    context = open_context(
+        Settings(data=str(data), url="http://api.octavo.test", sites_url="http://docs.octavo.test")
+    )
     yield context
     close_context(context)
 
@@ -173,6 +175,25 @@ CASES: list[tuple[str, Callable[[Row], Any], str]] = [
     ("item_versions", set_to(kind="anything"), "kind"),
     ("revisions", set_to(conflicts='[{"kind":"war"}]'), "conflicts"),
     ("node_keys", set_to(keys='{"a":1}'), "keys"),
+    # Places that no site or organization can have; the installation itself is at docs.octavo.test.
+    ("organizations", set_to(hostname="~files"), "hostname"),
+    ("organizations", set_to(hostname="Octavo Docs"), "hostname"),
+    ("sites", set_to(basename="../other"), "basename"),
+    ("sites", set_to(basename="~assets"), "basename"),
+    ("sites", set_to(basename="Docs"), "basename"),
+    ("sites", set_to(basename="x" * 101), "basename"),
+    ("sites", set_to(hostname="docs.octavo.test"), "hostname"),
+    ("sites", set_to(hostname="api.octavo.test"), "hostname"),
+    ("sites", set_to(hostname="Docs.Example.org"), "hostname"),
+    ("sites", set_to(hostname="localhost"), "hostname"),
+    ("sites", set_to(hostname="docs.example.org/x"), "hostname"),
+    ("sites", set_to(proxy_host="docs.octavo.test", proxy_path="/x"), "proxy"),
+    ("sites", set_to(proxy_host="example.org", proxy_path="/a b"), "proxy"),
+    ("sites", set_to(proxy_host="example.org", proxy_path="/x" * 300), "proxy"),
+    ("sites", set_to(proxy_host="Example.org", proxy_path="/x"), "proxy_host"),
+    ("sites", set_to(proxy_host="example.org"), "proxy_path"),
+    ("sites", set_to(hostname="a.example.org", proxy_host="a.example.org", proxy_path="/x"), "proxy"),
+    ("site_former_names", set_to(basename="~assets"), "basename"),
 ]
 
 
@@ -224,6 +245,14 @@ def _add_rows(archive: Archive, world: World) -> None:
     if not archive.rows("node_keys"):
         page = next(row for row in archive.rows("page_versions") if row["page_id"] == ids["pageId"])
         archive.write("node_keys", [{"owner_id": page["page_id"], "body": page["body"], "keys": "{}"}])
+    if not archive.rows("site_former_names"):
+        former = {
+            "organization_id": world.home["organizationId"],
+            "basename": "before",
+            "site_id": ids["siteId"],
+            "created_at": 1,
+        }
+        archive.write("site_former_names", [former])
 
 
 def test_what_was_added_for_these_cases_is_taken_by_itself(
@@ -300,6 +329,40 @@ def test_rights_that_are_left_here_at_an_id_are_not_taken_over(
     with installation.db.write() as tx:
         tx.run(statement, space=ids["spaceId"], team=ids["teamId"], provider=ids["samlProviderId"])
     with pytest.raises(BadRequest, match="is named in"):
+        import_organization(installation, archive.folder)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "column"),
+    [
+        ({"hostname": "docs.example.org"}, {"hostname": "docs.example.org"}, "hostname"),
+        ({"hostname": "docs.example.org"}, {"proxy_host": "docs.example.org", "proxy_path": "/a"}, "proxy"),
+        ({"proxy_host": "example.org.uk", "proxy_path": "/a"}, {"hostname": "example.org.uk"}, "hostname"),
+        (
+            {"proxy_host": "example.org", "proxy_path": "/a"},
+            {"proxy_host": "example.org", "proxy_path": "/a"},
+            "proxy",
+        ),
+    ],
+)
+def test_the_place_of_a_site_that_is_here_is_refused(
+    sqlite_world: World, installation, archive: Archive, theirs: Row, ours: Row, column: str
+) -> None:
+    with installation.db.write() as tx:
+        values = ", ".join(f"{name} = :{name}" for name in theirs)
+        tx.run(f"UPDATE sites SET {values} WHERE id = :id", id=sqlite_world.away["siteId"], **theirs)
+    before = all_rows(installation)
+    archive.change("sites", set_to(**ours))
+    with pytest.raises(BadRequest, match=rf"sites\.jsonl:1: sites\.{column}: "):
+        import_organization(installation, archive.folder)
+    assert all_rows(installation) == before
+
+
+def test_the_host_name_of_an_organization_that_is_here_is_refused(installation, archive: Archive) -> None:
+    with installation.db.read() as tx:
+        taken = tx.value("SELECT hostname FROM organizations")
+    archive.change("organizations", set_to(hostname=taken))
+    with pytest.raises(BadRequest, match=r"organizations\.hostname: taken"):
         import_organization(installation, archive.folder)
 
 

@@ -132,6 +132,18 @@ def silent_endpoint(s3_environment, monkeypatch):
         yield endpoint
 
 
+@pytest.mark.parametrize("endpoint", ["http://[x", "http://s3.example:99999", "s3.example:9000"])
+def test_an_endpoint_that_is_no_address_is_named(endpoint):
+    with pytest.raises(Unavailable, match="AWS_ENDPOINT_URL"):
+        open_store("s3://docs", signer, {"AWS_ENDPOINT_URL": endpoint})
+
+
+@pytest.mark.parametrize("url", ["s3://[x", "file://[x/y"])
+def test_what_is_no_address_is_no_store(url):
+    with pytest.raises(Unavailable, match="OCTAVO_FILES_URL"):
+        open_store(url, signer, {})
+
+
 def test_a_store_that_never_answers_is_named_soon(silent_endpoint, monkeypatch):
     monkeypatch.setattr("octavo.kit.files._PROBE_SECONDS", 1)
     with pytest.raises(Unavailable) as raised:

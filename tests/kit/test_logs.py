@@ -49,6 +49,28 @@ def test_json_lines_of_own_and_library_loggers_carry_the_request():
     assert own["timestamp"].endswith("Z")
 
 
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_standard_error_may_be_another_one_or_none(form, monkeypatch, capsys):
+    """A log line is never the reason that something else fails, or that traces about logging are written."""
+    first, second = io.StringIO(), io.StringIO()
+    monkeypatch.setattr("sys.stderr", first)
+    configure(form)
+    log = logging.getLogger("octavo.somewhere")
+    log.error("first")
+    first_lines = first.getvalue()
+    first.close()
+    log.error("to a closed one")
+    monkeypatch.setattr("sys.stderr", None)
+    log.error("to none")
+    configure(form)
+    monkeypatch.setattr("sys.stderr", second)
+    log.error("second")
+    assert "first" in first_lines
+    (line,) = second.getvalue().splitlines()
+    assert "second" in line
+    assert capsys.readouterr().err == ""
+
+
 def test_traces_are_part_of_the_line():
     stream = io.StringIO()
     configure("json", stream)

@@ -6,10 +6,10 @@ import hashlib
 import secrets
 import threading
 from collections.abc import Callable, Sequence
-from urllib.parse import urlsplit
 
 import msgspec
 
+from ..core.addresses import read_address
 from ..errors import BadRequest, Forbidden, NotSignedIn
 from ..kit.clock import now
 from ..kit.db import Database, Transaction
@@ -250,12 +250,10 @@ def is_same_origin(origin: str, url: str) -> bool:
 _OWN_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-def _origin(url: str) -> tuple[str, str | None, int | None] | None:
+def _origin(url: str) -> tuple[str, str, int | None] | None:
     """Scheme, host and port, the names of the own machine taken for one; None for what is no address."""
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
+    parts = read_address(url)
+    if parts is None:
         return None
     usual = {"http": 80, "https": 443}.get(parts.scheme)
-    return parts.scheme, "localhost" if host in _OWN_MACHINE else host, port or usual
+    return parts.scheme, "localhost" if parts.host in _OWN_MACHINE else parts.host, parts.port or usual

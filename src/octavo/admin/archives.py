@@ -31,7 +31,7 @@ from ..content import (
 )
 from ..core.links import app_hosts
 from ..core.pages import slugify
-from ..errors import BadRequest
+from ..errors import BadRequest, Conflict
 from ..installation import load_packages
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -298,6 +298,7 @@ def _write(
                 # Who had an account here has accepted nothing: an archive gives nobody's provider power over them.
                 row["accepted"] = int(bool(row.get("accepted")) and row["user_id"] in made)
             _refuse_taken(tx, line)
+            _check(tx, context, name, line)
             try:
                 is_new = insert_new(tx, schemas[name], row)
             except context.db.row_errors as error:
@@ -312,6 +313,16 @@ def _write(
         # As if the organization's directory had made the account: its identity provider may vouch for it.
         tx.run("UPDATE users SET managed_by = :org WHERE id = :id", org=organization_id, id=user_id)
     return count
+
+
+def _check(tx: Transaction, context: Context, name: str, line: Line) -> None:
+    check = TABLES[name].check
+    try:
+        if check is not None:
+            check(tx, context.settings, line.row)
+    except (BadRequest, Conflict) as error:
+        column, _, why = error.message.partition(": ")
+        raise line.refuse(column, why) from None
 
 
 def _check_keys(tx: Transaction, line: Line) -> None:

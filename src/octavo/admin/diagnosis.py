@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from io import BytesIO
-from urllib.parse import urlsplit
 
 from ..errors import OctavoError
 from ..installation import close_context, is_installed, load_packages, open_context
@@ -116,10 +115,10 @@ def _scripts() -> Finding:
 
 
 def _addresses(settings: Settings) -> Finding:
-    api, sites = urlsplit(settings.url), urlsplit(settings.sites_url)
-    if not api.netloc or not sites.netloc:
+    api, sites = settings.address, settings.sites_address
+    if not api.authority or not sites.authority:
         return ("addresses", False, "OCTAVO_URL and OCTAVO_SITES_URL: expected http(s)://host")
-    if (api.scheme, api.netloc) == (sites.scheme, sites.netloc):
+    if api.origin == sites.origin:
         return ("addresses", False, "OCTAVO_URL and OCTAVO_SITES_URL: sites must not share the API's origin")
     return ("addresses", True, f"API {settings.url}, sites {settings.sites_url}")
 

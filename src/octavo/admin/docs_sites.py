@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from ..content import main_state
+from ..core.addresses import read_address
 from ..core.docs_config import DOCS_PATH, DocsConfig, DocsEntry, read_docs, write_docs
 from ..core.links import app_hosts
 from ..core.problems import Problem
@@ -151,8 +151,10 @@ def _parts(source: Source, config: DocsConfig) -> dict[str, Source]:
 def _identity(where: str) -> str:
     """What a source is known by: a hash of where it is, whichever branch, and whoever's credentials fetch it."""
     if "://" in where:
-        address = urlsplit(where.partition("#")[0])
-        where = f"{address.scheme}://{address.netloc.rpartition('@')[2]}{address.path}".rstrip("/")
+        address = read_address(where.partition("#")[0])
+        if address is None:
+            raise BadRequest("not a readable URL")
+        where = f"{address.scheme}://{address.authority.rpartition('@')[2]}{address.path}".rstrip("/")
     else:
         where = os.path.realpath(where)
     return hashlib.sha256(where.encode("utf-8", "surrogateescape")).hexdigest()

@@ -22,13 +22,14 @@ from collections.abc import Callable, Iterable
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote, urljoin, urlsplit
+from urllib.parse import quote, unquote
 
 import httpx
 import msgspec
 from lxml import html
 from msgspec import Struct
 
+from ..core.addresses import Address, join_address, own_address, read_address
 from ..errors import BadRequest
 from ..kit.context import Context
 from ..kit.pagination import MAX_LIMIT
@@ -125,33 +126,35 @@ def _require_public(site: SiteRow) -> None:
 # --- addresses ------------------------------------------------------------------------------------------
 
 
+def _may_be_base(given: Address) -> bool:
+    """Whether an export can be below an address: one with a host, or a path alone."""
+    if given.query or given.fragment or not re.fullmatch(r"/[\w.~%/-]*|", given.path, re.ASCII):
+        return False
+    return given.is_web or (given.path != "" and not given.scheme and not given.authority)
+
+
 class _Addresses:
     """The addresses of a site at the reader, and in the export. ``asked``: the path below which the reader is asked, if
     not that of the site's public address."""
 
     def __init__(self, start: str, base: str, asked: str | None) -> None:
-        parts, given = urlsplit(start), urlsplit(base)
-        bad = given.query or given.fragment or not re.fullmatch(r"/[\w.~%/-]*|", given.path, re.ASCII)
-        whole = given.scheme in ("http", "https") and given.netloc
-        if bad or not (whole or (base.startswith("/") and not given.netloc)):
+        parts, given = own_address(start), read_address(base)
+        if given is None or not _may_be_base(given):
             raise BadRequest(
                 "base: expected a URL such as https://docs.example.org/manual/, or a path such as /manual/"
             )
-        self.origin, self.base = f"{parts.scheme}://{parts.netloc}", parts.path
+        self.origin, self.base = parts.origin, parts.path
         self.asked = asked or parts.path
-        self.host = parts.netloc
-        self.new_origin = f"{given.scheme}://{given.netloc}" if whole else ""
+        self.host = parts.authority
+        self.new_origin = given.origin if given.authority else ""
         self.new_base = f"{given.path.rstrip('/')}/"
         self.pages: set[str] = set()
         """Pages by their decoded paths below the site."""
 
     def below(self, url: str) -> str | None:
         """The path of an address below the site, still encoded; None for one that is elsewhere."""
-        try:
-            parts = urlsplit(url)
-        except ValueError:
-            return None
-        if (parts.scheme or parts.netloc) and f"{parts.scheme}://{parts.netloc}" != self.origin:
+        parts = read_address(url)
+        if parts is None or ((parts.scheme or parts.authority) and parts.origin != self.origin):
             return None
         path = parts.path
         if path.startswith("/~assets/"):
@@ -181,12 +184,13 @@ class _Addresses:
     def new(self, url: str, below: str) -> str:
         """The address in the export of what is at ``url``. A page's ends in a slash, so that no server has to send its
         readers on."""
-        parts = urlsplit(url)
+        parts = read_address(url)
+        assert parts is not None  # or it had no path below the site
         path = below.strip("/")
         path = f"{path}/" if path and self.is_page(below) else path
         query = f"?{parts.query}" if parts.query else ""
         fragment = f"#{parts.fragment}" if parts.fragment else ""
-        origin = self.new_origin if parts.netloc else ""
+        origin = self.new_origin if parts.authority else ""
         return f"{origin}{self.new_base}{path}{query}{fragment}"
 
 
@@ -200,7 +204,7 @@ def _known_addresses(context: Context, site: SiteRow, addresses: _Addresses) -> 
         visit = enter_site(tx, context, host, unquote(addresses.asked), Coming([], {}, False))
         spaces = {space.site_space.id: space for space in list_spaces(tx, visit)}
         for space in spaces.values():
-            base = space.base[len(visit.base) :]
+            base = unquote(space.base[len(visit.base) :])
             tree = space.view.tree
             for page in tree.documents():
                 addresses.pages.add(f"{base}{tree.url_path(page)}".rstrip("/"))
@@ -231,7 +235,7 @@ def _known_addresses(context: Context, site: SiteRow, addresses: _Addresses) -> 
         wanted |= dict.fromkeys(files)
         if spaces:
             first = next(iter(spaces.values()))
-            wanted[f"{quote(first.base[len(visit.base) :])}~"] = None
+            wanted[f"{first.base[len(visit.base) :]}~"] = None
     return list(wanted), left_out
 
 
@@ -295,7 +299,8 @@ class _Crawl:
             self._place.put(name, answer.content)
             if name.endswith(".html"):
                 # A frame of ours names what lies beside it.
-                self._want(urljoin(below, found) for found in re.findall(r'src="([^"?]+)', answer.text))
+                beside = (join_address(below, found) for found in re.findall(r'src="([^"?]+)', answer.text))
+                self._want(found for found in beside if found is not None)
         else:
             self._place.put(name, self._text(name, answer.text).encode())
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from ..core.addresses import read_address
 from ..kit.clock import iso
 from ..kit.operation import Call
 from ..kit.pagination import Order, PageQuery
@@ -49,11 +49,8 @@ class Metadata(Struct, rename="camel"):
 
     def __post_init__(self) -> None:
         if self.url is not UNSET:
-            try:
-                parts = urlsplit(self.url)
-            except ValueError:
-                parts = urlsplit("")
-            if parts.scheme not in ("http", "https") or not parts.netloc:
+            parts = read_address(self.url)
+            if parts is None or not parts.is_web:
                 raise ValueError("url: expected an http or https URL")
         if self.created_at is not UNSET and not 1970 < self.created_at.year < 9999:
             raise ValueError("createdAt: expected a moment between the years 1971 and 9998")

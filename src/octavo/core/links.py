@@ -8,10 +8,11 @@ from __future__ import annotations
 import posixpath
 import re
 from typing import Any, Literal, Protocol
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
+from .addresses import own_address, read_address
 from .summary import entry_path
 
 APP_HOST = "app.gitbook.com"
@@ -21,9 +22,9 @@ BROKEN = "broken-reference"
 def app_hosts(url: str) -> tuple[str, ...]:
     """The hosts whose addresses mean content: that of ``url``, where the application is, and that which sources from
     elsewhere name."""
-    host = urlsplit(url).hostname
+    host = own_address(url).host
     # On the machine of who reads, `localhost` in a text mostly means something else.
-    return (APP_HOST,) if host in (None, "localhost", APP_HOST) else (APP_HOST, str(host))
+    return (APP_HOST,) if host in ("", "localhost", APP_HOST) else (APP_HOST, host)
 
 
 class Lookup(Protocol):
@@ -125,7 +126,8 @@ _PERSON = re.compile(r"/(?:o/[^/]+/)?(u|c)/([A-Za-z0-9_-]{1,64})/?\Z")
 
 def in_app(url: str) -> dict[str, Any] | None:
     """The person or collection that an address of the application shows."""
-    person = _PERSON.match(urlsplit(url).path)
+    address = read_address(url)
+    person = _PERSON.match(address.path) if address is not None else None
     if person is None:
         return None
     kind = "user" if person[1] == "u" else "collection"
@@ -133,12 +135,10 @@ def in_app(url: str) -> dict[str, Any] | None:
 
 
 def _resolve_url(url: str, app_hosts: tuple[str, ...]) -> Target | None:
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname
-    except ValueError:
+    parts = read_address(url)
+    if parts is None:
         return None
-    if parts.scheme.lower() not in ("http", "https") or host not in app_hosts:
+    if not parts.is_web or parts.host not in app_hosts:
         return Target("url", url=url)
     space = _SPACE.match(parts.path)
     if not space:

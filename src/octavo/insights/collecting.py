@@ -13,10 +13,11 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import msgspec
 
+from ..core.addresses import host_of, read_address
 from ..errors import NotFound
 from ..kit import ids
 from ..kit.clock import now, parse_iso
@@ -189,7 +190,7 @@ def _row(site: SiteRow, structure: Structure, event: Event, share_link: str | No
         share_link_id=share_link,
         language=session.language,
         referrer=_without_query(referrer) if referrer else None,
-        referrer_domain=_host(referrer) if referrer else None,
+        referrer_domain=host_of(referrer) or None if referrer else None,
     )
     for name, value in {**_campaign(location.url), **_details(event)}.items():
         setattr(row, name, value)
@@ -212,7 +213,7 @@ def _details(event: Event) -> dict[str, Any]:
             return {
                 "link_target": msgspec.json.encode(target).decode(),
                 "link_kind": target.kind,
-                "link_domain": _host(target.url) if isinstance(target.url, str) else None,
+                "link_domain": host_of(target.url) or None if isinstance(target.url, str) else None,
                 "link_position": event.link.position,
             }
         case ApiClientOpen() | ApiClientRequest():
@@ -253,13 +254,6 @@ def _without_query(url: str) -> str:
     return url.partition("?")[0].partition("#")[0]
 
 
-def _host(url: str) -> str | None:
-    try:
-        return urlsplit(url).hostname
-    except ValueError:
-        return None
-
-
 _UTM = {
     "utm_source": "utm_source",
     "utm_medium": "utm_medium",
@@ -270,8 +264,9 @@ _UTM = {
 
 
 def _campaign(url: str) -> dict[str, str]:
+    address = read_address(url)
     try:
-        query = parse_qs(urlsplit(url).query, max_num_fields=200)
+        query = parse_qs(address.query if address is not None else "", max_num_fields=200)
     except ValueError:
         return {}
     # What is written as %00 is no text to PostgreSQL.

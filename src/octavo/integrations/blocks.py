@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
-from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 from msgspec import UNSET
 
 from ..content import get_body, main_state
+from ..core.addresses import read_address
 from ..core.document.html import CodeBlock
 from ..core.pages import Page
 from ..errors import NotFound
@@ -72,18 +72,11 @@ def find_unfurling(rows: Iterable[IntegrationRow], url: str) -> tuple[Integratio
 
 def _begins(url: str, prefix: str) -> bool:
     """Whether an address is at the host that a prefix names, below its path. A prefix without a scheme is for both."""
-    try:
-        here, wanted = urlsplit(url), urlsplit(prefix if "://" in prefix else f"//{prefix}")
-        at_host = bool(wanted.hostname) and (here.hostname, here.port) == (wanted.hostname, wanted.port)
-    except ValueError:  # a port or host that is none
+    here, wanted = read_address(url), read_address(prefix if "://" in prefix else f"//{prefix}")
+    if here is None or wanted is None or not wanted.host:
         return False
-    return (
-        at_host and wanted.scheme in ("", here.scheme) and _behind_host(here).startswith(_behind_host(wanted))
-    )
-
-
-def _behind_host(url: SplitResult) -> str:
-    return url._replace(scheme="", netloc="").geturl()
+    at_host = (here.host, here.port) == (wanted.host, wanted.port)
+    return at_host and wanted.scheme in ("", here.scheme) and here.rest.startswith(wanted.rest)
 
 
 _shown: ByteCache[frozenset[bytes]] = ByteCache(16 * 1024 * 1024)

@@ -12,11 +12,11 @@ import secrets
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple, cast
-from urllib.parse import urlsplit
 
 import msgspec
 
 from ..access import create_integration_token
+from ..core.addresses import own_address, write_authority
 from ..deliveries import LogLine
 from ..errors import NotFound
 from ..kit.clock import iso, now
@@ -201,9 +201,9 @@ def _read_script(context: Context, integration: IntegrationRow) -> str:
 def fetch_for(api_url: str, allowed: str) -> Fetch:
     """How the requests of scripts are made: those to the API go there and nowhere else; others follow the rules of
     all outgoing requests, of which ``allowed`` is the setting ``allow_private_fetch``."""
-    api = urlsplit(api_url)
+    api = own_address(api_url)
     port = api.port or {"http": 80, "https": 443}[api.scheme]
-    inside, outside = Fetcher(f"{api.hostname}:{port}"), Fetcher(allowed)
+    inside, outside = Fetcher(write_authority(api.host, port)), Fetcher(allowed)
 
     def fetch(wanted: Wanted) -> Got:
         to_api = wanted.url.startswith(f"{api_url}/v1/")

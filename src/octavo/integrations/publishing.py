@@ -6,13 +6,13 @@ import base64
 import binascii
 import re
 import secrets as random
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import UNSET
 
 from ..access import Can, audit, organization_access
 from ..content import dependency_changed, store_file
+from ..core.addresses import read_address
 from ..errors import BadRequest, NotFound
 from ..kit import ids
 from ..kit.clock import now
@@ -144,12 +144,9 @@ def _tags(manifest: Manifest) -> list[tuple[str, str]]:
     tags += [("scope", scope) for scope in manifest.scopes]
     for block in manifest.blocks or ():
         for prefix in block.url_unfurl or ():
-            try:
-                host = urlsplit(prefix if "://" in prefix else f"https://{prefix}").hostname
-            except ValueError:
-                host = None
-            if host:
-                tags.append(("domain", host.lower()))
+            address = read_address(prefix if "://" in prefix else f"https://{prefix}")
+            if address is not None and address.host:
+                tags.append(("domain", address.host))
     return tags
 
 

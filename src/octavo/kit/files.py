@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 import msgspec
 import obstore
@@ -27,6 +27,7 @@ from msgspec import Struct
 from obstore.exceptions import BaseError
 from obstore.store import LocalStore, S3Store
 
+from ..core.addresses import own_address, read_address
 from ..errors import NotFound, OutOfReach, TooLarge, Unavailable
 from .clock import now
 from .private_files import make_private_tree
@@ -213,19 +214,22 @@ def open_store(url: str, signing: Signer, environ: Mapping[str, str] = os.enviro
 
     S3 endpoint, region and keys come from the usual ``AWS_*`` variables. Raises Unavailable.
     """
-    parts = urlsplit(url)
-    if parts.scheme == "file" and not parts.netloc and parts.path:
+    parts = read_address(url)
+    if parts is not None and parts.scheme == "file" and not parts.authority and parts.path:
         folder = Path(unquote(parts.path))
         try:
             make_private_tree(folder)
         except OSError as error:
             raise Unavailable(f"files {url}: {error}") from None
         return FileStore(LocalStore(folder), signing, folder, None)
-    if parts.scheme == "s3" and parts.netloc:
+    if parts is not None and parts.scheme == "s3" and parts.authority:
         prefix = parts.path.strip("/")
-        links = _S3Links.from_environment(parts.netloc, prefix, environ)
+        links = _S3Links.from_environment(parts.authority, prefix, environ)
         options: S3Config = {"region": links.region, "virtual_hosted_style_request": links.endpoint is None}
         if links.endpoint:
+            endpoint = read_address(links.endpoint)
+            if endpoint is None or not endpoint.is_web:
+                raise Unavailable(f"AWS_ENDPOINT_URL: expected http(s)://host, got {links.endpoint!r}")
             options["endpoint"] = links.endpoint
 
         def connect(seconds: int, retries: int) -> S3Store:
@@ -235,7 +239,7 @@ def open_store(url: str, signing: Signer, environ: Mapping[str, str] = os.enviro
                 "timeout": f"{seconds}s",
             }
             return S3Store(
-                parts.netloc,
+                parts.authority,
                 prefix=prefix or None,
                 config=options,
                 client_options=client,
@@ -364,8 +368,8 @@ class _S3Links(NamedTuple):
             base = f"https://{self.bucket}.s3.{self.region}.amazonaws.com"
         else:
             base = self.endpoint
-            path = f"{urlsplit(base).path}/{quote(self.bucket)}{path}"
-        parts = urlsplit(base)
+            path = f"{own_address(base).path}/{quote(self.bucket)}{path}"
+        parts = own_address(base)
         stamp = datetime.fromtimestamp(moment / 1000, UTC).strftime("%Y%m%dT%H%M%SZ")
         scope = f"{stamp[:8]}/{self.region}/s3/aws4_request"
         query = {
@@ -382,10 +386,10 @@ class _S3Links(NamedTuple):
         if self.session:
             query["X-Amz-Security-Token"] = self.session
         encoded = "&".join(f"{name}={quote(query[name], safe='-_.~')}" for name in sorted(query))
-        request = f"GET\n{path}\n{encoded}\nhost:{parts.netloc}\n\nhost\nUNSIGNED-PAYLOAD"
+        request = f"GET\n{path}\n{encoded}\nhost:{parts.authority}\n\nhost\nUNSIGNED-PAYLOAD"
         digest = hashlib.sha256(request.encode()).hexdigest()
         signed = f"AWS4-HMAC-SHA256\n{stamp}\n{scope}\n{digest}"
         secret = f"AWS4{self.secret}".encode()
         for part in (*scope.split("/"), signed):
             secret = hmac.new(secret, part.encode(), hashlib.sha256).digest()
-        return f"{parts.scheme}://{parts.netloc}{path}?{encoded}&X-Amz-Signature={secret.hex()}"
+        return f"{parts.origin}{path}?{encoded}&X-Amz-Signature={secret.hex()}"

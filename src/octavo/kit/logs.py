@@ -105,6 +105,16 @@ def _write_trace_below(out: TextIO, exc_info: Any) -> None:
     _write_trace(out, exc_info)
 
 
+class _StandardError(logging.StreamHandler[TextIO]):
+    """Writes to standard error as it is at each line: it may be another one or closed by then, and a service may be
+    started without any."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if sys.stderr is not None and not sys.stderr.closed:
+            self.stream = sys.stderr
+            super().emit(record)
+
+
 def configure(
     form: Literal["text", "json"],
     stream: TextIO | None = None,
@@ -113,9 +123,8 @@ def configure(
 ) -> None:
     """Sets up structlog and the standard library's logging for the whole process; may be called again.
 
-    ``secrets``: values that no line may contain.
+    ``stream``: None for standard error. ``secrets``: values that no line may contain.
     """
-    stream = stream or sys.stderr
     redact = Redactor(secrets)
     if form == "json":
         transform = structlog.tracebacks.ExceptionDictTransformer(show_locals=False, max_frames=_FRAMES)
@@ -125,7 +134,9 @@ def configure(
             structlog.processors.JSONRenderer(),
         ]
     else:
-        render = structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=_write_trace_below)
+        render = structlog.dev.ConsoleRenderer(
+            colors=_has_colours(stream or sys.stderr), exception_formatter=_write_trace_below
+        )
         last = [lambda logger, name, event: redact(render(logger, name, event))]
     structlog.configure(
         processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -133,7 +144,7 @@ def configure(
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=False,
     )
-    handler = logging.StreamHandler(stream)
+    handler = _StandardError() if stream is None else logging.StreamHandler(stream)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[*_SHARED, structlog.stdlib.ExtraAdder()],
@@ -148,6 +159,10 @@ def configure(
         logging.getLogger(noisy).setLevel(logging.WARNING)
     # Whoever sends what is no HTTP would fill the log.
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+
+
+def _has_colours(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
 
 
 @contextmanager

@@ -5,8 +5,9 @@ from __future__ import annotations
 import smtplib
 import ssl
 from email.message import EmailMessage
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
+from ..core.addresses import read_address
 from ..errors import Unavailable
 from ..settings import Settings
 from .allowances import spend
@@ -27,8 +28,8 @@ def send(smtp_url: str, *, sender: str, to: str, subject: str, text: str) -> Non
 
     Over ``smtp`` TLS is used where the server offers it. Raises Unavailable.
     """
-    parts = urlsplit(smtp_url)
-    if parts.scheme not in ("smtp", "smtps") or not parts.hostname:
+    parts = read_address(smtp_url)
+    if parts is None or parts.scheme not in ("smtp", "smtps") or not parts.host:
         raise Unavailable("OCTAVO_SMTP_URL: expected smtp://user:password@host:port")
     message = EmailMessage()
     message["From"], message["To"], message["Subject"] = sender, to, subject
@@ -36,9 +37,9 @@ def send(smtp_url: str, *, sender: str, to: str, subject: str, text: str) -> Non
     tls = ssl.create_default_context()
     try:
         connection = (
-            smtplib.SMTP_SSL(parts.hostname, parts.port or 465, timeout=_SECONDS, context=tls)
+            smtplib.SMTP_SSL(parts.host, parts.port or 465, timeout=_SECONDS, context=tls)
             if parts.scheme == "smtps"
-            else smtplib.SMTP(parts.hostname, parts.port or 587, timeout=_SECONDS)
+            else smtplib.SMTP(parts.host, parts.port or 587, timeout=_SECONDS)
         )
         with connection:
             if parts.scheme == "smtp" and connection.ehlo() and connection.has_extn("starttls"):
@@ -47,4 +48,4 @@ def send(smtp_url: str, *, sender: str, to: str, subject: str, text: str) -> Non
                 connection.login(unquote(parts.username), unquote(parts.password or ""))
             connection.send_message(message)
     except (OSError, smtplib.SMTPException) as error:
-        raise Unavailable(f"mail through {parts.hostname}: {error}") from None
+        raise Unavailable(f"mail through {parts.host}: {error}") from None

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from ..settings import Settings
 from .db import Transaction
 
 Content = Literal["text", "file"]
@@ -88,7 +89,9 @@ class Table(Struct, frozen=True, kw_only=True):
     organization. ``values``: all values a column may have besides NULL. ``json``: columns of JSON, and the
     type it decodes to. ``long``: columns of text of any length. ``secrets``: columns with hashes of secrets.
     ``counts``: columns, of any table, that count rows of this one. ``many``: a space may have so many rows that they are
-    removed in batches before it goes for good.
+    removed in batches before it goes for good. ``check``: raises BadRequest or Conflict, with a message that begins
+    with the column, for a row of an archive that could not be made here over the API, because of where this
+    installation is and of what it has.
     """
 
     name: str
@@ -104,6 +107,7 @@ class Table(Struct, frozen=True, kw_only=True):
     secrets: tuple[str, ...] = ()
     counts: tuple[Count, ...] = ()
     many: bool = False
+    check: Callable[[Transaction, Settings, Mapping[str, Any]], None] | None = None
 
     @property
     def rows_of_organization(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -12,10 +13,22 @@ from ..errors import BadRequest, NotFound
 from ..identity import list_active_providers
 from ..kit.db import Transaction
 from ..kit.operation import Call
+from ..settings import Settings
 from . import store
 from .domains import set_domains
 from .merge_rules import require_merge_rules
-from .wire import UpdateOrganization
+from .wire import Hostname, UpdateOrganization
+
+
+def check_hostname(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> None:
+    """Raises BadRequest for an organization of an archive with a host name that it could not be given here."""
+    hostname = row.get("hostname")
+    try:
+        msgspec.convert(hostname, Hostname | None)
+    except msgspec.ValidationError as error:
+        raise BadRequest(f"hostname: {error}") from None
+    if hostname is not None and store.hostname_is_taken(tx, hostname):
+        raise BadRequest("hostname: taken")
 
 
 def update(tx: Transaction, call: Call, access: OrgAccess, body: UpdateOrganization) -> store.OrgRow:

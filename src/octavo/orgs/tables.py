@@ -6,6 +6,7 @@ from typing import get_args
 
 from ..access import ORDER
 from ..kit.tables import Table, declare, member, person, row
+from .settings import check_hostname
 from .store import OrgSettings, Proof
 
 declare(
@@ -18,6 +19,7 @@ declare(
         ),
         values={"default_role": ORDER},
         json={"email_domains": list[str], "settings": OrgSettings},
+        check=check_hostname,
     ),
     Table(
         name="proved_domains",

@@ -10,11 +10,11 @@ import html
 import time
 from functools import lru_cache
 from html.parser import HTMLParser
-from urllib.parse import urljoin, urlsplit
 
 import msgspec
 from msgspec import UNSET, Struct
 
+from ..core.addresses import host_of, join_address
 from ..core.document.urls import Player, player, safe_url
 from ..kit.cache import ByteCache
 from ..kit.fetch import Fetched, Fetcher, FetchError, Limits
@@ -62,19 +62,12 @@ def _frame(found: Player) -> str:
 
 
 def _site(url: str) -> str:
-    try:
-        host = urlsplit(url).hostname
-    except ValueError:
-        host = None
-    return (host or url[:_MAX_TEXT]).removeprefix("www.")
+    return (host_of(url) or url[:_MAX_TEXT]).removeprefix("www.")
 
 
 def _beside(url: str, href: str) -> str | None:
     """What a page at ``url`` means by ``href``, if that is an address."""
-    try:
-        return safe_url(urljoin(url, href))
-    except ValueError:
-        return None
+    return safe_url(join_address(url, href))
 
 
 def _plain(url: str) -> Embed:

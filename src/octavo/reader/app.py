@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from ..content import FILE_PURPOSE
 from ..core.hosts import spell_host
@@ -160,7 +160,7 @@ class Sites:
 
     def _is_own(self, name: str) -> bool:
         """Whether a host is the server itself; any other name with a domain may be a site's that is gone."""
-        own = urlsplit(self._context.settings.sites_url).hostname
+        own = self._context.settings.sites_address.host
         return name == own or "." not in name or name.replace(".", "").isdigit()
 
     async def post(self, request: Request) -> Answer:

@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 import msgspec
 from msgspec import Struct, field
 
+from ..core.addresses import escape_address
 from ..core.expressions import NOBODY
 from ..errors import NotFound, Unauthorized
 from ..integrations import sign_in_address
@@ -40,7 +41,6 @@ _THIRD_TOKEN, _THIRD_CLAIMS = "gitbook-visitor-token", "gitbook-visitor-public"
 """Cookies that servers of the owner set for a whole domain: the token as it is, and JSON of unsigned claims."""
 _TOKEN, _CLAIM = "jwt_token", "visitor."
 _WEEK = 7 * 86_400
-_IN_URLS = "/:?#[]@!$&'()*+,;=%~"
 _LOCATION = re.compile(r"/(?![/\\])[^\x00-\x1f\x7f-\x9f]*")
 
 
@@ -165,8 +165,7 @@ def _sign_in(tx: Transaction, context: Context, site: SiteRow, location: str) ->
     url = site.settings.visitor_auth.login_url
     if url is not None:
         joint = "&" if "?" in url else "?"
-        # Characters that a header cannot have are escaped.
-        return SendOn(f"{quote(url, safe=_IN_URLS)}{joint}{urlencode({'location': location})}")
+        return SendOn(f"{escape_address(url)}{joint}{urlencode({'location': location})}")
     address = sign_in_address(tx, context, site.id, location)
     return SendOn(address) if address else NotFound("There is no published site at this address.")
 

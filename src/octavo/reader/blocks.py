@@ -11,11 +11,12 @@ import hashlib
 import re
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import msgspec
 from markupsafe import Markup
 
+from ..core.addresses import host_of
 from ..core.document import Block, Document, Leaf, Text, read
 from ..core.document.html import Context as Drawing
 from ..core.document.html import render
@@ -266,11 +267,12 @@ class _Reader:
         if kind == "webframe":
             # Frames hold pages of any host; those of the integration itself are shown inside of ours.
             href = _address(given.get("source"))
-            host = urlsplit(href).hostname if href else None
             if href is not None and self._frames is not None and href.startswith(self._frames):
                 return self._frame(given, href)
             return ElementView(
-                kind="link", href=href, text=self._labels.open_in.replace("{provider}", host or "…")
+                kind="link",
+                href=href,
+                text=self._labels.open_in.replace("{provider}", host_of(href or "") or "…"),
             )
         if kind == "link":
             return ElementView(
@@ -339,7 +341,7 @@ class _Reader:
             src=src,
             text=msgspec.json.encode(told).decode(),
             ratio=float(ratio) if isinstance(ratio, int | float) and 0.1 < ratio < 10 else 16 / 9,
-            title=urlsplit(src).hostname or "",
+            title=host_of(src),
         )
 
     def _control(self, given: dict[str, Any]) -> ElementView:
@@ -497,4 +499,4 @@ def _web(url: Any) -> str | None:
     safe = safe_url(url)
     if safe is None or not safe.lower().startswith(("https://", "http://")):
         return None
-    return safe if urlsplit(safe).hostname else None
+    return safe if host_of(safe) else None

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
-from urllib.parse import urljoin
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from msgspec import Struct
 
+from ..core.addresses import join_address
 from ..core.document.urls import FRAME_HOSTS
 from .fonts import font_files, read_font
 from .views import (
@@ -213,7 +213,7 @@ def _facts(site: SiteView, page: PageView) -> dict[str, Any] | None:
         "headline": page.title,
         "url": here,
         "inLanguage": site.language,
-        "isPartOf": {"@type": "WebSite", "name": site.title, "url": urljoin(here, site.home)},
+        "isPartOf": {"@type": "WebSite", "name": site.title, "url": join_address(here, site.home)},
     }
     if page.description:
         article["description"] = page.description
@@ -221,7 +221,7 @@ def _facts(site: SiteView, page: PageView) -> dict[str, Any] | None:
         article["dateModified"] = page.updated
     above = [Crumb(title=site.title, href=site.home), *page.crumbs]
     # Groups have no page of their own, and every step but the last needs one.
-    steps = [(step.title, urljoin(here, step.href)) for step in above if step.href is not None]
+    steps = [(step.title, join_address(here, step.href)) for step in above if step.href is not None]
     trail = [
         {"@type": "ListItem", "position": position, "name": name, "item": item}
         for position, (name, item) in enumerate([step for step in steps if step[1] != here], 1)

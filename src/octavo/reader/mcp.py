@@ -10,11 +10,12 @@ from collections.abc import Callable
 from importlib.metadata import version
 from itertools import islice
 from typing import Annotated, Any, NamedTuple
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 import msgspec
 from msgspec import Meta, Struct
 
+from ..core.addresses import read_address
 from ..kit.asgi import Answer
 from ..kit.db import Transaction
 from ..search import MAX_SEARCH
@@ -111,13 +112,13 @@ def _list_pages(site: Reading, asked: ListPages) -> str:
 
 def _read_page(site: Reading, asked: ReadPage) -> str:
     unknown = Refused("There is no page at this address. search and list_pages give the addresses of pages.")
-    try:
-        url = urlsplit(asked.address)
-    except ValueError:
-        raise unknown from None
+    url = read_address(asked.address)
+    if url is None:
+        raise unknown
     whole, start = unquote(url.path), site.visit.base
-    if url.netloc:
-        whole, start = f"{url.scheme}://{url.netloc}{whole}", site.visit.published
+    if url.authority:
+        whole, start = f"{url.origin}{whole}", site.visit.published
+    start = unquote(start)
     if not whole.startswith(start):
         raise unknown
     there = msgspec.structs.replace(site.visit, rest=whole.removeprefix(start))

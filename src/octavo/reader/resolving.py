@@ -12,7 +12,7 @@ there.
 from __future__ import annotations
 
 from typing import Any, NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
@@ -76,8 +76,9 @@ class MadeOf(Struct):
 
 
 class SiteVisit(Struct, frozen=True):
-    """A visit at a site. ``path`` is what was asked for, ``base`` the site's path with slashes at both ends, ``rest`` what
-    follows it, all as the visitor's browser has them. ``published``: the public address of the site's start.
+    """A visit at a site. ``path`` is what was asked for and ``rest`` what follows the base, both decoded; ``base`` is the
+    site's path with slashes at both ends, escaped, so that addresses begin with it. All three are as the visitor's
+    browser has them. ``published``: the public address of the site's start.
     ``own_host``: the visitor is at the site's own host name, where no other site is. ``proxied``: a proxy of the owner's
     is between. ``embedded``: it is shown in a frame of another site, below a base of its own so that links stay in the
     frame."""
@@ -95,6 +96,10 @@ class SiteVisit(Struct, frozen=True):
     proxied: bool = False
     embedded: bool = False
 
+    def is_below(self, base: str) -> bool:
+        """Whether what was asked for is spelled as addresses below a base are."""
+        return self.path.startswith(unquote(base))
+
     @property
     def indexed(self) -> bool:
         """Whether search engines may list it."""
@@ -110,7 +115,7 @@ class SiteVisit(Struct, frozen=True):
 
 
 class SpaceVisit(Struct, frozen=True):
-    """A visit at one space of a site; ``base`` is where the space starts. ``site_spaces``: the variants beside it."""
+    """A visit at one space of a site; ``base`` is where the space starts, escaped. ``site_spaces``: the variants beside it."""
 
     visit: SiteVisit
     site_space: SiteSpaceRow
@@ -126,7 +131,7 @@ def host_name(host: str) -> str:
 
 
 class _Place(NamedTuple):
-    """The site that an address names; the path, its base and what follows as browsers have them."""
+    """The site that an address names; the path, its base, which is escaped, and what follows as browsers have them."""
 
     site: SiteRow
     path: str
@@ -153,7 +158,7 @@ def _find_site(tx: Transaction, host: str, path: str) -> _Place | None:
     found = find_site_by_basename(tx, org.id, basename) or find_site_by_former_name(tx, org.id, basename)
     if found is None:
         return None
-    base = f"/{parts[0].lower()}/{found.basename}/"
+    base = quote(f"/{parts[0].lower()}/{found.basename}/")
     return _Place(found, path, base, parts[2] if len(parts) > 2 else "")
 
 
@@ -206,7 +211,7 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
 def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: str = "") -> SpaceVisit:
     """The visit at a space of the site that the visitor sees."""
     variants = visit.outline.variants(visit.outline.section(shown.section_id))
-    base = f"{visit.base}{visit.outline.base(shown)}"
+    base = f"{visit.base}{quote(visit.outline.base(shown))}"
     previewed = visit.admission.change
     change = find_change(tx, shown.space_id, previewed) if previewed else None
     state = change.state if change is not None else main_state(tx, shown.space_id)
@@ -237,7 +242,7 @@ def find_redirect(tx: Transaction, visit: SiteVisit, sites_url: str) -> str | No
     lead = find_lead(tx, visit.site, visit.outline, visit.admission.claims, visit.rest, sites_url)
     if lead is None:
         return None
-    return lead.target if lead.is_elsewhere else f"{quote(visit.base)}{lead.target}"
+    return lead.target if lead.is_elsewhere else f"{visit.base}{lead.target}"
 
 
 class Visitor:

@@ -7,11 +7,12 @@ import hashlib
 import secrets
 from collections.abc import Callable
 from typing import Annotated
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import msgspec
 from msgspec import Meta, Struct
 
+from ..core.addresses import read_address
 from ..core.pages import Page
 from ..errors import BadRequest
 from ..insights import (
@@ -46,7 +47,7 @@ def session_of(request: Request, location: VisitorLocation) -> VisitorSession:
     """Somebody new at a location. Where they come from is known of those who come from another host."""
     referrer = request.header(b"referer")[:_URL]
     # A proxy of the owner's asks under another host than browsers do.
-    own = (request.header(b"host"), _netloc(location.url))
+    own = (request.header(b"host"), _authority(location.url))
     both = secrets.token_hex(16)
     return VisitorSession(
         visitor_id=both[:16],
@@ -54,15 +55,13 @@ def session_of(request: Request, location: VisitorLocation) -> VisitorSession:
         cookies={},
         user_agent=request.header(b"user-agent")[:_AGENT],
         language=request.header(b"accept-language").partition(",")[0][:64] or None,
-        referrer=referrer if referrer and _netloc(referrer) not in own else None,
+        referrer=referrer if referrer and _authority(referrer) not in own else None,
     )
 
 
-def _netloc(url: str) -> str:
-    try:
-        return urlsplit(url).netloc
-    except ValueError:
-        return ""
+def _authority(url: str) -> str:
+    address = read_address(url)
+    return address.authority if address is not None else ""
 
 
 def location_of(space: SpaceVisit, page: Page | None = None) -> VisitorLocation:

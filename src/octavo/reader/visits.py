@@ -190,7 +190,7 @@ def _visit(view: View, host: str, path: str, coming: Coming) -> Visited:
 
 
 def _answer_at(view: View, visit: SiteVisit) -> Answer | Later:
-    if not visit.path.startswith(visit.base):
+    if not visit.is_below(visit.base):
         return _redirect(_with_query(view, f"{visit.base}{quote(visit.rest)}"))
     found = _of_site.find(visit.rest.split("/"))
     if found is not None:
@@ -201,7 +201,7 @@ def _answer_at(view: View, visit: SiteVisit) -> Answer | Later:
         if target is None:
             raise NotFound("There is nothing at this address.")
         return _redirect(target)
-    if not visit.path.startswith(space.base):
+    if not visit.is_below(space.base):
         return _redirect(_with_query(view, f"{space.base}{quote(space.rest)}"))
     below = _of_space.find(space.rest.split("/"))
     return _answer(view, space, *below) if below is not None else not_found(view, space)
@@ -460,7 +460,7 @@ def take_seen(view: View, visit: SpaceVisit) -> Answer:
     location = location_of(visit, page)
 
     def find_page(path: str) -> tuple[SpaceVisit, Page]:
-        shown, rest, _ = visit.visit.outline.locate(unquote(path).removeprefix(visit.visit.base))
+        shown, rest, _ = visit.visit.outline.locate(unquote(path).removeprefix(unquote(visit.visit.base)))
         there = visit_space(view.tx, visit.visit, shown, rest) if shown is not None else None
         found = there.view.tree.find(rest) if there is not None else None
         if there is None or found is None:

@@ -6,12 +6,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Sequence
-from urllib.parse import urlsplit
 
 import msgspec
 import structlog
 
 from ..access import watch_audit
+from ..core.addresses import host_of, own_address
 from ..errors import Unavailable
 from ..kit import jobs
 from ..kit.context import Context
@@ -109,7 +109,7 @@ def _tell(fetcher: Fetcher, context: Context, tags: Sequence[str]) -> list[str]:
 
 
 def _purge(fetcher: Fetcher, context: Context, addresses: Sequence[str]) -> list[str]:
-    prefixes = [f"{parts.netloc}{parts.path}".rstrip("/") for parts in map(urlsplit, addresses)]
+    prefixes = [f"{parts.authority}{parts.path}".rstrip("/") for parts in map(own_address, addresses)]
     headers = {"content-type": "application/json"}
     if context.settings.purge_token:
         headers["authorization"] = f"Bearer {context.settings.purge_token}"
@@ -124,7 +124,7 @@ def _purge(fetcher: Fetcher, context: Context, addresses: Sequence[str]) -> list
 
 def _send(fetcher: Fetcher, url: str, headers: dict[str, str], body: bytes) -> str:
     """What went wrong, or nothing."""
-    host = urlsplit(url).hostname or url
+    host = host_of(url) or url
     try:
         answer = fetcher.fetch(url, "POST", headers, body, _LIMITS)
     except FetchError as error:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import hashlib
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 import msgspec
 from msgspec import UNSET, Struct
 
+from ..core.addresses import read_address
 from ..core.hosts import spell_host
 from ..errors import NotFound, Unauthorized
 from ..kit.context import Context
@@ -62,19 +63,18 @@ class Asked(Struct, frozen=True):
 def resolve(tx: Transaction, context: Context, asked: Asked, previewer: Visitor | None) -> Published:
     """``previewer``: who asks, where that is by the token of a preview. Raises NotFound, or Unauthorized for a token
     that is not good."""
-    try:
-        parts = urlsplit(asked.url)
-        host, origin = spell_host(parts.hostname or ""), f"{parts.scheme}://{parts.netloc}"
-    except ValueError:
-        raise NotFound(_MISSING) from None
+    parts = read_address(asked.url)
+    if parts is None:
+        raise NotFound(_MISSING)
+    host, origin = spell_host(parts.host), parts.origin
     path = _decoded(parts.path)
     try:
         if host == _PREVIEW_HOST:
             visit = _preview(tx, path, previewer)
         else:
             visit = _visit(tx, context, host, path, asked)
-        if not path.startswith(visit.base):
-            return Redirection("content", f"{origin}{quote(visit.base + visit.rest)}")
+        if not path.startswith(unquote(visit.base)):
+            return Redirection("content", f"{origin}{visit.base}{quote(visit.rest)}")
         space = enter_space(tx, visit)
     except SendOn as sent:
         return _send(origin, sent.location)
@@ -83,8 +83,8 @@ def resolve(tx: Transaction, context: Context, asked: Asked, previewer: Visitor 
         if target is None:
             raise NotFound("There is nothing at this address.")
         return _send(origin, target)
-    if not path.startswith(space.base):
-        return Redirection("content", f"{origin}{quote(space.base + space.rest)}")
+    if not path.startswith(unquote(space.base)):
+        return Redirection("content", f"{origin}{space.base}{quote(space.rest)}")
     return _content(tx, context, origin, space)
 
 
@@ -103,7 +103,7 @@ def _visit(tx: Transaction, context: Context, host: str, path: str, asked: Asked
     if proxied is not None and proxied.proxy_path is not None:
         host, path = "", f"{proxied_path(proxied)}{path.removeprefix(proxied.proxy_path)}"
     elif path.startswith(PROXIED) or (
-        host != urlsplit(context.settings.sites_url).hostname and find_site_by_hostname(tx, host) is None
+        host != context.settings.sites_address.host and find_site_by_hostname(tx, host) is None
     ):
         raise NotFound(_MISSING)
     cookies = {CLAIMS_COOKIE: quote(msgspec.json.encode(asked.unsigned).decode())}
@@ -163,9 +163,9 @@ def _content(tx: Transaction, context: Context, origin: str, space: SpaceVisit) 
         site_space=shown.id,
         space=shown.space_id,
         pathname=space.rest,
-        base_path=space.base,
-        site_base_path=visit.base,
-        canonical_url=f"{origin}{quote(space.base + space.rest)}",
+        base_path=unquote(space.base),
+        site_base_path=unquote(visit.base),
+        canonical_url=f"{origin}{space.base}{quote(space.rest)}",
         complete=_is_complete(space),
         api_token=token,
         site_section=shown.section_id or UNSET,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from msgspec import UNSET
 
 from ..access import Can, SignedIn, SpaceAccess, collection_access, find_space_access
 from ..changes import find_change, present_change
 from ..content import main_state
+from ..core.addresses import read_address
 from ..core.hosts import spell_host
 from ..errors import NotFound
 from ..kit.db import Transaction
@@ -25,17 +26,15 @@ def find_content(tx: Transaction, call: Call, caller: SignedIn, url: str) -> Col
     """The collection or space at an address, with change request and page where it names them. Raises NotFound for
     an address that leads nowhere, and for what the caller does not see."""
     missing = NotFound("url: there is nothing that you see at this address.")
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname or "", parts.port
-    except ValueError:
-        raise missing from None
+    parts = read_address(url)
+    if parts is None:
+        raise missing
     segments = [unquote(part) for part in parts.path.split("/") if part]
-    own = urlsplit(call.settings.url)
-    if (host, port) == (own.hostname, own.port):
+    own = call.settings.address
+    if (parts.host, parts.port) == (own.host, own.port):
         found = _in_application(tx, call, caller, segments)
     else:
-        found = _in_site(tx, call, caller, host, segments)
+        found = _in_site(tx, call, caller, parts.host, segments)
     if found is None:
         raise missing
     return found
@@ -79,7 +78,7 @@ def _in_site(tx: Transaction, call: Call, caller: SignedIn, host: str, segments:
     if proxied is not None and proxied.proxy_path is not None:
         site, segments = proxied, segments[proxied.proxy_path.count("/") :]
     if site is None:
-        if host != urlsplit(call.settings.sites_url).hostname or len(segments) < 2:
+        if host != call.settings.sites_address.host or len(segments) < 2:
             return None
         organization = find_organization_by_hostname(tx, segments[0].lower())
         if organization is None:

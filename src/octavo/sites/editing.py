@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from ..access import SiteAccess, audit
-from ..core.hosts import spell_host
-from ..errors import BadRequest, Conflict
+from ..errors import Conflict
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from . import store
-from .hostnames import is_own
+from .places import read_hostname, read_proxy, require_apart, require_basename
 from .publishing import require_opening_if_published
 from .structure.changing import lock, set_defaults
 from .wire import UpdateSite
 
-_HOSTNAME = re.compile(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?[.]){2,}[a-z0-9][a-z0-9-]{0,61}[a-z0-9]")
-_PROXY = re.compile(r"((?:[\w-]+[.])+[a-zA-Z]{2,})((?:/[\w-]+)+)", re.ASCII)
-_BASENAME = re.compile(r"\w[\w.-]*")
 _AUDIENCES = {"share-link": 0, "visitor-auth": 0, "unlisted": 1, "public": 2}
 """How many people each visibility lets in; nobody knows who holds a key, and who a token."""
 _PLAIN = ("title", "visibility", "agents_context")
@@ -46,13 +41,14 @@ def update_site(tx: Transaction, call: Call, site: SiteAccess, body: UpdateSite)
     if widens:
         require_opening_if_published(tx, site)
     if body.hostname is not UNSET:
-        values["hostname"] = _hostname(tx, call, before, body.hostname)
+        given = body.hostname
+        values["hostname"] = None if given is None else read_hostname(tx, call.settings, before.id, given)
         settings = replace(settings, hostname_status=None)
     if body.proxy is not UNSET:
-        values["proxy_host"], values["proxy_path"] = _proxy(tx, call, before, body.proxy)
-    hostname = values.get("hostname", before.hostname)
-    if hostname is not None and hostname == values.get("proxy_host", before.proxy_host):
-        raise Conflict(f"proxy: all that is at {hostname!r} is this site, by its host name.")
+        values["proxy_host"], values["proxy_path"] = (
+            (None, None) if body.proxy is None else read_proxy(tx, call.settings, before.id, body.proxy)
+        )
+    require_apart(values.get("hostname", before.hostname), values.get("proxy_host", before.proxy_host))
     if settings != before.settings:
         values["settings"] = settings
     if values:
@@ -65,52 +61,11 @@ def update_site(tx: Transaction, call: Call, site: SiteAccess, body: UpdateSite)
 
 
 def _rename(tx: Transaction, site: SiteAccess, old: str, new: str) -> None:
-    if not _BASENAME.fullmatch(new):
-        raise BadRequest("basename: expected letters, digits and `-_.`")
+    require_basename(new)
     if store.find_site_by_basename(tx, site.organization_id, new) is not None:
         raise Conflict(f"basename: another site of the organization has the basename {new!r}.")
     store.remove_former_name(tx, site.organization_id, new)
     store.put_former_name(tx, site.organization_id, old, site.site_id)
-
-
-def _hostname(tx: Transaction, call: Call, before: store.SiteRow, given: str | None) -> str | None:
-    """A host name as it is kept. Raises Conflict for one that another site has, BadRequest for the server's own."""
-    if given is None:
-        return None
-    hostname = spell_host(given)
-    if not _HOSTNAME.fullmatch(hostname) or len(hostname) > 253:
-        raise BadRequest("hostname: expected a host name with three parts or more, as docs.example.com")
-    if is_own(call.settings, hostname):
-        raise BadRequest("hostname: this server itself is there")
-    other = store.find_site_by_hostname(tx, hostname)
-    if other is not None and other.id != before.id:
-        raise Conflict(f"hostname: {hostname!r} belongs to another site.")
-    if store.is_proxied_at(tx, hostname, but=before.id):
-        raise Conflict(f"hostname: a proxy shows another site below {hostname!r}.")
-    return hostname
-
-
-def _proxy(
-    tx: Transaction, call: Call, before: store.SiteRow, given: str | None
-) -> tuple[str | None, str | None]:
-    """Host and path of a proxy as they are kept. Raises Conflict for an address that another site has, BadRequest for
-    one at the server's own."""
-    if given is None:
-        return None, None
-    name, slash, path = given.partition("/")
-    found = _PROXY.fullmatch(f"{spell_host(name)}{slash}{path}")
-    if found is None or len(found[1]) > 253:
-        raise BadRequest("proxy: expected a host name and a path of letters, digits, - and _")
-    host, path = found.groups()
-    if is_own(call.settings, host):
-        raise BadRequest("proxy: this server itself is there")
-    other = store.find_site_by_hostname(tx, host)
-    if other is not None and other.id != before.id:
-        raise Conflict(f"proxy: {host!r} is the host name of another site, which is all that is there.")
-    other = store.find_site_by_proxy(tx, host, path)
-    if other is not None and other.id != before.id and other.proxy_path == path:
-        raise Conflict(f"proxy: another site is at {host}{path}.")
-    return host, path
 
 
 def _note(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 from typing import Literal
-from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
@@ -37,13 +36,7 @@ def check_hostname(settings: Settings, hostname: str, resolve: Resolve = find_ad
     found = resolve(hostname)
     if not found:
         return "dns_no_cname"
-    own = urlsplit(settings.sites_url).hostname
-    return "live" if own is not None and found & resolve(own) else "dns_wrong_cname"
-
-
-def is_own(settings: Settings, hostname: str) -> bool:
-    """Whether the installation itself is at this host."""
-    return hostname in {urlsplit(settings.url).hostname, urlsplit(settings.sites_url).hostname}
+    return "live" if found & resolve(settings.sites_address.host) else "dns_wrong_cname"
 
 
 def put_status(tx: Transaction, site: SiteAccess, hostname: str, status: HostnameStatus) -> None:

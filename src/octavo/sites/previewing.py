@@ -8,6 +8,7 @@ were merged. It shows no other: whoever is handed the address sees that one draf
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
@@ -121,4 +122,4 @@ def preview_url(
     organization = get_organization(tx, site.organization_id)
     url = published_url(call.settings.sites_url, organization, get_site(tx, site.site_id))
     token = make_preview(call.context.signer, site.site_id, site.user_id, visitor, change_id or "")
-    return f"{url}{base}?{PREVIEW}={token}"
+    return f"{url}{quote(base)}?{PREVIEW}={token}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from ..kit.tables import Table, declare, row
+from .places import check_former_name, check_site
 from .redirects.wire import Kind as RedirectKind
 from .wire import SiteType, Visibility
 
@@ -20,6 +21,7 @@ declare(
             "agents_context": ("included", "excluded"),
         },
         json={"settings": dict, "adaptive_schema": dict, "customization": dict},
+        check=check_site,
     ),
     Table(
         name="site_spaces",
@@ -42,7 +44,7 @@ declare(
     # The database keeps it.
     Table(name="site_versions", derived=True),
     Table(name="site_former_paths", of_organization=_OF_SITE),
-    Table(name="site_former_names", of_organization="organization_id = :org"),
+    Table(name="site_former_names", of_organization="organization_id = :org", check=check_former_name),
     Table(
         name="site_redirects",
         of_organization=_OF_SITE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -143,7 +144,10 @@ def present_hostname(call: Call, site: SiteRow) -> CustomHostname:
 
 def published_url(sites_url: str, org: OrgRow, site: SiteRow) -> str:
     """Where visitors find a site: at an address of its own, or below the installation's address for sites."""
-    return own_url(sites_url, site) or f"{sites_url.rstrip('/')}/{org.hostname or org.id}/{site.basename}/"
+    return (
+        own_url(sites_url, site)
+        or f"{sites_url.rstrip('/')}/{org.hostname or org.id}/{quote(site.basename)}/"
+    )
 
 
 def own_url(sites_url: str, site: SiteRow) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal, get_args
+from urllib.parse import quote
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
@@ -213,7 +214,8 @@ def _published(call: Call, space: SpaceRow) -> tuple[Visibility, str | UnsetType
     """Who reads a space, and where: as the site says that shows it."""
     if space.published is None:
         return ("in-collection" if space.collection_id else "private"), UNSET
-    visibility, _, place = space.published.partition(" ")
+    visibility, _, named = space.published.partition(" ")
+    place = quote(named)
     sites_url = call.settings.sites_url.rstrip("/")
     url = f"{sites_url}{place}" if place.startswith("/") else f"{sites_url.partition('://')[0]}://{place}"
     return msgspec.convert(visibility, Visibility), url

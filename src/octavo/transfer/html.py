@@ -10,11 +10,11 @@ import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
-from urllib.parse import urlsplit
 
 from lxml import etree
 from msgspec import Struct
 
+from ..core.addresses import read_address
 from ..core.document import DocumentError, from_json, slug, with_head, write
 
 MAX_DEPTH = 60
@@ -681,9 +681,7 @@ def _harmless(href: str | None) -> str | None:
     scheme = _SCHEME.match(compact)
     if scheme and scheme[0][:-1] not in _HARMLESS:
         return None
-    try:
-        urlsplit(href)
-    except ValueError:
+    if read_address(href) is None:
         return None
     return re.sub(r"[\x00-\x1f\x7f]", "", href).strip()
 

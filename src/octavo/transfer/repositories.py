@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import IO, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 import urllib3
 from dulwich.client import HTTPUnauthorized, Urllib3HttpGitClient
@@ -20,6 +20,7 @@ from dulwich.file import FileLocked
 from dulwich.objects import Commit, Tag, Tree
 from dulwich.repo import Repo
 
+from ..core.addresses import read_address, write_authority
 from ..core.paths import unsafe_path
 from .sources import MAX_TOTAL, AllowUrl, Source, SourceError, is_git_path, printable
 
@@ -40,8 +41,8 @@ def _split_git(where: str) -> tuple[str, str, str | None]:
 
 def open_local(where: str, stack: ExitStack) -> Source:
     url, folder, ref = _split_git(where)
-    parts = urlsplit(url)
-    if parts.netloc not in ("", "localhost"):
+    parts = read_address(url)
+    if parts is None or parts.authority not in ("", "localhost"):
         raise SourceError("a file URL names no host")
     try:
         repository = stack.enter_context(Repo(unquote(parts.path)))
@@ -53,15 +54,12 @@ def open_local(where: str, stack: ExitStack) -> Source:
 
 def open_remote(where: str, allow_url: AllowUrl, stack: ExitStack) -> Source:
     url, folder, ref = _split_git(where)
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        raise SourceError("not a readable URL") from None
-    if not host:
+    parts = read_address(url)
+    if parts is None:
+        raise SourceError("not a readable URL")
+    if not parts.host:
         raise SourceError("the URL names no host")
-    at = f"[{host}]" if ":" in host else host
-    plain = f"{parts.scheme.lower()}://{at}{f':{port}' if port else ''}{parts.path}"
+    plain = f"{parts.scheme}://{write_authority(parts.host, parts.port or None)}{parts.path}"
     pool = _GuardedPool(allow_url)
     stack.callback(pool.clear)
     client = Urllib3HttpGitClient(
@@ -173,9 +171,9 @@ class _GuardedPool(urllib3.PoolManager):
         self.received = 0
 
         def connected(scheme: str, connection: Any) -> socket.socket:
-            host = f"[{connection.host}]" if ":" in connection.host else connection.host
+            host = write_authority(connection.host)
             try:
-                address = allow_url(f"{scheme}://{host}:{connection.port}/")
+                address = allow_url(f"{scheme}://{write_authority(connection.host, connection.port)}/")
             except SourceError:
                 raise
             except ValueError as error:

@@ -13,12 +13,13 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
+from urllib.parse import unquote
 
 from lxml import etree
 from msgspec import Struct
 from protego import Protego
 
+from ..core.addresses import join_address, path_of, read_address
 from ..core.document import DocumentError
 from ..core.links import relative_href
 from ..core.summary import Summary, SummaryEntry, title_of_name, write_summary
@@ -81,10 +82,10 @@ class _Crawl:
         self.tick = tick
         self.limits = limits
         self.deadline = time.monotonic() + limits.seconds
-        try:
-            self.source = Source(urlsplit(start).hostname or "website")
-        except ValueError:
-            raise SourceError("this is no address") from None
+        address = read_address(start)
+        if address is None:
+            raise SourceError("this is no address")
+        self.source = Source(address.host or "website")
         self.bytes = 0
         self.origin = ""
         self.scope = ""
@@ -121,9 +122,10 @@ class _Crawl:
 
     def _settle(self, url: str) -> None:
         """The origin is where the first address led to; the scope is its folder, or what lies below it."""
-        parts = urlsplit(url)
-        self.origin = f"{parts.scheme}://{parts.netloc}"
-        path = parts.path
+        parts = read_address(url)
+        if parts is None:
+            raise SourceError("this is no address")
+        self.origin, path = parts.origin, parts.path
         if posixpath.splitext(path)[1]:
             path = posixpath.dirname(path)
         self.scope = path.rstrip("/")
@@ -180,16 +182,15 @@ class _Crawl:
 
     def _key(self, url: str) -> str | None:
         """A page's address without query and fragment; None for what is no page within the scope."""
-        try:
-            parts = urlsplit(url)
-        except ValueError:
+        parts = read_address(url)
+        if parts is None:
             return None
         path = parts.path or "/"
-        if f"{parts.scheme}://{parts.netloc}" != self.origin or _NO_PAGES.search(path):
+        if parts.origin != self.origin or _NO_PAGES.search(path):
             return None
         if path != self.scope and not path.startswith(f"{self.scope}/"):
             return None
-        return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+        return f"{parts.origin}{path}"
 
     def _walk(self, first: Fetched) -> None:
         start = self._key(first.url) or first.url
@@ -272,15 +273,13 @@ class _Crawl:
         return found
 
     def _is_here(self, url: str) -> bool:
-        try:
-            return urlsplit(url).netloc == urlsplit(self.origin).netloc
-        except ValueError:
-            return False
+        there, here = read_address(url), read_address(self.origin)
+        return there is not None and here is not None and there.authority == here.authority
 
     # --- naming and converting ------------------------------------------------------------------------
 
     def _segments(self, url: str) -> tuple[str, ...]:
-        path = urlsplit(url).path[len(self.scope) :]
+        path = path_of(url)[len(self.scope) :]
         parts = [unquote(part) for part in path.split("/") if part]
         if parts:
             stem, ending = posixpath.splitext(parts[-1])
@@ -344,14 +343,15 @@ class _Crawl:
         found = self.pages.get(key) if key else None
         if found is None or not found.file:
             return target or None
-        anchor = unquote(urlsplit(target).fragment) or None
+        anchor = unquote(target.partition("#")[2]) or None
         if found is page and anchor:
             return f"#{anchor}"
         return relative_href(found.file, page.file, anchor)
 
     def _image(self, page: _Page, url: str) -> str | None:
         """The file that an image of whatever host becomes; its address where it cannot be had."""
-        if urlsplit(url).scheme not in ("http", "https"):
+        address = read_address(url)
+        if address is None or not address.is_web:
             return None
         if url not in self.images:
             self.tick()
@@ -376,7 +376,7 @@ class _Crawl:
         if ending is None:
             self.source.problem(url, "not_fetched", "no image of a known format")
             return None
-        stem = _safe_name(posixpath.splitext(posixpath.basename(unquote(urlsplit(url).path)))[0])
+        stem = _safe_name(posixpath.splitext(posixpath.basename(unquote(path_of(url))))[0])
         asset = f"{ASSETS}/{stem}-{hashlib.sha256(answer.body).hexdigest()[:8]}{ending}"
         if asset not in self.assets:
             self.assets.add(asset)
@@ -409,10 +409,7 @@ _IMAGE = Limits(size=20 * 1024 * 1024, seconds=30)
 
 
 def _joined(base: str, href: str) -> str:
-    try:
-        return urljoin(base, re.sub(r"[\t\r\n]", "", href).strip())
-    except ValueError:
-        return ""
+    return join_address(base, re.sub(r"[\t\r\n]", "", href).strip()) or ""
 
 
 def _is_html(answer: Fetched) -> bool:

@@ -13,11 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 from markupsafe import Markup
 from msgspec import Struct
 
+from ..addresses import host_of, path_of
 from .formulas import mathml
 from .highlighting import Token, Tokens, highlight, language_name, token_rows
 from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, plain_text, walk
@@ -697,7 +698,7 @@ class _Renderer:
         if asset is None:
             return []
         caption = self._caption(block)
-        name = asset.name or unquote(urlsplit(asset.url).path.rsplit("/", 1)[-1])
+        name = asset.name or unquote(path_of(asset.url).rsplit("/", 1)[-1])
         kind = name.rsplit(".", 1)[-1].upper()[:6] if "." in name else ""
         facts = " · ".join(part for part in (kind, size_text(asset.size) if asset.size else "") if part)
         inside = [
@@ -719,7 +720,7 @@ class _Renderer:
         caption = self._caption(block)
         wide = block.data.get("fullWidth") is True and "wide"
         found = player(url)
-        host = (urlsplit(url).hostname or url).removeprefix("www.")
+        host = (host_of(url) or url).removeprefix("www.")
         if found is not None:
             text = self.labels.play.replace("{provider}", found.provider)
             inside = [
@@ -732,7 +733,7 @@ class _Renderer:
                 data_frame=found.src, data_title=self._words_of(caption) or found.provider,
             )  # fmt: skip
             return _wrap("figure", [*link, *caption], class_=_classes("embed", wide))
-        if urlsplit(url).path.lower().endswith(_MEDIA):
+        if path_of(url).lower().endswith(_MEDIA):
             video = _wrap("video", _wrap("a", [url], href=url), src=url, controls=True, preload="none")
             return _wrap("figure", [*video, *caption], class_=_classes("embed", wide))
         target = self.context.link({"kind": "url", "url": url}) or Target(href=url, external=True)

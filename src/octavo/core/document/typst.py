@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from msgspec import Struct
 
+from ..addresses import escape_address, host_of, read_address
 from .formulas import formula
 from .highlighting import Token, Tokens, highlight, token_rows
 from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, walk
@@ -267,7 +268,7 @@ class _Printer:
         url = safe_url(target.url)
         # Only what works on paper: a relative address leads nowhere from a PDF.
         if url and _scheme(url) in ("http", "https", "mailto", "tel"):
-            return _with("away", inside, literal(quote(url, safe="%/:=&?~#+!$,;'@()*[]", errors="replace")))
+            return _with("away", inside, literal(escape_address(url)))
         return list(inside)
 
     def _picture(self, data: Data, *, inline: bool = False) -> list[Piece]:
@@ -775,17 +776,12 @@ def place_of(page: str, anchor: str | None = None) -> str:
 
 
 def _scheme(url: str) -> str:
-    try:
-        return urlsplit(url).scheme.lower()
-    except ValueError:
-        return ""
+    address = read_address(url)
+    return address.scheme if address is not None else ""
 
 
 def _host(url: str) -> str:
-    try:
-        return (urlsplit(url).hostname or url).removeprefix("www.")
-    except ValueError:
-        return url
+    return (host_of(url) or url).removeprefix("www.")
 
 
 def _share(width: object) -> int | None:

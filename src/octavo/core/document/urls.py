@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, quote
 
 from msgspec import Struct
+
+from ..addresses import read_address
 
 SCHEMES = frozenset(("http", "https", "mailto", "tel"))
 URL_MAX = 8192
@@ -31,12 +33,7 @@ def safe_url(url: object) -> str | None:
     scheme = _SCHEME.match(url)
     if scheme and scheme.group()[:-1].lower() not in SCHEMES:
         return None
-    try:
-        urlsplit(url)
-    except ValueError:
-        # Brackets that never close, and hosts that other characters would become.
-        return None
-    return url
+    return url if read_address(url) is not None else None
 
 
 class Player(Struct, frozen=True):
@@ -66,17 +63,13 @@ def player(url: str) -> Player | None:
     >>> player("https://youtu.be/dQw4w9WgXcQ").src
     'https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ'
     """
-    try:
-        split = urlsplit(url)
-        host = (split.hostname or "").removeprefix("www.")
-    except ValueError:
-        return None
-    if split.scheme not in ("http", "https"):
+    split = read_address(url)
+    if split is None or not split.is_web:
         return None
     parts = [part for part in split.path.split("/") if part]
     last = _id(parts[-1]) if parts else None
     src: str | None = None
-    match host:
+    match split.host.removeprefix("www."):
         case "youtube.com" | "m.youtube.com" | "youtube-nocookie.com":
             src = _youtube(parts, parse_qs(split.query))
             return Player("YouTube", src) if src else None

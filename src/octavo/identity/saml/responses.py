@@ -12,7 +12,6 @@ import base64
 import binascii
 import re
 from typing import Any
-from urllib.parse import urlsplit
 
 import xmlsec
 from lxml import etree
@@ -22,6 +21,7 @@ from onelogin.saml2.errors import OneLogin_Saml2_Error, OneLogin_Saml2_Validatio
 from onelogin.saml2.response import OneLogin_Saml2_Response
 from onelogin.saml2.settings import OneLogin_Saml2_Settings
 
+from ...core.addresses import own_address
 from ...errors import Unauthorized
 from ...kit.clock import parse_iso
 from .certificates import parse_certificates
@@ -240,10 +240,10 @@ def _require_sound_signatures(root: Any, assertion: Any) -> None:
 
 
 def _request_data(acs_url: str) -> dict[str, str]:
-    parts = urlsplit(acs_url)
+    parts = own_address(acs_url)
     return {
         "https": "on" if parts.scheme == "https" else "off",
-        "http_host": parts.netloc,
+        "http_host": parts.authority,
         "script_name": parts.path,
     }
 

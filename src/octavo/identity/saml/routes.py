@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from typing import Annotated, Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import msgspec
 from msgspec import UNSET, Meta, Struct
 
 from ...access import Can, OrgAccess, SignedIn, audit, cookie_header, find_team, require_same_origin
+from ...core.addresses import read_address
 from ...errors import BadRequest, NotFound
 from ...kit.db import Transaction
 from ...kit.operation import PUBLIC, Area, Call, Deletion, RawBody, Reply
@@ -35,12 +36,9 @@ def _checked(
         values["entity_id"] = values["entity_id"].strip()
     parse_certificates(values.get("certificate", ""))
     if url := values.get("sso_url"):
-        try:
-            parts = urlsplit(url)
-            sound = parts.scheme in ("http", "https") and parts.hostname and not parts.username
-        except ValueError:
-            sound = False
-        if not sound or any(c.isspace() or ord(c) < 33 for c in url) or parts.fragment:
+        parts = read_address(url)
+        sound = parts is not None and parts.is_web and not parts.username and not parts.fragment
+        if not sound or any(c.isspace() or ord(c) < 33 for c in url):
             raise BadRequest("ssoURL: expected an http or https URL")
     team = values.get("default_team")
     if team is not None and find_team(tx, org.organization_id, team) is None:

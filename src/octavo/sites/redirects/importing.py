@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from ...access import Can, SiteAccess, find_space_access
 from ...content import main_state
+from ...core.addresses import escape_address
 from ...errors import BadRequest, Conflict, NotFound
 from ...kit.db import Transaction
 from ...kit.operation import Call
@@ -118,8 +119,8 @@ def _destination(
     tx: Transaction, call: Call, site: SiteAccess, structure: Structure, base: str, text: str
 ) -> Destination:
     """What an address or a path of the site means. Raises NotFound for a path at which nothing is."""
-    if text.startswith(base):
-        text = f"/{text.removeprefix(base)}"
+    if (address := escape_address(text)).startswith(base):
+        text = f"/{address.removeprefix(base)}"
     if not text.startswith("/"):
         if len(text) > 2048 or not text.lower().startswith(("http://", "https://")):
             raise BadRequest("destination: expected a path of the site, or an address")

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
 from ...content import State, find_item_by_path, get_body, main_state
+from ...core.addresses import escape_address, own_address, read_address
 from ...core.document.urls import safe_url
 from ...core.hosts import spell_host
 from ...core.space_config import CONFIG_PATH, Config, read_config
@@ -136,18 +137,16 @@ def _elsewhere(url: str, site: SiteRow, sites_url: str) -> str | None:
     safe = safe_url(url)
     if safe is None or not is_elsewhere(safe, site, sites_url):
         return None
-    # Characters that a header cannot have are escaped.
-    return quote(safe, safe="/:?#[]@!$&'()*+,;=%~")
+    return escape_address(safe)
 
 
 def is_elsewhere(url: str, site: SiteRow, sites_url: str) -> bool:
     """Whether an address is outside of the site and of the installation's other sites, at which redirects may lead
     back."""
-    try:
-        parts = urlsplit(url)
-        host = spell_host(parts.hostname or "")
-    except ValueError:
+    parts = read_address(url)
+    if parts is None:
         return False
+    host = spell_host(parts.host)
     # Beside the path that a proxy shows the site at, the owner has other pages.
     below_proxy = f"{host}{parts.path}/".startswith(f"{site.proxy}/") if site.proxy else False
-    return bool(host) and not below_proxy and host not in (site.hostname, urlsplit(sites_url).hostname)
+    return bool(host) and not below_proxy and host not in (site.hostname, own_address(sites_url).host)

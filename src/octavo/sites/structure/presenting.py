@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
+from urllib.parse import quote
 
 from msgspec import UNSET, UnsetType
 
@@ -63,7 +64,7 @@ class ShownStructure:
     def _urls(self, path: str | None) -> wire.PublishedUrls:
         if self._base is None or path is None:
             return wire.PublishedUrls()
-        return wire.PublishedUrls(self._base + path)
+        return wire.PublishedUrls(f"{self._base}{quote(path)}")
 
     def site_space(self, shown: SiteSpaceRow) -> wire.SiteSpace:
         """Raises NotFound for one whose space the caller does not see."""
