@@ -165,7 +165,7 @@ class Site:
         changes = Changes({page.id: replace(page, body=body)})
         size = context.settings.page_size
         with prepare_main(context.db, state, changes, (), (), size) as prepared, context.db.write() as tx:
-            revise_main(tx, state, changes, prepared, size)
+            revise_main(tx, state, changes, prepared)
 
     def took(self, before: Callable[[int], object], path: str) -> float:
         """The median of milliseconds for a page, each time after ``before``."""
@@ -254,7 +254,7 @@ def requests(context: Context, folder: Path, pages: int) -> dict[str, list[float
             state = main_state(tx, space)
         changes = Changes(linked_pages(count))
         with prepare_main(context.db, state, changes, (), (), size) as prepared, context.db.write() as tx:
-            revise_main(tx, state, changes, prepared, size)
+            revise_main(tx, state, changes, prepared)
         path = f"/spaces/{space}"
         change = (await call("POST", f"{path}/change-requests", json={"subject": "Some"}))["id"]
         with context.db.read() as tx:
