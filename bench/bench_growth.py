@@ -72,7 +72,7 @@ def revise(context: Context, space: str, changes: Changes) -> None:
         state = main_state(tx, space)
     size = context.settings.page_size
     with prepare_main(context.db, state, changes, (), (), size) as prepared, context.db.write() as tx:
-        revise_main(tx, state, changes, prepared, size)
+        revise_main(tx, state, changes, prepared)
 
 
 def edit(context: Context, space: str, page_id: str, text: str) -> None:

@@ -254,7 +254,7 @@ def test_a_large_revision_does_not_stop_to_look_for_garbage(sqlite_world, tmp_pa
             gc.collect()
             gc.callbacks.append(look)
             try:
-                revise_main(tx, state, Changes(pages), prepared, 10**6)
+                revise_main(tx, state, Changes(pages), prepared)
             finally:
                 gc.callbacks.remove(look)
     assert looks.count("start") <= 2
@@ -283,7 +283,7 @@ def test_a_revision_that_comes_too_late_leaves_nothing(world, tmp_path, in_batch
         ):
             # Rows of a version that was ended may be gone.
             tx.run("DELETE FROM staged_versions")
-            revise_main(tx, state, changes, prepared, 10**6)
+            revise_main(tx, state, changes, prepared)
 
     with pytest.raises(BranchMoved):
         revise()

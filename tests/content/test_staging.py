@@ -107,7 +107,7 @@ class Writer:
             stack.push(self.block)
             tx = stack.enter_context(self.world.context.db.write())
             if len(self.state.layers) == 1:
-                return revise_main(tx, self.state, self.changes, self.prepared, SIZE)
+                return revise_main(tx, self.state, self.changes, self.prepared)
             return commit(tx, self.state, self.changes, self.prepared)
 
     def fail(self):
@@ -440,7 +440,7 @@ class Model:
         db = self.world.context.db
         if self.change is None:
             with prepare_main(db, state, changes, (), (), SIZE) as prepared, db.write() as tx:
-                made = revise_main(tx, state, changes, prepared, SIZE)
+                made = revise_main(tx, state, changes, prepared)
         else:
             with prepare_commit(db, state, changes, (), SIZE) as prepared, db.write() as tx:
                 made = commit(tx, state, changes, prepared)

@@ -56,7 +56,6 @@ def _merge(context: Context, access: ChangeAccess) -> Result:
             change.main,
             merged.changes,
             prepared,
-            context.settings.page_size,
             type="merge",
             author=access.user_id,
             message=change.subject or None,

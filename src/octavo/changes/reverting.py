@@ -60,7 +60,6 @@ def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> str:
                 main,
                 changes,
                 prepared,
-                context.settings.page_size,
                 type="rollback",
                 author=space.user_id,
                 parents=[revision_id],

@@ -320,9 +320,7 @@ def edit_live(context: Context, space: SpaceAccess, make: Make, also: Also = _no
             prepare(context, main, edited.changes, edited.bodies) as prepared,
             context.db.write() as tx,
         ):
-            made = revise_main(
-                tx, main, edited.changes, prepared, context.settings.page_size, author=space.user_id
-            )
+            made = revise_main(tx, main, edited.changes, prepared, author=space.user_id)
             put_keys(tx, edited.keys)
             if tx.value("SELECT edit_mode FROM spaces WHERE id = :id", id=space.space_id) == "locked":
                 _refuse_locked()

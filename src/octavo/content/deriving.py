@@ -99,11 +99,12 @@ class Derived(NamedTuple):
 class Prepared(Struct):
     """What is derived with one revision: a part for each that derives something. ``owners``: whose, as
     ``given_ids`` makes them. ``staged``: what all of it, and the rows of the revision, is written under already; None
-    where nothing is written yet."""
+    where nothing is written yet. ``in_place``: the revision adds, removes and moves no page."""
 
     parts: list[Any]
     owners: str
     staged: Staged | None = None
+    in_place: bool = False
 
 
 _derived: list[Derived] = []

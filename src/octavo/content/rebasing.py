@@ -31,14 +31,19 @@ def lock_main(tx: Transaction, state: State, changes: Changes, prepared: Prepare
     moved = list_changed(tx, there, after=here.sequence)
     if moved.items or len(moved.pages) > _MOST or not moved.pages.isdisjoint(changes.pages):
         raise BranchMoved
-    ours, theirs = find_pages(tx, head, changes.pages), find_pages(tx, head, moved.pages)
-    before = find_pages(tx, state, moved.pages)
-    stay = all(_stays(ours.get(id), page) for id, page in changes.pages.items())
-    if not stay or not all(_stays(before.get(id), theirs.get(id)) for id in moved.pages):
+    before, after = find_pages(tx, state, moved.pages), find_pages(tx, head, moved.pages)
+    # So neither side adds or moves a page: the space holds no more, and nothing lies deeper.
+    if not prepared.in_place or not all(_stays(before.get(id), after.get(id)) for id in moved.pages):
         raise BranchMoved
     if not is_still_true(tx, state.space_id, changes, moved.pages, prepared):
         raise BranchMoved
     return head
+
+
+def is_in_place(tx: Transaction, state: State, changes: Changes) -> bool:
+    """Whether all pages that change stay where they are, under the same names."""
+    before = find_pages(tx, state, changes.pages)
+    return all(_stays(before.get(id), page) for id, page in changes.pages.items())
 
 
 def _stays(before: Page | None, after: Page | None) -> bool:

@@ -15,7 +15,7 @@ from . import staging, store
 from .bodies import put_bodies, store_bodies
 from .deriving import Prepared, apply_derived, prepare_derived
 from .limits import require_limits
-from .rebasing import lock_main
+from .rebasing import is_in_place, lock_main
 from .staging import remove_unclaimed, written_before
 from .store import Changes, Staged, State, open_branch
 from .versions import claim_version
@@ -110,18 +110,16 @@ def prepare_main(
     store_bodies(db, texts)
     with db.read() as tx:
         require_limits(tx, state, changes, page_size)
+        in_place = is_in_place(tx, state, changes)
     with prepare_derived(db, state, changes, hosts) as prepared:
+        prepared.in_place = in_place
         yield prepared
 
 
-def revise_main(
-    tx: Transaction, state: State, changes: Changes, prepared: Prepared, page_size: int, **about: Any
-) -> State:
-    """The next revision of main. The state is its head, or was and means the same still; the rest as for
-    ``commit``."""
+def revise_main(tx: Transaction, state: State, changes: Changes, prepared: Prepared, **about: Any) -> State:
+    """The next revision of main. The state is its head, or was and means the same still; ``about`` as for
+    ``store.commit``. Raises BranchMoved."""
     head = lock_main(tx, state, changes, prepared)
-    if head != state:
-        require_limits(tx, head, changes, page_size)
     made = _commit(tx, head, changes, prepared.staged, **about)
     apply_derived(tx, state.space_id, prepared)
     emit(

@@ -248,18 +248,16 @@ def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[s
         for there, what in msgspec.json.decode(row.asked, type=list[Question]):
             if there == space_id and what.startswith(stale):
                 return False
-    for page_id in changes.pages:
-        low = question("anchor", f"{page_id}#")
-        found = tx.value(
-            f"""SELECT 1 FROM reference_questions q
-                WHERE q.asked_in = :space AND q.question >= :low AND q.question < :high
-                  AND q.space_id = :space AND q.owner_id IN :moved AND q.version = {_CURRENT_QUESTION} LIMIT 1""",
-            space=space_id,
-            low=low,
-            high=low[:-1] + chr(ord(low[-1]) + 1),
-            moved=moved,
-        )
-        if found is not None:
+    anchors = question("anchor", "")
+    asked = tx.all(
+        f"""SELECT DISTINCT q.question FROM reference_questions q
+            WHERE q.space_id = :space AND q.owner_id IN :moved AND q.asked_in = :space
+              AND q.version = {_CURRENT_QUESTION}""",
+        space=space_id,
+        moved=moved,
+    )
+    for (what,) in asked:
+        if what.startswith(anchors) and what.removeprefix(anchors).partition("#")[0] in changes.pages:
             return False
     return True
 

@@ -307,7 +307,6 @@ def _commit(
             state,
             changes,
             prepared,
-            context.settings.page_size,
             author=author,
             message=message,
             git=git,
