@@ -6,21 +6,24 @@ that gives each transaction another connection. Listening and migrating need the
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from secrets import token_hex
-from typing import Any, LiteralString, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import psycopg
 from psycopg import sql as pg_sql
+from psycopg.abc import PQGen
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.numeric import IntDumper
 from psycopg_pool import ConnectionPool
 
 from ..errors import OutOfReach, Unavailable
 from .db import (
-    TURN_SECONDS,
     Cursor,
     Database,
     Engine,
@@ -28,10 +31,14 @@ from .db import (
     RetryTransaction,
     Row,
     Transaction,
+    no_turn,
     out_of_reach,
     statement_seconds,
+    turn_seconds,
 )
 
+T = TypeVar("T")
+log = logging.getLogger("octavo.db")
 _PARAMETER = re.compile(r"'(?:[^']|'')*'|(?<![:\w]):([a-zA-Z_]\w*)|%")
 
 
@@ -79,30 +86,77 @@ _RETRY = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
 _FAILURES = (psycopg.OperationalError, psycopg.InterfaceError)
 """The server is gone, full, or overloaded; nothing is wrong with the statement."""
 _CONNECT_SECONDS = 5
+"""How long the server may take to answer what is no work: a connection, the beginning of a read, a sign of life."""
+_QUIET_SECONDS = 1
+_LEAST_SECONDS = 0.5
+"""How long a transaction waits for a connection while the server is known to be away."""
+_NETWORK = {
+    "connect_timeout": _CONNECT_SECONDS,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+"""A server that vanished without a word is noticed by its silence. What the address says goes first."""
 _CHANNEL = "octavo_changed"
 _MIGRATION = 0x6F637461766F  # "octavo", as a number: the advisory lock of whoever migrates
 _LOCK_TIMEOUT = "5s"
 _BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 # In one message, and for this transaction alone: so it also works through a proxy that shares connections.
-_BEGIN_WRITE = "BEGIN; SET LOCAL lock_timeout = '10s'"
+_BEGIN_WRITE = "BEGIN; SET LOCAL lock_timeout = {:.0f}"
 
 
-def _limited(begin: LiteralString) -> pg_sql.SQL | pg_sql.Composed:
-    """With what a statement of the transaction may take."""
-    seconds = statement_seconds()
-    if seconds is None:
-        return pg_sql.SQL(begin)
-    limit = pg_sql.Literal(f"{seconds * 1000:.0f}ms")
-    return pg_sql.SQL(begin) + pg_sql.SQL("; SET LOCAL statement_timeout = ") + limit
+class _Connection(psycopg.Connection[Row]):
+    """Ends when the server says nothing for longer than ``patience`` seconds: the limits that the server keeps itself
+    are of no use when it stands still, or a pooler in front of it does."""
+
+    patience: float | None = None
+
+    def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
+        if timeout is not None:
+            return super().wait(gen, interval, timeout)
+        try:
+            return super().wait(gen, interval, self.patience)
+        except psycopg.errors._WaitTimeout:
+            self.pgconn.finish()
+            raise psycopg.OperationalError(
+                f"the server said nothing for {self.patience:.0f} seconds"
+            ) from None
+
+    def begin(self, begin: str, seconds: float) -> None:
+        """Begins a transaction, which the server may take so many seconds to do, with what each of its statements may
+        take."""
+        self.patience = seconds
+        most = statement_seconds()
+        limit = "" if most is None else f"; SET LOCAL statement_timeout = {most * 1000:.0f}"
+        self.execute(f"{begin}{limit}".encode())
+        self.patience = None if most is None else most + _CONNECT_SECONDS
 
 
-def _is_pooled(connection: psycopg.Connection[Any]) -> bool:
+def _connect(url: str) -> _Connection:
+    """A connection of its own, without a pool."""
+    connection = _Connection.connect(url, autocommit=True, **_bounds(url))
+    connection.patience = _CONNECT_SECONDS
+    return connection
+
+
+def _bounds(url: str) -> dict[str, Any]:
+    given = conninfo_to_dict(url)
+    return {name: value for name, value in _NETWORK.items() if name not in given}
+
+
+def _is_pooled(connection: _Connection) -> bool:
     """Whether something is between us and the server: it then greets with another process id than the server has."""
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     return row is not None and row[0] != connection.info.backend_pid
 
 
-Pool: TypeAlias = "ConnectionPool[psycopg.Connection[Row]]"
+def _in_one_line(error: Exception) -> str:
+    """The driver's message may have several lines; this one also goes into a table."""
+    return " ".join(str(error).split())
+
+
+Pool: TypeAlias = "ConnectionPool[_Connection]"
 
 
 class PostgresDatabase(Database):
@@ -119,39 +173,76 @@ class PostgresDatabase(Database):
         writes = max(1, (connections - 1) // 2)
         self._reads = self._pool(max(1, connections - 1 - writes), bool(direct_url))
         self._writes = self._pool(writes, bool(direct_url))
-        try:
-            # Asked once without the pool, which would try again and again without saying what is wrong.
-            with psycopg.connect(url, connect_timeout=_CONNECT_SECONDS) as connection:
-                pooled = _is_pooled(connection)
-            for pool in (self._reads, self._writes):
-                pool.open(wait=True, timeout=_CONNECT_SECONDS)
-        except psycopg.Error as error:
-            self._close_pools()
-            # The driver's message may have several lines; this one also goes into a table.
-            raise Unavailable(f"OCTAVO_DATABASE_URL: {' '.join(str(error).split())}") from None
-        if pooled and not direct_url:
-            self._close_pools()
-            raise Unavailable(
-                "OCTAVO_DATABASE_URL leads to a connection pooler. Set OCTAVO_DATABASE_DIRECT_URL to the address of the"
-                " server itself: a process hears of changes through it."
-            )
         self._name = token_hex(8)
+        try:
+            self._open_pools(pooled=bool(direct_url))
+        except BaseException:
+            self._close_pools()
+            raise
         self._generation = 0
         self._generation_lock = threading.Lock()
         self._listening = False
+        self._lost_at: float | None = None
+        """Since when the server is known to be away."""
         self._closing = threading.Event()
         self._listener: threading.Thread | None = None
 
     def _pool(self, size: int, pooled: bool) -> Pool:
         return ConnectionPool(
             self._url,
+            connection_class=_Connection,
             min_size=1,
             max_size=size,
             open=False,
             configure=self._configure,
+            # Then it begins anew with whoever asks next, instead of trying less and less often.
+            reconnect_timeout=_CONNECT_SECONDS,
             # A statement is prepared on one connection, and a pooler may run it on another.
-            kwargs={"autocommit": True, **({"prepare_threshold": None} if pooled else {})},
+            kwargs={
+                "autocommit": True,
+                **_bounds(self._url),
+                **({"prepare_threshold": None} if pooled else {}),
+            },
         )
+
+    def _open_pools(self, pooled: bool) -> None:
+        """Raises Unavailable, naming the setting that is wrong."""
+        try:
+            # Asked once without the pool, which would try again and again without saying what is wrong.
+            with _connect(self._url) as connection:
+                if pooled:
+                    self._require_heard(connection)
+                elif _is_pooled(connection):
+                    raise Unavailable(
+                        "OCTAVO_DATABASE_URL leads to a connection pooler. Set OCTAVO_DATABASE_DIRECT_URL to the"
+                        " address of the server itself: a process hears of changes through it."
+                    )
+            for pool in (self._reads, self._writes):
+                pool.open(wait=True, timeout=_CONNECT_SECONDS)
+        except psycopg.Error as error:
+            raise Unavailable(f"OCTAVO_DATABASE_URL: {_in_one_line(error)}") from None
+
+    def _require_heard(self, connection: _Connection) -> None:
+        """What is said on this connection has to be heard at the direct address: it leads to the same database, and
+        to the server itself."""
+        name = "OCTAVO_DATABASE_DIRECT_URL"
+        try:
+            with _connect(self._direct_url) as direct:
+                if _is_pooled(direct):
+                    raise Unavailable(
+                        f"{name} leads to a connection pooler: give the address of the server itself."
+                    )
+                direct.execute(f"LISTEN {_CHANNEL}")
+                connection.execute(f"NOTIFY {_CHANNEL}, '{self._name}'")
+                until = time.monotonic() + _CONNECT_SECONDS
+                while (left := until - time.monotonic()) > 0:
+                    if any(
+                        notice.payload == self._name for notice in direct.notifies(timeout=left, stop_after=1)
+                    ):
+                        return
+        except psycopg.Error as error:
+            raise Unavailable(f"{name}: {_in_one_line(error)}") from None
+        raise Unavailable(f"{name} leads to another database than OCTAVO_DATABASE_URL.")
 
     def _close_pools(self) -> None:
         self._reads.close()
@@ -162,17 +253,21 @@ class PostgresDatabase(Database):
         connection.adapters.register_dumper(bool, _BoolAsInt)
 
     @contextmanager
-    def _begun(self, pool: Pool, begin: LiteralString, seconds: float) -> Iterator[psycopg.Connection[Row]]:
-        """A connection of a pool, waited for so long, on which ``begin`` has run. Those that died while nobody used
-        them are replaced."""
+    def _begun(self, pool: Pool, begin: str, seconds: float) -> Iterator[_Connection]:
+        """A connection of a pool on which ``begin`` has run, all of which may take so long. Those that died while
+        nobody used them are replaced."""
+        moment = time.monotonic()
+        until = moment + seconds
+        if self._lost_at is not None:
+            until = min(until, max(moment + _LEAST_SECONDS, self._lost_at + _CONNECT_SECONDS))
         for left in range(pool.max_size, -1, -1):
-            connection = pool.getconn(timeout=seconds)
+            connection = pool.getconn(timeout=until - time.monotonic())
             try:
-                connection.execute(_limited(begin))
+                connection.begin(begin, max(_LEAST_SECONDS, until - time.monotonic()))
                 break
             except BaseException as error:
                 pool.putconn(connection)
-                if not left or not isinstance(error, _FAILURES):
+                if not left or time.monotonic() > until or not isinstance(error, _FAILURES):
                     raise
         try:
             yield connection
@@ -200,12 +295,11 @@ class PostgresDatabase(Database):
             raise out_of_reach(error) from error
 
     def write(self) -> AbstractContextManager[Transaction]:
-        return self._written(lambda: self._begun(self._writes, _BEGIN_WRITE, TURN_SECONDS))
+        seconds = turn_seconds()
+        return self._written(lambda: self._begun(self._writes, _BEGIN_WRITE.format(seconds * 1000), seconds))
 
     @contextmanager
-    def _written(
-        self, begin: Callable[[], AbstractContextManager[psycopg.Connection[Row]]]
-    ) -> Iterator[Transaction]:
+    def _written(self, begin: Callable[[], AbstractContextManager[_Connection]]) -> Iterator[Transaction]:
         """A write transaction on the connection that ``begin`` gives, where it has begun."""
         try:
             with begin() as connection:
@@ -220,7 +314,10 @@ class PostgresDatabase(Database):
                 connection.execute("COMMIT")
         except _RETRY as error:
             raise RetryTransaction(str(error)) from error
-        except _FAILURES as error:
+        except psycopg.errors.LockNotAvailable as error:
+            raise no_turn() from error
+        except (*_FAILURES, psycopg.errors.ReadOnlySqlTransaction) as error:
+            # A server takes no writes while it stands by for another one, or has no room left.
             raise out_of_reach(error) from error
         self._changed()  # not waiting for our own notice: a thread reads what it wrote
         for effect in transaction._after_commit:
@@ -247,28 +344,38 @@ class PostgresDatabase(Database):
     def _listen(self) -> None:
         while not self._closing.is_set():
             try:
-                with psycopg.connect(self._direct_url, autocommit=True) as connection:
+                with _connect(self._direct_url) as connection:
                     connection.execute(f"LISTEN {_CHANNEL}")
                     # Changes before LISTEN went unheard: a new number drops whatever was cached.
                     self._changed()
-                    self._listening = True
+                    self._listening, self._lost_at = True, None
                     while not self._closing.is_set():
-                        for notice in connection.notifies(timeout=1, stop_after=1):
-                            if notice.payload != self._name:
-                                self._changed()
-            except psycopg.Error:
+                        self._hear(connection)
+            except psycopg.Error as error:
+                if self._listening or self._lost_at is None:
+                    log.warning("database: nothing is heard of changes: %s", _in_one_line(error))
+                    self._lost_at = time.monotonic()
                 self._listening = False
-                self._closing.wait(1)
+                self._closing.wait(_QUIET_SECONDS)
         self._listening = False
 
+    def _hear(self, connection: _Connection) -> None:
+        """Takes what others say. When it is quiet, the server is asked for a sign of life: of one that vanished
+        nothing would be heard for ever, and what was kept would go on being shown."""
+        quiet = True
+        for notice in connection.notifies(timeout=_QUIET_SECONDS, stop_after=1):
+            quiet = False
+            if notice.payload != self._name:
+                self._changed()
+        if quiet:
+            connection.execute("SELECT 1")
+
     @contextmanager
-    def _direct(self) -> Iterator[psycopg.Connection[Row]]:
+    def _direct(self) -> Iterator[_Connection]:
         """A connection to the server itself, in a write transaction."""
-        with psycopg.connect(
-            self._direct_url, autocommit=True, connect_timeout=_CONNECT_SECONDS
-        ) as connection:
+        with _connect(self._direct_url) as connection:
             self._configure(connection)
-            connection.execute(_limited(_BEGIN_WRITE))
+            connection.begin(_BEGIN_WRITE.format(0), _CONNECT_SECONDS)
             yield connection
 
     @contextmanager
@@ -276,7 +383,6 @@ class PostgresDatabase(Database):
         try:
             with self._written(self._direct) as tx:
                 # Without a limit: whoever migrates just now may take long.
-                tx.run("SET LOCAL lock_timeout = 0")
                 tx.run("SET LOCAL statement_timeout = 0")
                 tx.value("SELECT pg_advisory_xact_lock(:key)", key=_MIGRATION)
                 # With one: who waits for a table holds up everybody who wants it afterwards.
