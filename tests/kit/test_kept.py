@@ -231,6 +231,8 @@ def test_a_notice_counts_before_the_thread_that_listens_comes_to_it(database_url
         with database.read_kept() as tx:
             assert _value(tx, "a") == "0"
         _set_all(other, "1")
+        assert isinstance(database, postgres.PostgresDatabase)
+        _until(database._has_news)
         with database.read_kept() as tx:
             assert _value(tx, "a") == "1"
         with pytest.raises(NotKept), database.read_kept(begins=False):
