@@ -94,7 +94,7 @@ def _list_unclaimed(
 
 def _remove(tx: Transaction, table: str, key: str, branch_id: str, found: list[tuple[str, int]]) -> None:
     for sequence in sorted({sequence for _, sequence in found}):
-        which = f"branch_id = :branch AND from_seq = :sequence AND {key} IN (SELECT id FROM {tx.given('ids', 'id')} AS g)"
+        which = f"branch_id = :branch AND from_seq = :sequence AND {key} {tx.among('ids')}"
         given = {
             "branch": branch_id,
             "sequence": sequence,

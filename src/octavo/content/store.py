@@ -677,7 +677,7 @@ class Staged(Struct, frozen=True):
 
 
 def given_ids(ids: Iterable[str]) -> str:
-    """Ids as a statement takes many of them, whose table is ``Transaction.given(..., "id")``."""
+    """Ids as a statement takes many of them (``Transaction.given`` and ``among``)."""
     return msgspec.json.encode([[id] for id in ids]).decode()
 
 
@@ -693,7 +693,7 @@ def _close(tx: Transaction, table: str, column: str, branch_id: str, sequence: i
     """Ends the rows that count so far. The signs as for ``_VALID``."""
     tx.run(
         f"""UPDATE {table} SET to_seq = :seq
-            WHERE branch_id = :branch AND {column} IN (SELECT id FROM {tx.given("ids", "id")} AS g)
+            WHERE branch_id = :branch AND {column} {tx.among("ids")}
               AND +from_seq < :seq AND +to_seq = {FOREVER}""",
         seq=sequence,
         branch=branch_id,

@@ -147,6 +147,12 @@ class Transaction:
         picked = (f'(value ->> {n}) COLLATE "C" AS {column}' for n, column in enumerate(columns))
         return f"(SELECT {', '.join(picked)} FROM jsonb_array_elements(CAST(:{name} AS jsonb)) AS given_{name}(value))"
 
+    def among(self, name: str) -> str:
+        """SQL behind a text column: whether it is among the parameter ``name``, a JSON array of arrays of one text. An
+        index of the column is used, whatever the planner believes of the table: very many rows were just written."""
+        texts = f"(SELECT text FROM {self.given(name, 'text')} AS g)"
+        return f"IN {texts}" if self.engine == "sqlite" else f"= ANY(ARRAY{texts})"
+
     @property
     def for_update(self) -> str:
         """Row lock behind a SELECT; on SQLite the whole transaction holds the lock already."""
