@@ -294,7 +294,7 @@ def test_a_server_that_says_nothing_ends_what_is_kept(listening: Database, monke
         return ask(connection, query, *rest, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(psycopg.Connection, "execute", hang)
-    monkeypatch.setattr(postgres, "_HEARD_SECONDS", 0.2)
+    listening._heard_until = time.monotonic() + 0.1  # as after some seconds
     try:
         _until(lambda: listening.generation() is None)
         with pytest.raises(NotKept), listening.read_kept(begins=False):
