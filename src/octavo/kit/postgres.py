@@ -24,8 +24,8 @@ included. The server sends the notice before it confirms the commit, and a read 
 socket that the listening thread has not yet come to. A snapshot is taken after the generation was looked up: what is kept
 under a generation lacks at most commits whose notice is still on its way, and ends with that notice.
 
-*Without a listener nothing is kept.* The generation counts as known for a few seconds after the server was last heard of,
-by a notice or by an answer to the listener, so a connection that died unnoticed ends it as well. Who listens again begins
+*Without a listener nothing is kept.* The generation counts as known for a few seconds after the server last answered
+who listens, by when all earlier notices are here, so a connection that died unnoticed ends it as well. Who listens again begins
 a new generation after LISTEN, which takes in whatever went unheard.
 """
 
