@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -16,7 +14,7 @@ from octavo.installation import load_packages
 from octavo.kit.databases import open_database
 from octavo.kit.http import Dispatcher
 from octavo.kit.operation import PUBLIC, TABLE, LeavesLoop, Operation
-from octavo.kit.postgres import PostgresDatabase
+from settled import settle, until
 from world import World
 
 from .samples import TOLD_ELSEWHERE, sample_of, send
@@ -30,19 +28,8 @@ QUICK = [operation for operation in TABLE.values() if operation.quick]
 SPACE = TABLE["getSpaceById"]
 
 
-def _until(asked: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 10
-    while not asked():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-
-
 def _settle(world: World) -> None:
-    """Until this process hears of commits, and of all that there were."""
-    database = world.context.db
-    _until(lambda: database.generation() is not None)
-    if isinstance(database, PostgresDatabase):
-        _until(lambda: not database._has_news())
+    settle(world.context.db, world.context.settings.database)
 
 
 def _shown(answer: httpx.Response) -> Any:
@@ -129,6 +116,7 @@ def test_a_call_that_begins_anew_sees_one_snapshot_and_is_counted_once(world: Wo
     first = world.call("admin", "GET", members, params={"limit": 2})
     with psycopg.connect(url) as connection:
         connection.execute("UPDATE users SET display_name = 'Unheard'")
+    world.commits += 1  # the next test has a world as new
     names = {each["user"]["displayName"] for each in first.json()["items"]}
     kept = world.call("admin", "GET", members, params={"limit": 2})
     assert {each["user"]["displayName"] for each in kept.json()["items"]} == names, "all of it as it was"
@@ -152,7 +140,8 @@ def test_rights_that_another_process_takes_away_end_kept_answers(world: World) -
     try:
         with other.write() as tx:
             tx.run("UPDATE members SET disabled = 1 WHERE user_id = :user", user=world.users["reader"])
-        _until(lambda: world.context.db.generation() != before)
+        world.commits += 1  # the next test has a world as new
+        until(lambda: world.context.db.generation() != before)
         assert send(world, "reader", SPACE, world.home).status_code == 404
     finally:
         other.close()

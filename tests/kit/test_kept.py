@@ -9,7 +9,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,17 +22,11 @@ from octavo.kit import kept, postgres
 from octavo.kit.databases import open_database
 from octavo.kit.db import Database, NotKept, Transaction
 from octavo.kit.kept import KeptRows, may_be_kept
+from settled import settle, until
 
 T = TypeVar("T")
 NAMES = "abcd"
 VALUE = "SELECT value FROM secrets WHERE name = :name"
-
-
-def _until(asked: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 10
-    while not asked():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 def _set(tx: Transaction, value: str, name: str) -> None:
@@ -77,43 +71,23 @@ def _answer(database: Database, work: Callable[[Transaction], T]) -> T:
 
 
 @pytest.fixture
-def listening(database: Database) -> Database:
+def listening(database: Database, database_url: str) -> Database:
     """It has heard of the server, has nothing unread, and holds the same value under all names."""
-    _until(lambda: database.generation() is not None)
     _set_all(database, "0")
-    _settle(database)
+    settle(database, database_url)
     return database
 
 
-def _settle(database: Database) -> None:
-    """Until the notices of this process are read."""
-    if database.engine == "postgresql":
-        _until(lambda: not database._has_news())  # type: ignore[attr-defined]
-
-
-@contextmanager
-def _statements(database: Database) -> Iterator[list[str]]:
-    """What PostgreSQL is asked in the block."""
-    asked: list[str] = []
-    taken = postgres._KeptRead.begin
-
-    def begin(read: postgres._KeptRead) -> psycopg.Connection[postgres.Row]:
-        asked.append("")
-        return taken(read)
-
-    postgres._KeptRead.begin = begin  # type: ignore[method-assign]
-    try:
-        yield asked
-    finally:
-        postgres._KeptRead.begin = taken  # type: ignore[method-assign]
-
-
-def test_what_is_kept_is_not_asked_for_again(listening: Database) -> None:
-    with _statements(listening) as asked:
-        for _ in range(3):
-            with listening.read_kept() as tx:
-                assert [_value(tx, name) for name in NAMES] == ["0"] * 4
-    assert len(asked) == (4 if listening.engine == "postgresql" else 0)
+def test_what_is_kept_is_not_asked_for_again(listening: Database, database_url: str) -> None:
+    with listening.read_kept() as tx:
+        assert [_value(tx, name) for name in NAMES] == ["0"] * 4
+    _set_unheard(database_url, "1")
+    for _ in range(2):
+        with listening.read_kept() as tx:
+            seen = "0" if listening.engine == "postgresql" else "1"
+            assert [_value(tx, name) for name in NAMES] == [seen] * 4
+    with listening.read() as tx:
+        assert _value(tx, "a") == "1", "others take nothing that is kept"
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -176,12 +150,12 @@ def test_a_write_begins_the_read_around_it(listening: Database, database_url: st
     """So nobody who has written has to begin anew."""
     with listening.read_kept() as tx:
         _value(tx, "a")
-    _settle(listening)
+    settle(listening, database_url)
     with listening.read_kept() as tx:
         assert _value(tx, "a") == "0"
         _set_all(listening, "1")
         assert [_value(tx, name) for name in NAMES] == ["0"] * 4
-    _settle(listening)
+    settle(listening, database_url)
     with listening.read_kept() as tx:
         assert _value(tx, "a") == "1"
     _set_unheard(database_url, "2")
@@ -208,7 +182,7 @@ def test_what_another_process_wrote_is_read_once_its_notice_is_here(
         for n in range(5):
             before = listening.generation()
             _set_all(other, f"other {n}")
-            _until(lambda before=before: listening.generation() != before)
+            until(lambda before=before: listening.generation() != before)
             assert _answer(listening, lambda tx: _value(tx, "a")) == f"other {n}"
     finally:
         other.close()
@@ -227,12 +201,12 @@ def test_a_notice_counts_before_the_thread_that_listens_comes_to_it(database_url
     database, other = open_database(database_url), open_database(database_url, 3)
     try:
         _set_all(other, "0")
-        _until(lambda: database.generation() is not None and reading.is_set())
+        until(lambda: database.generation() is not None and reading.is_set())
         with database.read_kept() as tx:
             assert _value(tx, "a") == "0"
         _set_all(other, "1")
         assert isinstance(database, postgres.PostgresDatabase)
-        _until(database._has_news)
+        until(database._has_news)
         with database.read_kept() as tx:
             assert _value(tx, "a") == "1"
         with pytest.raises(NotKept), database.read_kept(begins=False):
@@ -284,13 +258,13 @@ def test_a_listener_that_lost_its_connection_ends_what_is_kept(
         before = listening.generation()
         assert before is not None
         _end_listener(database_url)
-        _until(lambda before=before: listening.generation() != before)
+        until(lambda before=before: listening.generation() != before)
         _set_unheard(database_url, value)
         with listening.read_kept() as tx:
             assert _value(tx, "a") == value
-        _until(lambda: listening.generation() is not None)
+        until(lambda: listening.generation() is not None)
         assert listening.generation() > before
-        _settle(listening)
+        settle(listening, database_url)
 
 
 def test_a_server_that_says_nothing_ends_what_is_kept(listening: Database, monkeypatch) -> None:
@@ -309,14 +283,14 @@ def test_a_server_that_says_nothing_ends_what_is_kept(listening: Database, monke
         return ask(connection, query, *rest, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(psycopg.Connection, "execute", hang)
-    monkeypatch.setattr(postgres, "_HEARD_SECONDS", 0.2)
+    listening._heard_until = time.monotonic() + 0.1  # as after some seconds
     try:
-        _until(lambda: listening.generation() is None)
+        until(lambda: listening.generation() is None)
         with pytest.raises(NotKept), listening.read_kept(begins=False):
             pass
     finally:
         silent.set()
-    _until(lambda: listening.generation() is not None)
+    until(lambda: listening.generation() is not None)
 
 
 def test_a_commit_of_which_nobody_knows_ends_what_is_kept(listening: Database, database_url: str) -> None:

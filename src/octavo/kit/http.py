@@ -171,15 +171,13 @@ class Dispatcher:
         thread, of the monotonic clock."""
         waited = 0.0 if asked_at is None else time.monotonic() - asked_at
         try:
-            kept = True
             for attempt in range(_RETRIES):
                 try:
-                    with statements_within(REQUEST_SECONDS, waited), self._reading(call, kept):
+                    with statements_within(REQUEST_SECONDS, waited), self._reading(call, attempt == 0):
                         return self._answer(call, reader)
                 except NotKept:
                     if call.on_loop:
                         raise
-                    kept = False
                 except self._tried_again:
                     if attempt == _RETRIES - 1:
                         raise
@@ -192,8 +190,8 @@ class Dispatcher:
         raise AssertionError("unreachable")
 
     def _reading(self, call: Call, kept: bool) -> AbstractContextManager[Transaction | None]:
-        """The one read of a call that only reads. What is kept may make it begin anew, which signing in must not: it
-        uses up codes that are good once. That is for nobody who is signed in."""
+        """The one read of a call that only reads. ``kept``: it may take kept rows, and then have to begin anew. That
+        is not for operations open to everybody: signing in uses up codes that are good once."""
         if call.on_loop:
             return self.context.db.read_kept(begins=False)
         if call.operation.method != "GET":

@@ -227,7 +227,7 @@ class Area(Struct, frozen=True):
         ``returns``: the type of the answer, ``None`` for an empty one, ``Deletion`` for a DELETE. ``status``: of
         success (default 200, 204 without an answer). ``body_limit``: bytes the body may have. ``quick``: reads
         a few rows by their keys, however much there is, or what is kept, so that it may be answered on the event
-        loop; a handler that finds more to do calls ``call.leave_loop()``.
+        loop (on PostgreSQL when those rows are kept); a handler that finds more to do calls ``call.leave_loop()``.
         ``extension``: Octavo's own, not in the public API. ``media_type``: of the answer, where it is not that of the
         area. ``other_media``: what else callers may ask for. ``browsed``: browsers are sent here, and get what is refused
         as a page. Raises DeclarationError when something does not fit

@@ -24,9 +24,9 @@ included. A read looks whether one has arrived at the socket that the listening 
 taken after the generation was looked up: what is kept under a generation lacks at most commits whose notice is still on
 its way, and ends with that notice.
 
-*Without a listener nothing is kept.* The generation counts as known for a few seconds after the server last answered the
-listener, so a connection that died unnoticed ends it as well. Who listens again begins a new generation after LISTEN,
-which takes in whatever went unheard.
+*Without a listener nothing is kept.* The generation counts as known for a few seconds after the server last answered who
+listens, by when all earlier notices are here, so a connection that died unnoticed ends it as well. Who listens again
+begins a new generation after LISTEN, which takes in whatever went unheard.
 """
 
 from __future__ import annotations

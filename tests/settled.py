@@ -1,0 +1,33 @@
+"""A database that has heard of all that was committed, for tests of what is kept until somebody commits."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import psycopg
+
+from octavo.kit.db import Database
+from octavo.kit.postgres import PostgresDatabase
+
+
+def until(asked: Callable[[], object]) -> None:
+    """Waits for it, ten seconds at most."""
+    deadline = time.monotonic() + 10
+    while not asked():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def settle(database: Database, url: str) -> None:
+    """Returns when no notice is on its way, the database's own included; none comes until somebody commits."""
+    until(lambda: database.generation() is not None)
+    if not isinstance(database, PostgresDatabase):
+        return
+    before = database.generation()
+    with psycopg.connect(url) as connection:
+        connection.execute("NOTIFY octavo_changed, 'a test'")  # notices come in the order of commits
+    until(lambda: database.generation() != before and not database._has_news())
+    # Nor does an answer to the thread that listens: it has no reason to ask for a while.
+    database._heard_until = time.monotonic() + 60
+    until(lambda: not database._has_news())
