@@ -3,12 +3,13 @@
 import asyncio
 import csv
 import io
+import itertools
 from datetime import datetime, timedelta
 
 import msgspec
 import pytest
 
-from octavo.access import audit_person
+from octavo.access import audit, audit_person
 from octavo.identity import remove_member
 from octavo.kit.pagination import MAX_LIMIT
 from octavo.kit.worker import Worker
@@ -169,6 +170,44 @@ def test_the_log_is_filtered_and_paged(world):
     assert one not in events(world, to=_shifted(at, -1)) + events(world, **{"from": _shifted(at, 1)})
     assert events(world, targetType="nothing") == []
     assert world.call("admin", "GET", home.path(EVENTS), params={"from": "yesterday"}).status_code == 400
+
+
+def test_every_filter_says_how_many_events_it_leaves(world):
+    with world.context.db.write() as tx:
+        audit(tx, None, "some.done", world.home["organizationId"], ("thing", "t"))  # by nobody
+        tx.run(
+            """INSERT INTO audit_events (id, organization_id, action, actor_id, target_type, target_id, created_at)
+               SELECT id || 'x', organization_id, action, actor_id, target_type, target_id, created_at
+               FROM audit_events WHERE organization_id = :org""",
+            org=world.home["organizationId"],
+        )
+    everything = events(world)
+    found = {
+        "action": {event["action"] for event in everything},
+        "actor": {event["actor"]["id"] for event in everything if "actor" in event},
+        "targetType": {event["target"]["type"] for event in everything},
+        "target": {event["target"]["id"] for event in everything},
+        "from": {everything[2]["occurredAt"]},
+    }
+    says = {
+        "action": lambda event: event["action"],
+        "actor": lambda event: event.get("actor", {}).get("id"),
+        "targetType": lambda event: event["target"]["type"],
+        "target": lambda event: event["target"]["id"],
+    }
+    asked = [{}] + [{name: value} for name, values in found.items() for value in sorted(values)[:4]]
+    asked += [{**one, **other} for one, other in itertools.combinations(asked[1:], 2)]
+    for query in asked:
+        left = [
+            event
+            for event in everything
+            if all(
+                event["occurredAt"] >= value if name == "from" else says[name](event) == value
+                for name, value in query.items()
+            )
+        ]
+        answer = world.get("admin", world.home.path(EVENTS), params={"limit": 1000, **query})
+        assert (answer["items"], answer["count"]) == (left, len(left)), query
 
 
 def test_the_log_is_exported_whole(world):

@@ -184,15 +184,22 @@ def list_audit_events(
     tx: Transaction, organization_id: str, wanted: AuditFilter, limit: int, page: str | None
 ) -> Slice[AuditRow]:
     """Newest first."""
-    after = decode_token(page, str)
+    after = decode_token(page, int, str)
     given = {name: value for name, value in msgspec.structs.asdict(wanted).items() if value is not None}
     where = " AND ".join(["organization_id = :org", *(_CONDITIONS[name] for name in given)])
+    beyond, parameters = "", {"org": organization_id, **given}
+    if after is not None:
+        beyond = "AND (created_at, id) < (:moment, :after)"
+        parameters |= {"moment": after[0], "after": after[1]}
     rows = tx.all(
-        f"SELECT {_COLUMNS} FROM audit_events e WHERE {where} AND id < :after ORDER BY id DESC LIMIT :limit",
-        org=organization_id,
-        after=after[0] if after else "~",
+        f"""SELECT {_COLUMNS} FROM audit_events e WHERE {where} {beyond}
+            ORDER BY created_at DESC, id DESC LIMIT :limit""",
         limit=limit + 1,
-        **given,
+        **parameters,
     )
-    count = tx.value(f"SELECT count(*) FROM audit_events WHERE {where}", org=organization_id, **given)
-    return slice_rows([AuditRow(*row) for row in rows], limit, count, lambda row: (row.id,))
+    # How many there are of an actor, an action or a kind of target is kept with the events.
+    counting = "CAST(COALESCE(sum(events), 0) AS BIGINT) FROM audit_totals"
+    if not given.keys() <= {"actor", "action", "target_type"}:
+        counting = "count(*) FROM audit_events"
+    count = tx.value(f"SELECT {counting} WHERE {where}", org=organization_id, **given)
+    return slice_rows([AuditRow(*row) for row in rows], limit, count, lambda row: (row.created_at, row.id))
