@@ -392,6 +392,12 @@ def test_everything_goes_along_and_nobody_stays(world: World) -> None:
         assert world.call(who, "GET", space_of(home, copy)).status_code == 404
     assert rows_of(world, "SELECT * FROM grants WHERE object_id = :s", s=copy) == []
     assert rows_of(world, "SELECT * FROM change_reviewers WHERE change_id = :c", c=change) == []
+    listed = {
+        place["organizationId"]: world.get("admin", place.path("/orgs/{organizationId}/change-requests"))
+        for place in (home, away)
+    }
+    assert change in {item["id"] for item in listed[away["organizationId"]]["items"]}
+    assert change not in {item["id"] for item in listed[home["organizationId"]]["items"]}
 
 
 def test_what_was_closed_stays_closed_and_whoever_brings_it_sees_it(world: World) -> None:

@@ -2,8 +2,9 @@
 of their role there (see ``roles.height``).
 
 It says the same as ``roles.effective_role``; a test holds them equal. It never asks space by space: what was
-granted is few rows, found once; of the rest all with a default level of their own are seen by members, and of
-those that inherit the ones in collections that are seen. An index gives each of these sets.
+granted, and the collections where something else was decided than above them, are few rows, found once by indexes.
+A guest sees what is open among these. A member sees all but what is closed among these, so that a list walks along
+an index and stops when it has enough, and the total is the difference of two counts.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def _height_of(column: str) -> str:
     return f"CASE {column} {_HEIGHTS} ELSE 0 END"
 
 
-# Who is seen at all is in here, with a height above 0. A default level is for members, not for guests.
+# A default level is for members, not for guests.
 _FOUND = f"""WITH RECURSIVE granted(kind, id, height) AS MATERIALIZED (
     SELECT g.object_type, g.object_id,
            COALESCE(max(CASE WHEN g.subject_type = 'user' THEN {_height_of("g.role")} END), max({_height_of("g.role")}))
@@ -29,15 +30,15 @@ _FOUND = f"""WITH RECURSIVE granted(kind, id, height) AS MATERIALIZED (
      WHERE (g.subject_type = 'user' AND g.subject_id = :viewer)
         OR (g.subject_type = 'team' AND g.subject_id IN (SELECT team_id FROM team_members WHERE user_id = :viewer))
      GROUP BY g.object_type, g.object_id),
-  open_collections(id, height) AS (
-    SELECT g.id, g.height FROM granted g WHERE g.kind = 'collection' AND g.height > 0
+  decided(id, height) AS (
+    SELECT g.id, g.height FROM granted g WHERE g.kind = 'collection'
     UNION ALL SELECT c.id, {_height_of("c.default_level")} FROM collections c
       WHERE :viewer_height > 0 AND c.organization_id = :organization AND c.default_level {_SOME_ROLE}
         AND c.id NOT IN (SELECT id FROM granted)
-    UNION ALL SELECT c.id, :viewer_height FROM collections c
-      WHERE :viewer_height > 0 AND c.organization_id = :organization AND c.parent_id IS NULL
-        AND c.default_level = 'inherit' AND c.id NOT IN (SELECT id FROM granted)
-    UNION ALL SELECT c.id, o.height FROM open_collections o JOIN collections c ON c.parent_id = o.id
+    UNION ALL SELECT c.id, 0 FROM collections c
+      WHERE :viewer_height > 0 AND c.organization_id = :organization AND c.default_level IS NULL
+        AND c.id NOT IN (SELECT id FROM granted)
+    UNION ALL SELECT c.id, d.height FROM decided d JOIN collections c ON c.parent_id = d.id
       WHERE c.default_level = 'inherit' AND c.id NOT IN (SELECT id FROM granted))"""
 
 _NOT_GRANTED = "s.id NOT IN (SELECT id FROM granted)"
@@ -48,52 +49,83 @@ Viewer = OrgAccess | Member
 
 
 class Seen(NamedTuple):
-    """SQL around a list of what somebody sees. ``visible``: a table of ids, each with the viewer's ``height`` there;
-    ``total``: the value of how many there are. Both behind ``prefix``."""
+    """SQL around a list of what somebody sees: ``FROM source WHERE where`` gives it, each row of the table under its
+    one letter, with ``height`` for the viewer's height there. ``visible``: the same as a table of ids and heights.
+    ``total``: the value of how many there are. All behind ``prefix``."""
 
     prefix: str
-    visible: str
+    source: str
+    where: str
+    height: str
     total: str
+    visible: str
     parameters: dict[str, Any]
 
 
 def seen_spaces(org: Viewer, where: str, **parameters: Any) -> Seen:
     """The spaces for which ``where`` (on ``spaces s``) holds. ``parameters``: what ``where`` asks for."""
-    within = f"s.organization_id = :organization AND {where}"
+    table, within = "spaces s", f"s.organization_id = :organization AND {where}"
     if org.role == "admin":
-        return _everything(org, "spaces s", within, parameters)
-    visible = f"""SELECT s.id, g.height FROM granted g JOIN spaces s ON s.id = g.id
-        WHERE g.kind = 'space' AND g.height > 0 AND {within}
-      UNION ALL SELECT s.id, o.height FROM open_collections o JOIN spaces s ON s.collection_id = o.id
+        return _everything(org, table, within, parameters)
+    granted = f"FROM granted g JOIN spaces s ON s.id = g.id WHERE g.kind = 'space' AND {within}"
+    inherited = f"""FROM decided d JOIN spaces s ON s.collection_id = d.id
         WHERE s.default_level = 'inherit' AND {within} AND {_NOT_GRANTED}"""
-    if org.role is not None:
-        visible += f"""
-      UNION ALL SELECT s.id, {_height_of("s.default_level")} FROM spaces s
-        WHERE s.default_level {_SOME_ROLE} AND {within} AND {_NOT_GRANTED}
-      UNION ALL SELECT s.id, :viewer_height FROM spaces s
-        WHERE s.collection_id IS NULL AND s.default_level = 'inherit' AND {within} AND {_NOT_GRANTED}"""
-    return _visible(org, visible, parameters)
+    if org.role is None:
+        opened = f"""SELECT s.id, g.height {granted} AND g.height > 0
+            UNION ALL SELECT s.id, d.height {inherited} AND d.height > 0"""
+        return _opened(org, table, opened, parameters)
+    closed = f"""SELECT s.id {granted} AND g.height = 0 UNION ALL SELECT s.id {inherited} AND d.height = 0
+        UNION ALL SELECT s.id FROM spaces s WHERE s.default_level IS NULL AND {within} AND {_NOT_GRANTED}"""
+    role = f"""COALESCE(g.height,
+        CASE WHEN s.default_level = 'inherit' THEN COALESCE(d.height, :viewer_height)
+        ELSE {_height_of("s.default_level")} END)"""
+    joined = "LEFT JOIN granted g ON g.id = s.id LEFT JOIN decided d ON d.id = s.collection_id"
+    return _not_closed(org, table, within, closed, role, joined, parameters)
 
 
 def seen_collections(org: Viewer, where: str, **parameters: Any) -> Seen:
     """The collections for which ``where`` (on ``collections c``) holds."""
-    within = f"c.organization_id = :organization AND {where}"
+    table, within = "collections c", f"c.organization_id = :organization AND {where}"
     if org.role == "admin":
-        return _everything(org, "collections c", within, parameters)
-    visible = (
-        f"SELECT c.id, o.height FROM open_collections o JOIN collections c ON c.id = o.id WHERE {within}"
+        return _everything(org, table, within, parameters)
+    decided = f"FROM decided d JOIN collections c ON c.id = d.id WHERE {within}"
+    if org.role is None:
+        return _opened(org, table, f"SELECT c.id, d.height {decided} AND d.height > 0", parameters)
+    role, joined = "COALESCE(d.height, :viewer_height)", "LEFT JOIN decided d ON d.id = c.id"
+    return _not_closed(
+        org, table, within, f"SELECT c.id {decided} AND d.height = 0", role, joined, parameters
     )
-    return _visible(org, visible, parameters)
 
 
-def _visible(org: Viewer, visible: str, parameters: dict[str, Any]) -> Seen:
-    prefix = f"{_FOUND}, visible(id, height) AS MATERIALIZED ({visible})"
-    given = {"organization": org.organization_id, "viewer": org.user_id, "viewer_height": height(org.role)}
-    return Seen(prefix, "visible", "(SELECT count(*) FROM visible)", {**parameters, **given})
+def _opened(org: Viewer, table: str, opened: str, parameters: dict[str, Any]) -> Seen:
+    """What a guest sees: ids and heights of what is open to them."""
+    prefix = f"{_FOUND}, visible(id, height) AS MATERIALIZED ({opened})"
+    source, total = f"visible v JOIN {table} ON {table[-1]}.id = v.id", "(SELECT count(*) FROM visible)"
+    return Seen(prefix, source, "TRUE", "v.height", total, "visible", _given(org, parameters))
+
+
+def _not_closed(
+    org: Viewer, table: str, within: str, closed: str, role: str, joined: str, parameters: dict[str, Any]
+) -> Seen:
+    """What a member sees: all that is ``within`` but what is ``closed``."""
+    prefix = f"{_FOUND}, closed(id) AS MATERIALIZED ({closed})"
+    source, where = f"{table} {joined}", f"{within} AND {table[-1]}.id NOT IN (SELECT id FROM closed)"
+    total = f"((SELECT count(*) FROM {table} WHERE {within}) - (SELECT count(*) FROM closed))"
+    visible = _visible(table, source, where, role)
+    return Seen(prefix, source, where, role, total, visible, _given(org, parameters))
 
 
 def _everything(org: Viewer, table: str, within: str, parameters: dict[str, Any]) -> Seen:
     """What an administrator sees: nothing is asked."""
-    visible = f"(SELECT {table[-1]}.id AS id, {height('admin')} AS height FROM {table} WHERE {within})"
-    total = f"(SELECT count(*) FROM {table} WHERE {within})"
-    return Seen("", visible, total, {**parameters, "organization": org.organization_id})
+    role, total = str(height("admin")), f"(SELECT count(*) FROM {table} WHERE {within})"
+    given = {**parameters, "organization": org.organization_id}
+    return Seen("", table, within, role, total, _visible(table, table, within, role), given)
+
+
+def _visible(table: str, source: str, where: str, role: str) -> str:
+    return f"(SELECT {table[-1]}.id AS id, {role} AS height FROM {source} WHERE {where})"
+
+
+def _given(org: Viewer, parameters: dict[str, Any]) -> dict[str, Any]:
+    asked = {"organization": org.organization_id, "viewer": org.user_id, "viewer_height": height(org.role)}
+    return {**parameters, **asked}

@@ -172,8 +172,9 @@ def list_organization_changes(
 ) -> Slice[ChangeRow]:
     """Those of all spaces of an organization that the caller sees, newest first."""
     seen = seen_spaces(org, "s.deleted_at IS NULL")
-    spaces = f"SELECT v.id FROM {seen.visible} v"
-    return _list(tx, f"c.space_id IN ({spaces})", seen.parameters, wanted, limit, page, before=seen.prefix)
+    where = f"""c.organization_id = :organization
+                AND EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = c.space_id)"""
+    return _list(tx, where, seen.parameters, wanted, limit, page, before=seen.prefix)
 
 
 # --- writing ------------------------------------------------------------------------------------------

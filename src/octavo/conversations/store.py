@@ -665,7 +665,7 @@ def list_tasks(
     """Those in spaces that the caller sees, newest first."""
     after = decode_token(page, str)
     seen = seen_spaces(org, "s.deleted_at IS NULL")
-    where = f"t.organization_id = :org AND t.space_id IN (SELECT v.id FROM {seen.visible} v)"
+    where = f"t.organization_id = :org AND EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = t.space_id)"
     given: dict[str, Any] = {"org": org.organization_id, **seen.parameters}
     for column, value in (("cluster_id", cluster), ("space_id", space)):
         if value is not None:

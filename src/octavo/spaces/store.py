@@ -94,14 +94,16 @@ def list_spaces(
     if deleted_since is not None:
         where, parameters["since"] = "s.deleted_at >= :since", deleted_since
     if collection_id is not None:
-        where += " AND s.collection_id = :collection"
+        # As the index has it that gives the order.
+        place = "COALESCE(s.collection_id, '')" if by_rank else "s.collection_id"
+        where += f" AND {place} = :collection"
         parameters["collection"] = collection_id
     seen = seen_spaces(org, where, **parameters)
     if by_rank:
-        rows, count = _ranked_rows(tx, seen, _SPACE, "spaces s", "collection_id", limit, page)
+        rows, count = _ranked_rows(tx, seen, _SPACE, "s", "collection_id", limit, page)
         ranked = [(SpaceRow(*row), role) for row, role in rows]
         return slice_rows(ranked, limit, count, lambda item: _rank_key(item[0], item[0].collection_id))
-    rows, count = _seen_rows(tx, seen, _SPACE, "spaces s", limit, page, ascending=ascending)
+    rows, count = _seen_rows(tx, seen, _SPACE, "s", limit, page, ascending=ascending)
     found = [(SpaceRow(*row), role) for row, role in rows]
     return slice_rows(found, limit, count, lambda item: (item[0].id,))
 
@@ -110,20 +112,20 @@ def _seen_rows(
     tx: Transaction,
     seen: Seen,
     columns: str,
-    table: str,
+    own: str,
     limit: int,
     page: str | None,
     *,
     ascending: bool = False,
 ) -> tuple[list[tuple[Row, str | None]], int]:
-    """One page and one row more of what somebody sees, by id, each with their role; and how many there are."""
+    """One page and one row more of what somebody sees, by id, each with their role; and how many there are. ``own``:
+    the letter of their table."""
     after = decode_token(page, str)
     beyond, order, start = (">", "ASC", "") if ascending else ("<", "DESC", "~")
     # The total comes with every row: what is seen is found once, not twice.
     rows = tx.all(
-        f"""{seen.prefix} SELECT {columns}, v.height, {seen.total} FROM (
-              SELECT v.id, v.height FROM {seen.visible} v WHERE v.id {beyond} :after ORDER BY v.id {order} LIMIT :limit
-            ) v JOIN {table} ON {table[-1]}.id = v.id ORDER BY v.id {order}""",
+        f"""{seen.prefix} SELECT {columns}, {seen.height}, {seen.total} FROM {seen.source}
+            WHERE {seen.where} AND {own}.id {beyond} :after ORDER BY {own}.id {order} LIMIT :limit""",
         after=after[0] if after else start,
         limit=limit + 1,
         **seen.parameters,
@@ -140,20 +142,21 @@ def _rank_key(row: SpaceRow | CollectionRow, parent_id: str | None) -> tuple[str
 
 
 def _ranked_rows(
-    tx: Transaction, seen: Seen, columns: str, table: str, place: str, limit: int, page: str | None
+    tx: Transaction, seen: Seen, columns: str, own: str, place: str, limit: int, page: str | None
 ) -> tuple[list[tuple[Row, str | None]], int]:
     """As ``_seen_rows``, by the column ``place`` and the order at each."""
     after = decode_token(page, str, str, str)
-    own = table[-1]
-    key = f"COALESCE({own}.{place}, ''), {own}.rank, {own}.id"
+    at = f"COALESCE({own}.{place}, '')"
+    key = f"{at}, {own}.rank, {own}.id"
     parameters: dict[str, Any] = dict(seen.parameters)
     beyond = ""
     if after is not None:
-        beyond = f"WHERE ({key}) > (:place, :rank, :after)"
+        # The first condition says the same, and is where SQLite begins in the index.
+        beyond = f"AND {at} >= :place AND ({key}) > (:place, :rank, :after)"
         parameters |= {"place": after[0], "rank": after[1], "after": after[2]}
     rows = tx.all(
-        f"""{seen.prefix} SELECT {columns}, v.height, {seen.total} FROM {seen.visible} v
-            JOIN {table} ON {own}.id = v.id {beyond} ORDER BY {key} LIMIT :limit""",
+        f"""{seen.prefix} SELECT {columns}, {seen.height}, {seen.total} FROM {seen.source}
+            WHERE {seen.where} {beyond} ORDER BY {key} LIMIT :limit""",
         limit=limit + 1,
         **parameters,
     )
@@ -341,10 +344,10 @@ def list_collections(
     where = "c.deleted_at IS NULL" if nested else "c.deleted_at IS NULL AND c.parent_id IS NULL"
     seen = seen_collections(org, where)
     if by_rank:
-        rows, count = _ranked_rows(tx, seen, _COLLECTION, "collections c", "parent_id", limit, page)
+        rows, count = _ranked_rows(tx, seen, _COLLECTION, "c", "parent_id", limit, page)
         ranked = [(CollectionRow(*row), role) for row, role in rows]
         return slice_rows(ranked, limit, count, lambda item: _rank_key(item[0], item[0].parent_id))
-    rows, count = _seen_rows(tx, seen, _COLLECTION, "collections c", limit, page)
+    rows, count = _seen_rows(tx, seen, _COLLECTION, "c", limit, page)
     found = [(CollectionRow(*row), role) for row, role in rows]
     return slice_rows(found, limit, count, lambda item: (item[0].id,))
 

@@ -162,7 +162,7 @@ def list_translations(tx: Transaction, org: OrgAccess, limit: int, page: str | N
     """Those whose space the caller sees, newest first."""
     after = decode_token(page, str)
     seen = seen_spaces(org, "s.deleted_at IS NULL")
-    where = f"t.organization_id = :org AND t.space_id IN (SELECT v.id FROM {seen.visible} v)"
+    where = f"t.organization_id = :org AND EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = t.space_id)"
     given: dict[str, Any] = {"org": org.organization_id, **seen.parameters}
     rows = tx.all(
         f"{seen.prefix} SELECT {_TRANSLATION} FROM translations t WHERE {where} AND t.id < :after"
@@ -392,7 +392,7 @@ def list_alike(
               GROUP BY fingerprint) near
             JOIN translation_memory m ON m.organization_id = :org AND m.source_language = :source
               AND m.language = :language AND m.fingerprint = near.fingerprint
-            WHERE m.space_id IN (SELECT v.id FROM {seen.visible} v)
+            WHERE EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = m.space_id)
             ORDER BY near.shared DESC, m.fingerprint LIMIT :limit""",
         org=org.organization_id,
         source=source_language,
