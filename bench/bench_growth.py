@@ -1,39 +1,36 @@
-"""What a request costs as the installation grows beside it: CPU of the small and of the large case, and their ratio.
+"""What requests cost as an installation grows: the small and the large case of each, and their ratio.
 
-    python bench/bench_growth.py [PAGES] [search|words|views|requests]
+    python bench/bench_growth.py [PAGES] [views|requests|writers|lists|audit|siblings] [SQLite|PostgreSQL]
 
-``search``: beside a space of 100 pages are others of PAGES pages together (20,000 unless told), 500 in each. ``words``:
-the same queries, and words that are on very many pages, in a space of 100 pages and in one of PAGES. ``views``: what
-visitors of a site ask for in such spaces, ``requests``: what is asked for over the API there. CPU is that of this process
-and, but for views, of the PostgreSQL processes that serve it.
+The small space has 100 pages and the large one PAGES (20,000 unless told); an organization has 40 spaces or a 25th of
+PAGES more. ``views``: what visitors of a site ask for. ``requests``: what is asked for over the API. ``writers``: eight at
+once on pages of their own. ``lists``: those of an organization, as an administrator and as a plain member. ``audit``: the
+log of 1,000 events and of 2 x PAGES more. ``siblings``: an import of 4,000 and of 16,000 pages at one place.
+Measured is CPU of this process, which asks without a network, and of the PostgreSQL processes that serve it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import random
-import statistics
-import sys
-import tempfile
+import itertools
+import json
 import time
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
-import psycopg
-from bench_search import applications, engine_cpu, fill
+from growth import Application, Part, Row, Work, add_person, compare, main, servers, settle, spent
 from msgspec.structs import replace
 
-from octavo.access import create_token, insert_user
+from octavo.access import create_token, upsert_member
 from octavo.admin.import_export import bring
 from octavo.app import api_app
 from octavo.content import (
     Changes,
     branch_state,
     commit,
+    get_page,
     list_pages,
     main_state,
     prepare_commit,
@@ -42,85 +39,52 @@ from octavo.content import (
     revise_main,
 )
 from octavo.core.pages import Page, ranks
-from octavo.installation import load_packages
+from octavo.kit.clock import now
 from octavo.kit.context import Context
+from octavo.kit.ids import new_id
 from octavo.orgs import create_organization
 from octavo.reader import reader_edge
-from octavo.search import search_pages, with_snippets
+from octavo.spaces import insert_space
+from octavo.spaces.store import insert_collection
 
 SMALL = 100
-EACH = 500
-ROUNDS = 15
-LIMIT = 10
+WRITERS, EDITS = 8, 5
 
 
-def cpu(context: Context, work: Callable[[Any], object]) -> float:
-    """The median of milliseconds that ``work`` takes in a read."""
-    took = []
+class Bench:
+    """Somebody with an organization of their own, and the API as they ask it."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        with context.db.write() as tx:
+            self.user = add_person(tx)
+            self.org = create_organization(tx, self.user, "Bench").id
+            token = create_token(tx, self.user, name="bench")
+        self.api = Application(api_app(context), token)
+
+    def asking(self, path: str) -> Work:
+        return self.api.getting(f"/v1{path}")
+
+
+def revise(context: Context, space: str, changes: Changes) -> None:
+    """Changes as a revision of main."""
     with context.db.read() as tx:
-        for _ in range(ROUNDS):
-            before = engine_cpu(tx)
-            work(tx)
-            took.append(engine_cpu(tx) - before)
-    return statistics.median(took) * 1000
+        state = main_state(tx, space)
+    size = context.settings.page_size
+    with prepare_main(context.db, state, changes, (), (), size) as prepared, context.db.write() as tx:
+        revise_main(tx, state, changes, prepared, size)
 
 
-def search(spaces: list[str], queries: list[str], by_space: bool = False) -> Callable[[Any], object]:
-    def work(tx: Any) -> None:
-        for query in queries:
-            with_snippets(tx, search_pages(tx, spaces, query, LIMIT, by_space=by_space).hits[:LIMIT])
-
-    return work
-
-
-def measure(context: Context, pages: int) -> dict[str, list[float]]:
+def edit(context: Context, space: str, page_id: str, text: str) -> None:
+    """Another text for a page of main."""
+    with context.db.read() as tx:
+        page = get_page(tx, main_state(tx, space), page_id)
     with context.db.write() as tx:
-        user = insert_user(tx, "bench@example.com", "Bench", verified=True).id
-        org = create_organization(tx, user, "Bench").id
-    space, queries = fill(context, org, SMALL)
-    spaces = [space, *(fill(context, org, SMALL)[0] for _ in range(20))]
-    chance = random.Random(7)
-    asked = {kind: chance.sample(some, min(5, len(some))) for kind, some in queries.items()}
-    found: dict[str, list[float]] = {}
-
-    def look() -> None:
-        if context.db.engine == "postgresql":
-            with psycopg.connect(context.settings.database, autocommit=True) as connection:
-                connection.execute("VACUUM ANALYZE")
-        for kind, some in asked.items():
-            found.setdefault(f"space, {kind}", []).append(cpu(context, search([space], some)) / len(some))
-            found.setdefault(f"organization, {kind}", []).append(
-                cpu(context, search(spaces, some, by_space=True)) / len(some)
-            )
-
-    look()
-    spaces += [fill(context, org, EACH)[0] for _ in range(pages // EACH)]
-    look()
-    return found
+        body = put_bodies(tx, [f"# {page.title}\n\n{text}\n"])[0]
+    revise(context, space, Changes({page.id: replace(page, body=body)}))
 
 
-def words(context: Context, pages: int) -> dict[str, list[float]]:
-    with context.db.write() as tx:
-        user = insert_user(tx, "words@example.com", "Words", verified=True).id
-        org = create_organization(tx, user, "Words").id
-    found: dict[str, list[float]] = {}
-    for size in (SMALL, pages):
-        space, queries = fill(context, org, size)
-        if context.db.engine == "postgresql":
-            with psycopg.connect(context.settings.database, autocommit=True) as connection:
-                connection.execute("VACUUM ANALYZE")
-        chance = random.Random(7)
-        frequent = sorted({word for query in queries["two frequent words"] for word in query.split()})
-        for number in (3, 12, 32):
-            queries[f"{number} frequent words"] = [
-                " ".join(chance.sample(frequent, number)) for _ in range(5)
-            ]
-        for kind, some in queries.items():
-            asked = chance.sample(some, min(5, len(some)))
-            found.setdefault(f"one space, {kind}", []).append(
-                cpu(context, search([space], asked)) / len(asked)
-            )
-    return found
+# --- sites ----------------------------------------------------------------------------------------------
 
 
 def write_folder(folder: Path, pages: int) -> None:
@@ -135,91 +99,49 @@ def write_folder(folder: Path, pages: int) -> None:
 
 
 class Site:
-    """A published space of so many pages."""
+    """A published space of so many pages, and a view of the first page of its last branch."""
 
-    def __init__(self, context: Context, org: str, folder: Path, pages: int) -> None:
+    def __init__(self, bench: Bench, folder: Path, pages: int) -> None:
         write_folder(folder, pages)
-        brought = bring(context, str(folder), organization_id=org, title=f"Space {pages}", publish=True)
+        self.context = context = bench.context
+        brought = bring(context, str(folder), organization_id=bench.org, title=f"Space {pages}", publish=True)
         assert brought.site_url is not None
-        self.base = urlsplit(brought.site_url).path
-        self.context, self.space, self.pages = context, brought.outcome.space, pages
-        self.reader = reader_edge(context)
-
-    def get(self, path: str) -> None:
-        async def ask() -> None:
-            transport = httpx.ASGITransport(app=self.reader)  # type: ignore[arg-type]
-            async with httpx.AsyncClient(transport=transport, base_url="http://sites.test") as client:
-                answer = await client.get(f"{self.base}{path}")
-                assert answer.status_code == 200, answer.text
-
-        asyncio.run(ask())
-
-    def edit(self, number: int, text: str) -> None:
-        """Another text for a page, as a revision of main."""
-        context = self.context
+        self.space, self.number = brought.outcome.space, pages // 20 * 20 - 20
+        self._address = f"{urlsplit(brought.site_url).path}p{self.number}"
+        self._reader = Application(reader_edge(context))
+        self._edits = itertools.count()
         with context.db.read() as tx:
-            state = main_state(tx, self.space)
-            page = next(page for page in list_pages(tx, state) if page.file_path == f"p{number}.md")
+            self.pages = {page.file_path: page.id for page in list_pages(tx, main_state(tx, self.space))}
+
+    def view(self, before: Callable[[], object]) -> Work:
+        return self._reader.getting(self._address)._replace(before=before)
+
+    def edit(self, number: int) -> Callable[[], None]:
+        return lambda: edit(
+            self.context, self.space, self.pages[f"p{number}.md"], f"Text {next(self._edits)}."
+        )
+
+
+def views(context: Context, folder: Path, pages: int) -> Iterator[Row]:
+    bench, number = Bench(context), itertools.count()
+    sites = [Site(bench, folder / f"{context.db.engine}{size}", size) for size in (SMALL, pages)]
+    settle(context)
+
+    def commit_elsewhere() -> None:
         with context.db.write() as tx:
-            body = put_bodies(tx, [f"# Page {number}\n\n{text}\n"])[0]
-        changes = Changes({page.id: replace(page, body=body)})
-        size = context.settings.page_size
-        with prepare_main(context.db, state, changes, (), (), size) as prepared, context.db.write() as tx:
-            revise_main(tx, state, changes, prepared, size)
+            create_organization(tx, bench.user, f"Other {next(number)}")
 
-    def took(self, before: Callable[[int], object], path: str) -> float:
-        """The median of milliseconds for a page, each time after ``before``."""
-        found = []
-        for n in range(ROUNDS):
-            before(n)
-            began = time.process_time()
-            self.get(path)
-            found.append(time.process_time() - began)
-        return statistics.median(found) * 1000
+    asked: dict[str, Callable[[Site], Callable[[], object]]] = {
+        "a view": lambda site: lambda: None,
+        "a view after a commit elsewhere": lambda site: commit_elsewhere,
+        "a view after another page was edited": lambda site: site.edit(site.number - 1),
+        "a view of a page that was edited": lambda site: site.edit(site.number),
+    }
+    for what, before in asked.items():
+        yield Row(what, compare(context, *(site.view(before(site)) for site in sites)))
 
 
-def views(context: Context, folder: Path, pages: int) -> dict[str, list[float]]:
-    with context.db.write() as tx:
-        user = insert_user(tx, "views@example.com", "Views", verified=True).id
-        org = create_organization(tx, user, "Views").id
-    found: dict[str, list[float]] = {}
-
-    def edited(site: Site, page: int) -> Callable[[int], None]:
-        return lambda n: site.edit(page, f"Text {n}.")
-
-    def write_elsewhere(n: int) -> None:
-        with context.db.write() as tx:
-            create_organization(tx, user, f"Other {n}")
-
-    for size in (SMALL, pages):
-        site = Site(context, org, folder / f"{context.db.engine}{size}", size)
-        last = size // 20 * 20 - 20
-        page = f"p{last}"
-        site.get(page)
-        for what, before in {
-            "a view": lambda n: None,
-            "a view after a commit elsewhere": write_elsewhere,
-            "a view after another page was edited": edited(site, last - 1),
-            "a page that was edited": edited(site, last),
-        }.items():
-            found.setdefault(what, []).append(site.took(before, page))
-    return found
-
-
-def cpu_of(context: Context) -> float:
-    """Seconds of this process and of PostgreSQL's."""
-    spent = time.process_time()
-    if context.db.engine == "postgresql":
-        with context.db.read() as tx:
-            pids = [
-                row[0]
-                for row in tx.all("SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'")
-            ]
-        for pid in pids:
-            spent += (
-                sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13])) / 100
-            )
-    return spent
+# --- a space over the API -------------------------------------------------------------------------------
 
 
 def linked_pages(count: int, first: int = 0) -> dict[str, Page | None]:
@@ -235,101 +157,252 @@ def linked_pages(count: int, first: int = 0) -> dict[str, Page | None]:
     return found
 
 
-def requests(context: Context, folder: Path, pages: int) -> dict[str, list[float]]:
-    with context.db.write() as tx:
-        user = insert_user(tx, "requests@example.com", "Requests", verified=True).id
-        org = create_organization(tx, user, "Requests").id
-        token = create_token(tx, user, name="bench")
-    size = context.settings.page_size
-    found: dict[str, list[float]] = {}
+class Linked:
+    """A space of so many pages with links, asked for over the API."""
 
-    async def measure_space(client: httpx.AsyncClient, count: int) -> None:
-        async def call(method: str, path: str, **options: Any) -> Any:
-            answer = await client.request(method, f"/v1{path}", timeout=600, **options)
-            assert answer.is_success, answer.text
-            return answer.json()
+    def __init__(self, bench: Bench, pages: int) -> None:
+        self.bench, self.context, self.count = bench, bench.context, pages
+        with self.context.db.write() as tx:
+            self.id = insert_space(
+                tx, organization_id=bench.org, collection_id=None, title="S", created_by=None
+            ).id
+        revise(self.context, self.id, Changes(linked_pages(pages)))
+        self.path, self.page = f"/spaces/{self.id}", f"{pages - 1:020}"
+        self._edits = itertools.count()
 
-        space = (await call("POST", f"/orgs/{org}/spaces", json={"title": f"Space {count}"}))["id"]
-        with context.db.read() as tx:
-            state = main_state(tx, space)
-        changes = Changes(linked_pages(count))
-        with prepare_main(context.db, state, changes, (), (), size) as prepared, context.db.write() as tx:
-            revise_main(tx, state, changes, prepared, size)
-        path = f"/spaces/{space}"
-        change = (await call("POST", f"{path}/change-requests", json={"subject": "Some"}))["id"]
-        with context.db.read() as tx:
-            branch = tx.value("SELECT branch_id FROM change_requests WHERE id = :id", id=change)
-            state = branch_state(tx, space, branch)
-        changes = Changes(linked_pages(count // 10, 10**6))
-        with prepare_commit(context.db, state, changes, (), size) as ready, context.db.write() as tx:
+    def asking(self, below: str) -> Work:
+        return self.bench.asking(f"{self.path}{below}")
+
+    def add_change_request(self, pages: int) -> str:
+        """One that adds so many pages."""
+        made = json.loads(self.bench.api.run(self._call("POST", "/change-requests", {"subject": "Some"})))
+        with self.context.db.read() as tx:
+            branch = tx.value("SELECT branch_id FROM change_requests WHERE id = :id", id=made["id"])
+            state = branch_state(tx, self.id, branch)
+        changes, size = Changes(linked_pages(pages, 10**6)), self.context.settings.page_size
+        with (
+            prepare_commit(self.context.db, state, changes, (), size) as ready,
+            self.context.db.write() as tx,
+        ):
             commit(tx, state, changes, ready)
-        if context.db.engine == "postgresql":
-            with psycopg.connect(context.settings.database, autocommit=True) as connection:
-                connection.execute("VACUUM ANALYZE")
-        page = f"{count - 1:020}"
+        return str(made["id"])
 
-        async def get(below: str, n: int) -> None:
-            await call("GET", f"{path}{below}")
+    def edit(self) -> None:
+        edit(self.context, self.id, f"{0:020}", f"Text {next(self._edits)}.")
 
-        async def edit(n: int) -> None:
-            made = (await call("POST", f"{path}/change-requests", json={"subject": "Edit"}))["id"]
-            text = {
-                "operation": "update_page",
-                "page": page,
-                "document": {"markdown": f"# Page\n\nText {n}.\n"},
-            }
-            await call("POST", f"{path}/change-requests/{made}/content", json={"changes": [text]})
-            await call("POST", f"{path}/change-requests/{made}/merge")
+    async def _call(self, method: str, below: str, body: Any = None) -> bytes:
+        return await self.bench.api.ask(method, f"/v1{self.path}{below}", body)
 
-        asked: dict[str, Callable[[int], Any]] = {
-            name: partial(get, below)
-            for name, below in {
-                "links of a space, 20": "/links?limit=20",
-                "broken links of a space": "/links?limit=20&status=broken",
-                "links of a page": f"/content/page/{page}/links",
-                "backlinks of a page that has none": f"/content/page/{page}/backlinks",
-                "10 changes of a change request with a tenth of the pages": f"/change-requests/{change}/changes?limit=10",
-                "the tree, again": "/content/pages",
-            }.items()
-        }
-        for name, ask in {**asked, "edit a page in a change request and merge it": edit}.items():
-            await ask(-1)
-            began = cpu_of(context)
-            for n in range(ROUNDS):
-                await ask(n)
-            found.setdefault(name, []).append((cpu_of(context) - began) * 1000 / ROUNDS)
+    async def merge_edit(self, page: str) -> None:
+        """Creates a change request, edits a page in it and merges it."""
+        text = {"markdown": f"# Page\n\nText {next(self._edits)}.\n"}
+        made = json.loads(await self._call("POST", "/change-requests", {"subject": "Edit"}))["id"]
+        change = {"operation": "update_page", "page": page, "document": text}
+        await self._call("POST", f"/change-requests/{made}/content", {"changes": [change]})
+        await self._call("POST", f"/change-requests/{made}/merge")
 
-    async def run() -> None:
-        transport = httpx.ASGITransport(app=api_app(context))  # type: ignore[arg-type]
-        headers = {"authorization": f"Bearer {token}"}
-        base = context.settings.url
-        async with httpx.AsyncClient(transport=transport, base_url=base, headers=headers) as client:
-            for count in (SMALL, pages):
-                await measure_space(client, count)
-
-    asyncio.run(run())
-    return found
+    def merging(self) -> Work:
+        return Work(lambda: self.bench.api.run(self.merge_edit(self.page)))
 
 
-PARTS: dict[str, Callable[[Context, Path, int], dict[str, list[float]]]] = {
-    "search": lambda context, folder, pages: measure(context, pages),
-    "words": lambda context, folder, pages: words(context, pages),
+def requests(context: Context, folder: Path, pages: int) -> Iterator[Row]:
+    bench = Bench(context)
+    spaces = [Linked(bench, size) for size in (SMALL, pages)]
+    changes = [space.add_change_request(space.count // 10) for space in spaces]
+    settle(context)
+    asked: dict[str, Callable[[Linked], str]] = {
+        "a page": lambda space: f"/content/page/{space.page}",
+        "a page by its path": lambda space: f"/content/path/p{space.count // 20 * 20 - 20:020}/p{space.page}",
+        "links of a space, 20": lambda space: "/links?limit=20",
+        "broken links of a space": lambda space: "/links?limit=20&status=broken",
+        "links of a page": lambda space: f"/content/page/{space.page}/links",
+        "backlinks of a page that has none": lambda space: f"/content/page/{space.page}/backlinks",
+        "revisions of a space, 20": lambda space: "/revisions?limit=20",
+    }
+    for what, below in asked.items():
+        yield Row(what, compare(context, *(space.asking(below(space)) for space in spaces)))
+    yield Row(
+        "10 changes of a change request with a tenth of the pages",
+        compare(
+            context,
+            *(
+                space.asking(f"/change-requests/{change}/changes?limit=10")
+                for space, change in zip(spaces, changes, strict=True)
+            ),
+        ),
+    )
+    merging = [space.merging() for space in spaces]
+    yield Row("create a change request, edit a page in it, merge it", compare(context, *merging))
+    for what, with_edit in (("the tree, first after a revision", True), ("the tree, again", False)):
+        works = [space.asking("/content/pages") for space in spaces]
+        if with_edit:
+            works = [work._replace(before=space.edit) for work, space in zip(works, spaces, strict=True)]
+        took = compare(context, *works)
+        each = [ms / space.count * 1000 for ms, space in zip(took, spaces, strict=True)]
+        yield Row(f"{what} ({took[0]:.1f} and {took[1]:.0f} ms), for each page", each, "us")
+
+
+def writers(context: Context, folder: Path, pages: int) -> Iterator[Row]:
+    """Any refusal ends the bench."""
+    bench = Bench(context)
+    spaces = [Linked(bench, size) for size in (SMALL, pages)]
+    settle(context)
+
+    async def write(space: Linked, page: int) -> None:
+        for _ in range(EDITS):
+            await space.merge_edit(f"{page:020}")
+
+    async def write_all(space: Linked, number: int) -> None:
+        await asyncio.gather(*(write(space, 10 * n) for n in range(number)))
+
+    for number in (1, WRITERS):
+        clock, cost = [], []
+        for space in spaces:
+            bench.api.run(write_all(space, number))
+            pids = servers(context)
+            began, spent_before = time.monotonic(), spent(pids)
+            bench.api.run(write_all(space, number))
+            merges = number * EDITS
+            clock.append((time.monotonic() - began) * 1000 / merges)
+            cost.append((spent(pids) - spent_before) * 1000 / merges)
+        yield Row(f"{number} writing at once, for each merge, by the clock", clock)
+        yield Row(f"{number} writing at once, for each merge", cost)
+
+
+# --- an organization ------------------------------------------------------------------------------------
+
+
+class Organization(Bench):
+    """One of so many spaces, a quarter of them in one collection and a quarter in others, and of 40 people, each with a
+    grant at ten of them; one of whom asks as well."""
+
+    def __init__(self, context: Context, spaces: int) -> None:
+        super().__init__(context)
+        with context.db.write() as tx:
+            collections = [
+                insert_collection(tx, organization_id=self.org, parent_id=None, title=f"C {n}").id
+                for n in range(spaces // 4 + 11)
+            ]
+            made = [
+                insert_space(
+                    tx,
+                    organization_id=self.org,
+                    collection_id=[None, collections[0], None, collections[n // 4]][n % 4],
+                    title=f"S {n}",
+                    created_by=None,
+                ).id
+                for n in range(spaces)
+            ]
+            for n in range(40):
+                self.plain = add_person(tx)
+                upsert_member(tx, self.org, self.plain, "read", accepted=True)
+                tx.run_many(
+                    """INSERT INTO grants (object_type, object_id, subject_type, subject_id, role, created_at)
+                       VALUES ('space', :space, 'user', :user, 'edit', 1)""",
+                    [{"space": made[(n + 4 * k) % spaces], "user": self.plain} for k in range(10)],
+                )
+            token = create_token(tx, self.plain, name="bench")
+        self.as_member = Application(api_app(context), token)
+        self.large, self.small = collections[:2]
+
+
+def lists(context: Context, folder: Path, pages: int) -> Iterator[Row]:
+    orgs = [Organization(context, size) for size in (40, pages // 25 + 40)]
+    settle(context)
+    asked: dict[str, Callable[[Organization], str]] = {
+        "the organizations of somebody": lambda org: "/orgs",
+        "members, 20": lambda org: f"/orgs/{org.org}/members?limit=20",
+        "spaces, 20": lambda org: f"/orgs/{org.org}/spaces?limit=20",
+        "spaces in their order, 20": lambda org: f"/orgs/{org.org}/spaces?limit=20&orderBy=rank",
+        "spaces of a member, 20": lambda org: f"/orgs/{org.org}/members/{org.plain}/spaces?limit=20",
+        "collections, 20": lambda org: f"/orgs/{org.org}/collections?limit=20",
+        "collections in their order, 20": lambda org: f"/orgs/{org.org}/collections?limit=20&orderBy=rank",
+        "spaces of a collection with a quarter of all": lambda org: (
+            f"/collections/{org.large}/spaces?limit=20"
+        ),
+        "spaces of a collection with few": lambda org: f"/collections/{org.small}/spaces?limit=20",
+        "change requests of an organization": lambda org: f"/orgs/{org.org}/change-requests?limit=20",
+    }
+    for what, path in asked.items():
+        yield Row(f"{what}, as administrator", compare(context, *(org.asking(path(org)) for org in orgs)))
+        plain = [org.as_member.getting(f"/v1{path(org)}") for org in orgs]
+        yield Row(f"{what}, as member", compare(context, *plain))
+
+
+class Audited(Bench):
+    """An organization with so many events, of which somebody did twenty."""
+
+    def __init__(self, context: Context, events: int) -> None:
+        super().__init__(context)
+        self.other = "x" * 20
+        with context.db.write() as tx:
+            tx.run_many(
+                """INSERT INTO audit_events (id, organization_id, action, actor_id, target_type, target_id, created_at)
+                   VALUES (:id, :org, :action, :actor, 'space', :target, :at)""",
+                (
+                    {
+                        "id": new_id(),
+                        "org": self.org,
+                        "action": "space.updated" if n % 2 else "page.edited",
+                        "actor": self.other if n % (events // 20) == 0 else self.user,
+                        "target": f"t{n % 50}",
+                        "at": now() + n,
+                    }
+                    for n in range(events)
+                ),
+            )
+
+
+def audit(context: Context, folder: Path, pages: int) -> Iterator[Row]:
+    logs = [Audited(context, events) for events in (1_000, 1_000 + 2 * pages)]
+    settle(context)
+    asked: dict[str, Callable[[Audited], str]] = {
+        "the newest events": lambda log: "",
+        "events by an actor with twenty": lambda log: f"&actor={log.other}",
+        "events by the actor of nearly all": lambda log: f"&actor={log.user}",
+        "events of an action that nobody did": lambda log: "&action=member.removed",
+        "events of an action that is half of them": lambda log: "&action=page.edited",
+        "events by an actor, of an action": lambda log: f"&actor={log.other}&action=page.edited",
+        "events by nearly everybody, of half of the actions": lambda log: (
+            f"&actor={log.user}&action=page.edited"
+        ),
+        "events about a target that there is not": lambda log: "&target=nothing",
+        "events about a kind of target that there is not": lambda log: "&targetType=site",
+        "events since a moment to come": lambda log: "&from=2100-01-01T00:00:00Z",
+    }
+    for what, query in asked.items():
+        works = [log.asking(f"/orgs/{log.org}/audit-events?limit=20{query(log)}") for log in logs]
+        yield Row(what, compare(context, *works))
+
+
+def siblings(context: Context, folder: Path, pages: int) -> Iterator[Row]:
+    org = Bench(context).org
+    cost, longest = [], []
+    for count in (4_000, 16_000):
+        source = folder / f"{context.db.engine}-siblings-{count}"
+        source.mkdir()
+        for n in range(count):
+            (source / f"p{n}.md").write_text(f"# Page {n}\n\nSome text.\n")
+        (source / "SUMMARY.md").write_text("".join(f"* [Page {n}](p{n}.md)\n" for n in range(count)))
+        pids = servers(context)
+        began = spent(pids)
+        space = bring(context, str(source), organization_id=org).outcome.space
+        cost.append((spent(pids) - began) * 1000 / count)
+        with context.db.read() as tx:
+            longest.append(max(len(page.rank) for page in list_pages(tx, main_state(tx, space))))
+    yield Row("an import of 4,000 and of 16,000 siblings, for each page", cost)
+    yield Row("the longest rank among them", longest, "characters")
+
+
+PARTS: dict[str, Part] = {
     "views": views,
     "requests": requests,
+    "writers": writers,
+    "lists": lists,
+    "audit": audit,
+    "siblings": siblings,
 }
 
 
-def main() -> None:
-    pages = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
-    chosen = sys.argv[2:] or list(PARTS)
-    load_packages()
-    with tempfile.TemporaryDirectory() as folder, applications(Path(folder)) as opened:
-        for name, context in opened.items():
-            for part in chosen:
-                for what, (small, large) in PARTS[part](context, Path(folder), pages).items():
-                    ratio = f"{small:.2f} ms alone, {large:.2f} ms with {pages} pages: {large / small:.2f}"
-                    print(f"{name}, {what}: {ratio}", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    main(PARTS)

@@ -1,0 +1,160 @@
+"""How the benches of growth measure: the CPU of a small and of a large case in turn, on connections that are warm."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import psycopg
+from bench_search import applications
+from bench_serving import cpu
+
+from octavo.access import insert_user
+from octavo.installation import load_packages
+from octavo.kit.context import Context
+from octavo.kit.db import Transaction
+from octavo.kit.worker import Worker
+
+T = TypeVar("T")
+
+WARM = 12
+"""Calls before any is measured: a statement is prepared on its fifth, and PostgreSQL may plan it anew on its tenth."""
+ROUNDS = 15
+
+
+_people = itertools.count()
+
+
+def add_person(tx: Transaction) -> str:
+    """Somebody new; their id."""
+    number = next(_people)
+    return insert_user(tx, f"n{number}@example.com", f"Person {number}", verified=True).id
+
+
+class Row(NamedTuple):
+    """What one thing costs in a small installation and in a large one."""
+
+    what: str
+    took: Sequence[float]
+    unit: str = "ms"
+
+
+class Work(NamedTuple):
+    """``run`` is measured, each time after ``before``."""
+
+    run: Callable[[], object]
+    before: Callable[[], object] = lambda: None
+
+
+Part = Callable[[Context, Path, int], Iterator[Row]]
+
+
+class Application:
+    """An application in this process, asked without a network as the owner of a token."""
+
+    def __init__(self, app: Any, token: str = "") -> None:
+        self._app = app
+        self._headers = [(b"host", b"sites.test"), (b"authorization", f"Bearer {token}".encode())]
+        if not token:
+            del self._headers[1]
+        self._runner = asyncio.Runner()
+
+    def run(self, asking: Coroutine[Any, Any, T]) -> T:
+        return self._runner.run(asking)
+
+    def getting(self, path: str) -> Work:
+        return Work(lambda: self.run(self.ask("GET", path)))
+
+    async def ask(self, method: str, path: str, body: Any = None) -> bytes:
+        """The body of the answer. Raises RuntimeError for one that refuses."""
+        sent = json.dumps(body).encode() if body is not None else b""
+        path, _, query = path.partition("?")
+        scope = {
+            "type": "http",
+            "method": method,
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": query.encode(),
+            "headers": [*self._headers, (b"content-length", str(len(sent)).encode())],
+            "client": ("127.0.0.1", 1),
+            "scheme": "http",
+        }
+        status, pieces = [0], []
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": sent, "more_body": False}
+
+        async def send(message: dict[str, Any]) -> None:
+            status[0] = message.get("status", status[0])
+            pieces.append(message.get("body", b""))
+
+        await self._app(scope, receive, send)
+        if not 200 <= status[0] < 300:
+            raise RuntimeError(f"{method} {path}: {status[0]} {b''.join(pieces)[:300]!r}")
+        return b"".join(pieces)
+
+
+def settle(context: Context) -> None:
+    """What happens soon after so much was written: the jobs that it caused, and PostgreSQL's autovacuum."""
+    Worker(context.db, context).run_pending()
+    if context.db.engine == "postgresql":
+        with psycopg.connect(context.settings.database, autocommit=True) as connection:
+            connection.execute("VACUUM ANALYZE")
+
+
+def servers(context: Context) -> list[int]:
+    """The processes of PostgreSQL that serve connections."""
+    if context.db.engine == "sqlite":
+        return []
+    with psycopg.connect(context.settings.database) as connection:
+        rows = connection.execute(
+            "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        ).fetchall()
+    return [row[0] for row in rows]
+
+
+def spent(pids: Sequence[int]) -> float:
+    """Seconds of CPU of this process and of those."""
+    return time.process_time() + sum(map(cpu, pids))
+
+
+def compare(context: Context, *works: Work) -> list[float]:
+    """The median milliseconds of CPU that each of these takes, in turn."""
+    for _ in range(WARM):
+        for work in works:
+            work.before()
+            work.run()
+    pids = servers(context)
+    took: list[list[float]] = [[] for _ in works]
+    for _ in range(ROUNDS):
+        for each, work in zip(took, works, strict=True):
+            work.before()
+            began = spent(pids)
+            work.run()
+            each.append(spent(pids) - began)
+    return [statistics.median(each) * 1000 for each in took]
+
+
+def main(parts: dict[str, Part], engines: Sequence[str] = ("SQLite", "PostgreSQL")) -> None:
+    """Runs the parts that are named, or all, on both engines or on those that are named."""
+    arguments = sys.argv[1:]
+    pages = next((int(one) for one in arguments if one.isdigit()), 20_000)
+    engines = [one for one in engines if one in arguments] or engines
+    chosen = [one for one in arguments if one in parts] or list(parts)
+    load_packages()
+    with tempfile.TemporaryDirectory() as folder, applications(Path(folder)) as opened:
+        for name, context in opened.items():
+            if name not in engines:
+                continue
+            for part in chosen:
+                for what, (small, large), unit in parts[part](context, Path(folder), pages):
+                    ratio = f": {large / small:.2f} times" if small else ""
+                    print(f"{name}, {what}: {small:.2f} and {large:.2f} {unit}{ratio}", flush=True)
