@@ -65,10 +65,11 @@ class Application:
         self._headers = [(b"host", b"sites.test"), (b"authorization", f"Bearer {token}".encode())]
         if not token:
             del self._headers[1]
-        self._runner = asyncio.Runner()
+        # A runner of asyncio would write down each answer, which costs more than some of them.
+        self._loop = asyncio.new_event_loop()
 
     def run(self, asking: Coroutine[Any, Any, T]) -> T:
-        return self._runner.run(asking)
+        return self._loop.run_until_complete(asking)
 
     def getting(self, path: str) -> Work:
         return Work(lambda: self.run(self.ask("GET", path)))
