@@ -25,8 +25,7 @@ from octavo.access import insert_user
 from octavo.admin.import_export import bring
 from octavo.content import put_bodies
 from octavo.installation import close_context, open_context
-from octavo.kit.cache import ByteCache
-from octavo.openapi import pages, store
+from octavo.openapi import store
 from octavo.openapi.processing import process_spec
 from octavo.orgs import create_organization
 from octavo.reader.app import reader_edge
@@ -107,7 +106,7 @@ def measure_pages(context: Any, org: str, slug: str, data: bytes, grouping: str,
     sitemap = asyncio.run(ask(reader, f"{base}sitemap.xml", "", "")).decode()
     paths = [urlsplit(url).path for url in re.findall(r"<loc>([^<]*)</loc>", sitemap)]
     took: list[tuple[float, int, str]] = []
-    pages._descriptions = ByteCache(pages._CACHE_BYTES)
+    context.db.caches.clear()
     for path in paths:
         begin = time.process_time()
         body = asyncio.run(ask(reader, path, "", ""))

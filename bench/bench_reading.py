@@ -22,9 +22,8 @@ from octavo.access import create_token, insert_user
 from octavo.admin.import_export import bring
 from octavo.app import api_app
 from octavo.installation import close_context, open_context
-from octavo.kit.cache import ByteCache
 from octavo.orgs import create_organization
-from octavo.pages import Revision, reading
+from octavo.pages import Revision
 from octavo.reader.app import reader_edge
 from octavo.settings import load
 
@@ -46,7 +45,7 @@ async def compare(context: Any, space: str, site: str, token: str) -> None:
 
     async def read() -> bytes:
         # As after a change: nothing of this revision is in memory.
-        reading._pages = ByteCache(reading._pages.capacity)
+        context.db.caches.clear()
         return await ask(api, f"/v1/spaces/{space}/content", "", token)
 
     body = await read()

@@ -16,8 +16,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import msgspec
+import pytest
 
 from octavo.core.wording import stems
+from octavo.models import provider
 from world import World
 
 DIMENSIONS = 64
@@ -149,3 +151,11 @@ def world_with_model(world: World, server: ModelServer, **settings: Any) -> Iter
         yield
     finally:
         world.context.settings = kept
+
+
+@pytest.fixture(name="server")
+def quick_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    """A provider that is asked again without a pause. What it says, a module sets in a fixture over this one."""
+    monkeypatch.setattr(provider, "PAUSE", 0.001)
+    with model_server() as found:
+        yield found

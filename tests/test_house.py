@@ -266,6 +266,52 @@ def test_addresses_are_taken_apart_in_one_place() -> None:
     assert own == OWN_ADDRESSES
 
 
+SHARED = {
+    "content/bodies.py:_parsed",  # by the hash of the text that it is parsed from, which whoever asks has
+    "core/document/nodes.py:NO_MARKS",  # empty, and kept so by their type
+    "core/document/nodes.py:NO_FRAGMENTS",
+    "reader/app.py:_assets",  # our own static files
+}
+"""What is kept for all applications of the process, because it says nothing of any."""
+
+REGISTRIES = {
+    "access/auditing.py:_watches", "access/tokens.py:_find_visitor", "changes/reviewing.py:_comments",
+    "content/computing.py:_computers", "content/computing.py:_on_change", "content/computing.py:_resolvers",
+    "content/deriving.py:_derived", "content/drawing.py:_draw", "content/revising.py:_on_commit",
+    "deliveries/delivering.py:_attempts", "deliveries/delivering.py:_worth", "insights/collecting.py:_on_events",
+    "pages/links.py:_present_spec", "pages/reading.py:_merged_from", "reader/visits.py:ROUTES",
+    "reader/visits.py:_methods", "sites/audiences/visitor_auth.py:_others", "sites/scripts.py:_providers",
+    "spaces/hooks.py:_on_copy", "spaces/hooks.py:_on_purge", "spaces/hooks.py:_on_transfer",
+}  # fmt: skip
+"""Where modules register what they do, when they are imported."""
+
+
+def test_what_is_kept_belongs_to_an_application() -> None:
+    """Two applications in one process share nothing: a module declares an ``OwnCache``, or an object has a cache."""
+    caches = {"ByteCache", "FreshCache", "OrderedDict", "defaultdict", "deque", "{}", "[]", "set()", "dict()"}
+    found = set()
+    for path in FILES:
+        if _name(path) == "kit":
+            continue
+        for holder in nodes_of(path):
+            is_struct = isinstance(holder, ast.ClassDef) and holder.bases
+            for node in holder.body if isinstance(holder, ast.Module | ast.ClassDef) else ():
+                if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+                    continue
+                # Of a struct these are the defaults of fields, which each object has for itself.
+                if (
+                    is_struct
+                    and isinstance(node, ast.AnnAssign)
+                    and "ClassVar" not in ast.unparse(node.annotation)
+                ):
+                    continue
+                made = ast.unparse(node.value)
+                if made in caches or made.partition("(")[0] in caches:
+                    named = node.targets[0] if isinstance(node, ast.Assign) else node.target
+                    found.add(f"{path.relative_to(SRC).as_posix()}:{ast.unparse(named)}")
+    assert found == SHARED | REGISTRIES
+
+
 def test_every_operation_is_declared_once() -> None:
     load_packages()
     # Abilities have names of their own, one of which is that of an operation.

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from model_server import ModelServer, model_server, world_with_model
+from model_server import ModelServer, world_with_model
 from octavo.ask.answering import harmless
 from octavo.ask.retrieving import excerpt
 from octavo.core.document import from_json, read, to_json, write
@@ -17,13 +17,6 @@ from world import World
 
 ASK = "/orgs/{organizationId}/ask"
 QUESTION = "How do I install it on a server?"
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    monkeypatch.setattr(provider, "PAUSE", 0.001)
-    with model_server() as found:
-        yield found
 
 
 def ask(world: World, question: str = QUESTION, who: str = "reader", **query: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import socket
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -140,26 +141,40 @@ def server():
     server.server_close()
 
 
-def test_a_player_needs_no_request(monkeypatch):
+def with_settings(world, **settings):
+    """The context of another application with settings of its own, which shares the world's database."""
+    return replace(world.context, settings=Settings(**settings))
+
+
+def test_what_others_said_is_kept_for_each_application(sqlite_world, server, database):
+    """What one may ask in its network is nothing that another may show."""
+    url = f"http://{server}/talk"
+    allowed = with_settings(sqlite_world, allow_private_fetch=server)
+    assert find_embed(allowed, url).title == "A <b> talk"
+    other = replace(sqlite_world.context, settings=Settings(), db=database)
+    assert find_embed(other, url, ask=False).title == url
+
+
+def test_a_player_needs_no_request(sqlite_world, monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", None)
-    embed = find_embed(Settings(), "https://www.youtube.com/watch?v=dQw4w9WgXcQ")
+    embed = find_embed(sqlite_world.context, "https://www.youtube.com/watch?v=dQw4w9WgXcQ")
     assert 'src="https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ"' in embed.html
     assert "sandbox=" in embed.html
 
 
-def test_a_page_tells_its_title_once(server):
-    settings = Settings(allow_private_fetch=server)
+def test_a_page_tells_its_title_once(sqlite_world, server):
+    context = with_settings(sqlite_world, allow_private_fetch=server)
     url = f"http://{server}/talk"
     for _ in range(3):
-        embed = find_embed(settings, url)
+        embed = find_embed(context, url)
         assert (embed.title, embed.site) == ("A <b> talk", "Talks")
         assert embed.icon is not embed.title
         assert not isinstance(embed.icon, str)
     assert _Page.asked == 1
 
 
-def test_a_page_that_names_addresses_that_are_none(server):
-    embed = find_embed(Settings(allow_private_fetch=server), f"http://{server}/odd")
+def test_a_page_that_names_addresses_that_are_none(sqlite_world, server):
+    embed = find_embed(with_settings(sqlite_world, allow_private_fetch=server), f"http://{server}/odd")
     assert (embed.title, embed.site) == (f"http://{server}/odd", "127.0.0.1")
 
 

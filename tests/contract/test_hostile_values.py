@@ -18,6 +18,7 @@ from octavo.installation import load_packages
 from octavo.kit.operation import TABLE, Operation
 from world import World
 
+from .bodies import Where, kinds, with_value
 from .samples import Sample, credentials, sample_of, send
 
 load_packages()
@@ -53,22 +54,9 @@ CURSORS = [
 ]  # fmt: skip
 
 
-Where = tuple[str | int, ...]
-
-
-def _kinds(type: inspect.Type) -> Iterator[inspect.Type]:
-    if isinstance(type, inspect.UnionType):
-        for member in type.types:
-            yield from _kinds(member)
-    elif isinstance(type, inspect.Metadata):
-        yield from _kinds(type.type)
-    else:
-        yield type
-
-
 def _leaves(type: inspect.Type, given: Any, at: Where = ()) -> Iterator[Where]:
     """The places in a body that hold no further fields, those of the sample and those that it leaves out."""
-    for kind in _kinds(type):
+    for kind in kinds(type):
         if isinstance(kind, inspect.StructType):
             there = given if isinstance(given, dict) else {}
             if kind.tag is not None and there.get(kind.tag_field) != kind.tag:
@@ -87,14 +75,6 @@ def _leaves(type: inspect.Type, given: Any, at: Where = ()) -> Iterator[Where]:
         yield at
 
 
-def _with(given: Any, at: Where, value: Any) -> Any:
-    if not at:
-        return value
-    if isinstance(given, list):
-        return [_with(item, at[1:], value) if n == at[0] else item for n, item in enumerate(given)]
-    return {**(given or {}), at[0]: _with((given or {}).get(at[0]), at[1:], value)}
-
-
 def _requests(world: World, operation: Operation, sample: Sample) -> Iterator[tuple[str, dict[str, Any]]]:
     home = world.home
     for name in re.findall(r"\{(\w+)\}", operation.path):
@@ -110,7 +90,7 @@ def _requests(world: World, operation: Operation, sample: Sample) -> Iterator[tu
         body = sample.body_for(home)
         for at in dict.fromkeys(_leaves(inspect.type_info(operation.body), body)):
             for value in [*NUMBERS, *TIMES, *TEXTS, *OTHERS]:
-                yield f"{at}={value!r}", {"json": _with(sample.body_for(home), at, value)}
+                yield f"{at}={value!r}", {"json": with_value(sample.body_for(home), at, value)}
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from octavo.installation import load_packages
 from octavo.kit.operation import PUBLIC, TABLE, Deletion, Operation
 from world import Place, World
 
+from .bodies import Where, kinds, with_value
 from .samples import SAMPLES, Sample, asks_for_session, sample_of, send, succeeded
 from .test_foreign_ids import SAME_EVERYWHERE, Mixed, foreign_bodies, foreign_paths
 
@@ -151,26 +152,14 @@ def test_their_own_organization_is_reached_and_nothing_else_told(
 
 # --- what is named in bodies and queries, field by field ----------------------------------------------------
 
-Where = tuple[str | int, ...]
-
-
-def _kinds(type: inspect.Type) -> Iterator[inspect.Type]:
-    if isinstance(type, inspect.UnionType):
-        for member in type.types:
-            yield from _kinds(member)
-    elif isinstance(type, inspect.Metadata):
-        yield from _kinds(type.type)
-    else:
-        yield type
-
 
 def _named(type: inspect.Type, given: Any, at: Where = ()) -> Iterator[tuple[Where, bool]]:
     """The places of strings in a body, those of the sample and those that it leaves out; whether it is a list."""
-    for kind in _kinds(type):
+    for kind in kinds(type):
         if isinstance(kind, inspect.StrType):
             yield at, False
         elif isinstance(kind, (inspect.ListType, inspect.VarTupleType)):
-            if any(isinstance(item, inspect.StrType) for item in _kinds(kind.item_type)):
+            if any(isinstance(item, inspect.StrType) for item in kinds(kind.item_type)):
                 yield at, True
             for n, item in enumerate(given if isinstance(given, list) else []):
                 yield from _named(kind.item_type, item, (*at, n))
@@ -188,22 +177,13 @@ def _named(type: inspect.Type, given: Any, at: Where = ()) -> Iterator[tuple[Whe
             yield at, False
 
 
-def _with(given: Any, at: Where, value: Any) -> Any:
-    """A copy of a body with ``value`` at a place."""
-    if not at:
-        return value
-    if isinstance(given, list):
-        return [_with(item, at[1:], value) if n == at[0] else item for n, item in enumerate(given)]
-    return {**(given or {}), at[0]: _with((given or {}).get(at[0]), at[1:], value)}
-
-
 def _fields(operation: Operation, sample: Sample, home: Place) -> Iterator[Callable[[str], dict[str, Any]]]:
     """For each string that a call can hold beside its path: what to send with an id in its place."""
     body = sample.body_for(home)
     if isinstance(operation.body, type) and issubclass(operation.body, msgspec.Struct):
         for at, many in dict.fromkeys(_named(inspect.type_info(operation.body), body)):
             yield lambda id, at=at, many=many: {
-                "json": _with(sample.body_for(home), at, [id] if many else id)
+                "json": with_value(sample.body_for(home), at, [id] if many else id)
             }
     if operation.query is not None:
         for at, _ in dict.fromkeys(_named(inspect.type_info(operation.query), sample.query_for(home))):

@@ -6,14 +6,13 @@ import json
 import random
 from array import array
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from conversations.test_clustering import adjusted_rand, labelled
 from conversations.test_conversations import analyse, conversation, ingest, listed
-from model_server import ModelServer, embed_words, model_server, world_with_model
+from model_server import ModelServer, embed_words, world_with_model
 from octavo.conversations import meaning
 from octavo.conversations.clustering import Clustering, count_words
 from octavo.conversations.meaning import Meaning, Meanings, Scale
@@ -36,11 +35,9 @@ def embed(text: str) -> list[float]:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    monkeypatch.setattr(provider, "PAUSE", 0.001)
-    with model_server() as found:
-        found.embed = embed
-        yield found
+def server(server: ModelServer) -> ModelServer:
+    server.embed = embed
+    return server
 
 
 def ask(world: World, server: ModelServer, *bodies: str, start: int = 1, **settings: Any) -> None:

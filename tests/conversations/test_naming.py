@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from conversations.test_conversations import CLUSTERS, ISSUES, analyse, conversation, ingest, listed
-from model_server import ModelServer, model_server, world_with_model
-from octavo.models import provider
+from model_server import ModelServer, world_with_model
 from world import World
 
 ASKED = ["How do I export a page as PDF?", "Exporting pages as PDF does not work, how do I export PDF?"]
@@ -31,11 +29,9 @@ def name(request: dict[str, Any]) -> str:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    monkeypatch.setattr(provider, "PAUSE", 0.001)
-    with model_server() as found:
-        found.answer = name
-        yield found
+def server(server: ModelServer) -> ModelServer:
+    server.answer = name
+    return server
 
 
 def titles(world: World) -> list[str]:

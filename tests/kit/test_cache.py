@@ -4,7 +4,8 @@ import threading
 
 import pytest
 
-from octavo.kit.cache import ByteCache, FreshCache
+from octavo.kit.cache import ByteCache, FreshCache, OwnCache
+from octavo.kit.db import SqliteDatabase
 
 
 def test_bytes_are_bounded_and_the_least_recently_used_goes():
@@ -97,3 +98,21 @@ def test_what_costs_too_much_or_says_so_is_not_kept(database):
     ask("eight by")
     ask("four")
     assert made[-2:] == ["eight by", "four"]
+
+
+def test_each_application_has_caches_of_its_own(tmp_path):
+    declared: OwnCache[str] = OwnCache(10)
+    one, other = SqliteDatabase(str(tmp_path / "one.db")), SqliteDatabase(str(tmp_path / "other.db"))
+    try:
+        declared.of(one).put("key", "value", 3)
+        with one.read() as tx:
+            assert declared.of(tx).get("key") == "value"
+        with one.write() as tx:
+            assert declared.of(tx) is declared.of(one)
+        with other.read() as tx:
+            assert declared.of(tx).get("key") is None
+        declared.of(one).put("large", "value", 11)
+        assert declared.of(one).capacity == 10 and declared.of(one).size == 3
+    finally:
+        one.close()
+        other.close()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from model_server import DIMENSIONS, KEY, ModelServer, embed_words, model_server, world_with_model
+from model_server import DIMENSIONS, KEY, ModelServer, embed_words, world_with_model
 from octavo.errors import TooManyRequests
 from octavo.kit.allowances import DAY
 from octavo.kit.clock import now
@@ -18,13 +17,6 @@ from octavo.models.retention import prune_embeddings
 from world import World
 
 MODEL = "test-embedding"
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    monkeypatch.setattr(provider, "PAUSE", 0.001)
-    with model_server() as found:
-        yield found
 
 
 def embedder(world: World, who: str = "home") -> Embedder:

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from model_server import KEY, ModelServer, model_server, world_with_model
+from model_server import KEY, ModelServer, world_with_model
 from octavo.errors import TooManyRequests
 from octavo.kit.allowances import DAY
 from octavo.kit.deadlines import OutOfTime, limited
-from octavo.models import Message, Model, ModelFailed, find_model, provider
+from octavo.models import Message, Model, ModelFailed, find_model
 from octavo.models.retention import prune_calls
 from world import World
 
 ORG = "/orgs/{organizationId}"
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    monkeypatch.setattr(provider, "PAUSE", 0.001)
-    with model_server() as found:
-        yield found
 
 
 def model(world: World, who: str = "editor") -> Model:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from model_server import ModelServer, model_server, world_with_model
+from model_server import ModelServer, world_with_model
 from octavo.kit.worker import Worker
-from octavo.models import provider
 from octavo.reader import locales
 from octavo.sites.customization.wire import Internationalization
 from set_clock import SetClock
@@ -77,11 +75,9 @@ def asked(world: World) -> Asked:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    monkeypatch.setattr(provider, "PAUSE", 0.001)
-    with model_server() as found:
-        found.answer = lambda request: SAID
-        yield found
+def server(server: ModelServer) -> ModelServer:
+    server.answer = lambda request: SAID
+    return server
 
 
 def test_without_a_model_the_best_passages_are_quoted_on_a_page(asked: Asked) -> None:

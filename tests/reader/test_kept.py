@@ -14,9 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from octavo.core.pages import Page
-from octavo.kit.cache import ByteCache
 from octavo.reader import app, pages, visits
-from octavo.references import viewing
 from visiting import Visitor
 from world import World
 
@@ -205,7 +203,7 @@ class Manuals:
 
     def check(self) -> None:
         kept = self.look(self.visitor)
-        with nothing_kept():
+        with nothing_kept(self.world.context.db.caches):
             anew = self.look(Visitor(self.world.context))
         for address, answer in anew.items():
             assert kept[address] == answer, address
@@ -214,13 +212,14 @@ class Manuals:
 
 
 @contextmanager
-def nothing_kept() -> Iterator[None]:
-    before = viewing._views
-    viewing._views = ByteCache(before.capacity)
+def nothing_kept(caches: dict[Any, Any]) -> Iterator[None]:
+    before = caches.copy()
+    caches.clear()
     try:
         yield
     finally:
-        viewing._views = before
+        caches.clear()
+        caches.update(before)
 
 
 STRUCTURE = ("site title", "variant", "path")
@@ -280,7 +279,7 @@ def test_kept_answers_are_made_of_nothing_that_changes_unseen(sqlite_world: Worl
     database._connect = lambda: watched(connect(), note)
     visitor = Noting(sqlite_world.context)
     try:
-        with nothing_kept():
+        with nothing_kept(sqlite_world.context.db.caches):
             answers = manuals.look(visitor)
     finally:
         database._connect = connect

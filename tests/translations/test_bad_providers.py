@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from model_server import ModelServer, model_server, world_with_model
+from model_server import ModelServer, world_with_model
 from octavo.core.document import read
 from octavo.models import provider
 from octavo.translations.segments import skeleton
@@ -19,11 +18,9 @@ PAGE = "# Hello\n\nFirst words [here](https://example.com) and `code`.\n\n* A po
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    monkeypatch.setattr(provider, "PAUSE", 0.001)
-    with model_server() as found:
-        found.answer = shout
-        yield found
+def server(server: ModelServer) -> ModelServer:
+    server.answer = shout
+    return server
 
 
 def translated(world: World, server: ModelServer, **settings: Any) -> dict[str, Any]:

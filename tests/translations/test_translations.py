@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from model_server import ModelServer, model_server, world_with_model
+from model_server import ModelServer, world_with_model
 from octavo.kit.tables import find_wrong
 from octavo.kit.worker import Worker
-from octavo.models import provider
 from octavo.spaces import purge_spaces
 from octavo.translations.learning import changed_by_people
 from world import World
@@ -22,11 +20,9 @@ TRANSLATIONS = f"{ORG}/translations"
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    monkeypatch.setattr(provider, "PAUSE", 0.001)
-    with model_server() as found:
-        found.answer = shout
-        yield found
+def server(server: ModelServer) -> ModelServer:
+    server.answer = shout
+    return server
 
 
 def shout(request: dict[str, Any]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +11,22 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from document_strategies import documents
-from model_server import ModelServer, model_server, world_with_model
+from model_server import ModelServer, world_with_model
 from octavo.admin.import_export import bring
 from octavo.content import get_body, list_items, list_pages, main_state
 from octavo.core.document import Document, read, split_page, write
 from octavo.core.document.page import front_matter
 from octavo.core.pages import Page
 from octavo.kit.db import Transaction
-from octavo.models import provider
 from octavo.translations.segments import edited, segments, skeleton
 from translations.test_translations import TRANSLATIONS, edit, get, markdown, run, sent, shout, work
 from world import World
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    monkeypatch.setattr(provider, "PAUSE", 0.001)
-    with model_server() as found:
-        found.answer = shout
-        yield found
+def server(server: ModelServer) -> ModelServer:
+    server.answer = shout
+    return server
 
 
 def create_of(world: World, space: str) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from ..content import (
 from ..core.diff import BlockChange, Change, diff_text, semantic_changes
 from ..core.pages import Page
 from ..errors import NotFound
-from ..kit.cache import ByteCache
+from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from ..pages import present_cover, present_layout
@@ -46,7 +46,7 @@ _CHANGE_BYTES = 2_000
 Entry = Change | list[Change]
 """What a list of changes shows as one: a change, or those of all variables."""
 
-_differences: ByteCache[list[Entry]] = ByteCache(_CACHE_BYTES)
+_differences: OwnCache[list[Entry]] = OwnCache(_CACHE_BYTES)
 """What differs between two states, neither of which ever changes."""
 
 
@@ -86,7 +86,7 @@ def states_of_revision(tx: Transaction, space_id: str, revision_id: str) -> Stat
 def entries_between(tx: Transaction, states: States) -> list[Entry]:
     """What differs, in the order in which it is shown."""
     key = (states.before.layers, states.after.layers)
-    found = _differences.get(key)
+    found = _differences.of(tx).get(key)
     if found is None:
         touched = states.find_touched()
         changes = semantic_changes(
@@ -96,7 +96,7 @@ def entries_between(tx: Transaction, states: States) -> list[Entry]:
             find_items(tx, states.after, touched.items),
         )
         found = _entries(changes)
-        _differences.put(key, found, _CHANGE_BYTES * (1 + len(changes)))
+        _differences.of(tx).put(key, found, _CHANGE_BYTES * (1 + len(changes)))
     return found
 
 

@@ -16,7 +16,7 @@ from ..content import State, find_page, find_pages, keyed_document, main_state
 from ..core.document import Block, Fragment, walk
 from ..core.pages import Page
 from ..errors import NotFound
-from ..kit.cache import ByteCache
+from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from .entering import Discussion
 from .store import Anchor, CommentRow
@@ -35,7 +35,7 @@ class Nodes(Struct, frozen=True):
 
 _CACHE_BYTES = 16 * 1024 * 1024
 _KEY_BYTES = 100
-_nodes: ByteCache[Nodes] = ByteCache(_CACHE_BYTES)
+_nodes: OwnCache[Nodes] = OwnCache(_CACHE_BYTES)
 
 
 class Where(Struct, frozen=True):
@@ -122,10 +122,10 @@ def _locate(tx: Transaction, state: State, pages: dict[str, Page], comment: Comm
 def _nodes_of(tx: Transaction, state: State, page: Page) -> Nodes:
     # What a revision says of a page never changes.
     key = (state.revision_id, page.id)
-    found = _nodes.get(key)
+    found = _nodes.of(tx).get(key)
     if found is None:
         found = _read_nodes(tx, page)
-        _nodes.put(key, found, _KEY_BYTES * (1 + len(found.keys)))
+        _nodes.of(tx).put(key, found, _KEY_BYTES * (1 + len(found.keys)))
     return found
 
 

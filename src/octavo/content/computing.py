@@ -20,7 +20,7 @@ from ..access import Actor, Can, find_space_access
 from ..core.document import Document, DocumentError, from_json, to_json
 from ..core.pages import Page
 from ..errors import BadRequest
-from ..kit.cache import ByteCache
+from ..kit.cache import OwnCache
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..spaces import get_space
@@ -123,8 +123,8 @@ for them."""
 _computers: dict[str, Computer] = {}
 _resolvers: dict[str, Resolve] = {}
 _on_change: list[Callable[[Transaction, str], None]] = []
-_documents: ByteCache[bytes] = ByteCache(_CACHE_BYTES)
-_revisions: ByteCache[Computed] = ByteCache(_CACHE_BYTES)
+_documents: OwnCache[bytes] = OwnCache(_CACHE_BYTES)
+_revisions: OwnCache[Computed] = OwnCache(_CACHE_BYTES)
 
 
 def compute_with(type: str, computer: Computer) -> None:
@@ -156,10 +156,10 @@ def compute_document(tx: Transaction, asker: Asker, source: Source, seed: str) -
         raise BadRequest(f"source.type: {source.type!r} gives no documents.")
     asked = ask_with(tx, asker, source, seed)
     state = _state(tx, computer, asked, False)
-    found = _documents.get(state)
+    found = _documents.of(tx).get(state)
     if found is None:
         found = _encoded(source, computer.document(tx, asked))
-        _documents.put(state, found, len(found))
+        _documents.of(tx).put(state, found, len(found))
     return found
 
 
@@ -177,11 +177,13 @@ def compute_revision(tx: Transaction, asker: Asker, source: Source, seed: str) -
         raise BadRequest(f"source.type: {source.type!r} gives no pages.")
     asked = ask_with(tx, asker, source, seed)
     state = _state(tx, computer, asked, True)
-    found = _revisions.get(state)
+    found = _revisions.of(tx).get(state)
     if found is None:
         found = computer.revision(tx, asked)
         _check(source, found)
-        _revisions.put(state, found, sum(_size(page) for page in found.pages) + 500 * len(found.items) + 1)
+        _revisions.of(tx).put(
+            state, found, sum(_size(page) for page in found.pages) + 500 * len(found.items) + 1
+        )
     return found, state
 
 

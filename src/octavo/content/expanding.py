@@ -18,7 +18,7 @@ from ..core.document import Document, from_json, with_head, write
 from ..core.free_names import free_name
 from ..core.pages import Page
 from ..errors import BadRequest
-from ..kit.cache import ByteCache
+from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from ..spaces import get_space
 from . import store
@@ -92,7 +92,7 @@ class Expansion:
         return found[1:]
 
 
-_expansions: ByteCache[Expansion] = ByteCache(_CACHE_BYTES)
+_expansions: OwnCache[Expansion] = OwnCache(_CACHE_BYTES)
 
 
 class _Found(Struct):
@@ -124,12 +124,12 @@ def expand(tx: Transaction, state: State, actor: Actor | None) -> Expansion:
         fingerprint.update(page.id.encode() + b"\0" + made_of)
         found.append(_Found(page, computed))
     key = fingerprint.digest()
-    kept = _expansions.get(key)
+    kept = _expansions.of(tx).get(key)
     if kept is None:
         kept = Expansion(
             key, _placed(tx, state, found), [item for each in found for item in each.computed.items]
         )
-        _expansions.put(key, kept, 1_500 * (len(kept) + len(kept.items)) + 1)
+        _expansions.of(tx).put(key, kept, 1_500 * (len(kept) + len(kept.items)) + 1)
     return kept
 
 

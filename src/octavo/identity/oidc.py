@@ -8,10 +8,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import secrets
-import threading
 import time
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -20,6 +19,7 @@ from msgspec import Struct
 
 from ..access import cookie, find_user_by_email, hash_token, insert_user
 from ..errors import Forbidden, OctavoError, Unauthorized, Unavailable
+from ..kit.cache import OwnCache
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.fetch import Fetched, Fetcher, FetchError, Limits
@@ -111,28 +111,24 @@ def _ask(
         raise BadProvider(error.message) from None
 
 
-class _Kept:
-    """Metadata and keys of a provider, kept for an hour."""
+_kept: OwnCache[tuple[float, Any]] = OwnCache(4 * 1024 * 1024)
+"""Metadata and keys of a provider, with the moment at which they came."""
 
-    _lock: ClassVar[threading.Lock] = threading.Lock()
-    _values: ClassVar[dict[str, tuple[float, Any]]] = {}
 
-    @classmethod
-    def get(cls, url: str, fetcher: Fetcher, type: Any, *, at_most: float = _KEEP_SECONDS) -> Any:
-        with cls._lock:
-            kept = cls._values.get(url)
-        if kept is not None and time.monotonic() - kept[0] < at_most:
-            return kept[1]
-        answer = _ask(fetcher, url, "GET", {"accept": "application/json"})
-        if answer.status != 200:
-            raise BadProvider(f"{url} answered {answer.status}")
-        try:
-            value = msgspec.json.decode(answer.body, type=type)
-        except msgspec.MsgspecError as error:
-            raise BadProvider(f"{url}: {error}") from None
-        with cls._lock:
-            cls._values[url] = (time.monotonic(), value)
-        return value
+def _fetch(call: Call, url: str, type: Any, *, at_most: float = _KEEP_SECONDS) -> Any:
+    """What is at an address, at most so many seconds old. Raises BadProvider."""
+    kept = _kept.of(call.db).get(url)
+    if kept is not None and time.monotonic() - kept[0] < at_most:
+        return kept[1]
+    answer = _ask(_fetcher(call.settings.allow_private_fetch), url, "GET", {"accept": "application/json"})
+    if answer.status != 200:
+        raise BadProvider(f"{url} answered {answer.status}")
+    try:
+        value = msgspec.json.decode(answer.body, type=type)
+    except msgspec.MsgspecError as error:
+        raise BadProvider(f"{url}: {error}") from None
+    _kept.of(call.db).put(url, (time.monotonic(), value), 10 * len(answer.body))
+    return value
 
 
 def _metadata(call: Call) -> _Metadata:
@@ -140,7 +136,7 @@ def _metadata(call: Call) -> _Metadata:
     if not issuer:
         raise Unavailable("This installation has no OpenID Connect provider (OCTAVO_OIDC_ISSUER).")
     url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
-    found: _Metadata = _Kept.get(url, _fetcher(call.settings.allow_private_fetch), _Metadata)
+    found: _Metadata = _fetch(call, url, _Metadata)
     if found.issuer.rstrip("/") != issuer.rstrip("/"):
         raise BadProvider(f"calls itself {found.issuer!r}, expected {issuer!r}")
     return found
@@ -221,11 +217,10 @@ def _exchange(call: Call, metadata: _Metadata, code: str, verifier: str) -> str:
 
 
 def _verified(call: Call, metadata: _Metadata, token: str, nonce: str) -> Identity:
-    fetcher = _fetcher(call.settings.allow_private_fetch)
     client_id = call.settings.oidc_client_id
     # Kept keys first; a token of a key made since asks again, at most every ten seconds.
     for at_most in (_KEEP_SECONDS, 10):
-        keys = _Kept.get(metadata.jwks_uri, fetcher, dict, at_most=at_most)
+        keys = _fetch(call, metadata.jwks_uri, dict, at_most=at_most)
         try:
             return read_id_token(token, keys, issuer=metadata.issuer, client_id=client_id, nonce=nonce)
         except Unauthorized:

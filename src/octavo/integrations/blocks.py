@@ -19,7 +19,7 @@ from ..core.addresses import read_address
 from ..core.document.html import CodeBlock
 from ..core.pages import Page
 from ..errors import NotFound
-from ..kit.cache import ByteCache
+from ..kit.cache import OwnCache
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -79,11 +79,11 @@ def _begins(url: str, prefix: str) -> bool:
     return at_host and wanted.scheme in ("", here.scheme) and here.rest.startswith(wanted.rest)
 
 
-_shown: ByteCache[frozenset[bytes]] = ByteCache(16 * 1024 * 1024)
+_shown: OwnCache[frozenset[bytes]] = OwnCache(16 * 1024 * 1024)
 _UNFURL = "@link.unfurl"
 
 
-_outputs: ByteCache[tuple[int, Rendered]] = ByteCache(16 * 1024 * 1024)
+_outputs: OwnCache[tuple[int, Rendered]] = OwnCache(16 * 1024 * 1024)
 """With the moment, in milliseconds, until which it is kept."""
 
 
@@ -101,12 +101,14 @@ def render_for_visitor(call: Call, integration: IntegrationAccess, given: Render
     if subject is None or not isinstance(at, DocumentContext):
         raise NotFound("No page of this site shows such a block.")
     key = (version_of(subject), at.space_id, _encoded(block), at.theme)
-    until, rendered = _outputs.get(key) or (0, None)
+    until, rendered = _outputs.of(call.db).get(key) or (0, None)
     if rendered is None or until <= now():
         rendered = render_block(
             call.context, subject, at.space_id, given.component_id, given.props, at.theme, action=action
         )
-        _outputs.put(key, (now() + rendered.kept_for * 1000, rendered), 500 + len(_encoded(rendered.output)))
+        _outputs.of(call.db).put(
+            key, (now() + rendered.kept_for * 1000, rendered), 500 + len(_encoded(rendered.output))
+        )
     return present_rendered(rendered)
 
 
@@ -134,7 +136,7 @@ def _list_shown(tx: Transaction, url: str, visitor: Visitor, name: str, space_id
     """The blocks of an integration that the pages of a space show a visitor, and the addresses that they embed."""
     view = load_view(tx, main_state(tx, space_id), visitor.claims)
     key = (view.state.revision_id, view.computed, _encoded(visitor.claims), name)
-    shown = _shown.get(key)
+    shown = _shown.of(tx).get(key)
     if shown is None:
         documents = documents_for(tx, view, visitor, url)
         found = set()
@@ -149,7 +151,7 @@ def _list_shown(tx: Transaction, url: str, visitor: Visitor, name: str, space_id
                         _encoded({"componentId": data["block"], "props": data["props"], "action": action})
                     )
         shown = frozenset(found)
-        _shown.put(key, shown, 500 + sum(len(each) + 80 for each in shown))
+        _shown.of(tx).put(key, shown, 500 + sum(len(each) + 80 for each in shown))
     return shown
 
 

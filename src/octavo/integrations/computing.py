@@ -38,7 +38,7 @@ from ..core.document import Document, DocumentError, from_json
 from ..core.pages import Page
 from ..errors import BadRequest, NotFound, OctavoError
 from ..kit import deadlines, jobs, outbox
-from ..kit.cache import ByteCache
+from ..kit.cache import OwnCache
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -63,7 +63,7 @@ _RETRIES = (60, 600, 3600)
 _UNUSED = 30 * 24 * 3600 * 1000
 """Milliseconds for which an answer is kept that no page needs."""
 
-_fetched: ByteCache[AnswerRow] = ByteCache(16 * 1024 * 1024)
+_fetched: OwnCache[AnswerRow] = OwnCache(16 * 1024 * 1024)
 """Answers about sources that are on no page, by what they are of."""
 
 
@@ -107,13 +107,13 @@ class _Question:
         self.made_of = _hash(self.key, version_of(subject), asked.values)
 
     def find(self, tx: Transaction) -> AnswerRow | None:
-        return store.find_answer(tx, self.key) or _fetched.get(self.made_of)
+        return store.find_answer(tx, self.key) or _fetched.of(tx).get(self.made_of)
 
     def find_state(self, tx: Transaction) -> str:
         kept = store.find_answer_state(tx, self.key)
         if kept is not None:
             return kept[1]
-        fetched = _fetched.get(self.made_of)
+        fetched = _fetched.of(tx).get(self.made_of)
         return fetched.state if fetched is not None else ""
 
     def is_fresh(self, tx: Transaction) -> bool:
@@ -147,7 +147,7 @@ class _Question:
     def fetch(self, context: Context) -> None:
         """Asks for what is on no page. Raises BadRequest, Failed, Unavailable."""
         found = self.ask(context)
-        _fetched.put(self.made_of, found, 500 + len(found.answer))
+        _fetched.of(context.db).put(self.made_of, found, 500 + len(found.answer))
 
 
 def _hash(*parts: Any) -> str:

@@ -30,4 +30,4 @@ def get_embed(call: Call, space: SpaceAccess, query: EmbedQuery) -> LinkEmbed | 
         row, block = found
         return IntegrationEmbed(block.title, row.title, row.name, block)
     # Whoever is nobody does not make this server ask others.
-    return find_embed(call.settings, query.url, ask=space.actor.visitor is None)
+    return find_embed(call.context, query.url, ask=space.actor.visitor is None)

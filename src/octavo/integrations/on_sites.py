@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from msgspec import UNSET
 
 from ..errors import NotFound
-from ..kit.cache import ByteCache
+from ..kit.cache import OwnCache
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -27,7 +27,7 @@ _KEPT_FOR = 300
 _LARGEST = 1024 * 1024
 """Bytes of a published script."""
 
-_scripts: ByteCache[bytes] = ByteCache(16 * 1024 * 1024)
+_scripts: OwnCache[bytes] = OwnCache(16 * 1024 * 1024)
 
 
 class _SignIn(NamedTuple):
@@ -91,13 +91,13 @@ def read_script(context: Context, subject: Subject) -> bytes:
     assert installation is not None and place is not None, "it has the scope there"
     stamp = max(integration.updated_at, installation.updated_at, place.updated_at)
     key = (installation.id, place.place_id, integration.version, stamp, now() // (_KEPT_FOR * 1000))
-    kept = _scripts.get(key)
+    kept = _scripts.of(context.db).get(key)
     if kept is None:
         answer = ask(context, subject, "fetch_published_script", {})
         if answer.status != 200 or len(answer.body) > _LARGEST:
             raise Failed("This integration gave no script. Its events say why.")
         kept = answer.body
-        _scripts.put(key, kept, len(kept) + 200)
+        _scripts.of(context.db).put(key, kept, len(kept) + 200)
     return kept
 
 

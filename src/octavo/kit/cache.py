@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
-from .db import Database
+from .db import Database, Transaction
 
 T = TypeVar("T")
 
@@ -47,6 +47,18 @@ class ByteCache(Generic[T]):
             while self.size > self.capacity:
                 _, (_, freed) = self._entries.popitem(last=False)
                 self.size -= freed
+
+
+class OwnCache(Generic[T]):
+    """A ``ByteCache`` that each application of this process has for itself: a module declares it, the database keeps
+    it."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+
+    def of(self, owner: Database | Transaction) -> ByteCache[T]:
+        found: ByteCache[T] | None = owner.caches.get(self)
+        return found if found is not None else owner.caches.setdefault(self, ByteCache(self._capacity))
 
 
 class FreshCache(Generic[T]):

@@ -106,7 +106,9 @@ class Transaction:
 
     engine: Engine
 
-    def __init__(self) -> None:
+    def __init__(self, caches: dict[Any, Any]) -> None:
+        """``caches``: those of the database."""
+        self.caches = caches
         self._after_commit: list[Callable[[], None]] = []
 
     def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
@@ -192,6 +194,10 @@ class Database:
     row_errors: tuple[type[Exception], ...]
     """What the engine raises for a row that it cannot hold, or that breaks a rule of the schema."""
 
+    def __init__(self) -> None:
+        self.caches: dict[Any, Any] = {}
+        """What was read and computed of it, by what declares it (``cache.OwnCache``)."""
+
     def read(self) -> AbstractContextManager[Transaction]:
         """A read transaction: one snapshot. Inside another read of the same thread it joins that one."""
         raise NotImplementedError
@@ -258,8 +264,8 @@ def _explained(error: sqlite3.Error) -> Exception:
 class _SqliteTransaction(Transaction):
     engine: Engine = "sqlite"
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        super().__init__()
+    def __init__(self, connection: sqlite3.Connection, caches: dict[Any, Any]) -> None:
+        super().__init__(caches)
         self._connection = connection
         self._execute = connection.execute  # type: ignore[method-assign,assignment]
 
@@ -286,6 +292,7 @@ class SqliteDatabase(Database):
     row_errors = (sqlite3.IntegrityError, sqlite3.DataError, OverflowError)
 
     def __init__(self, path: str) -> None:
+        super().__init__()
         self._path = path
         Path(path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # SQLite gives its other files the mode of the database; those of an older version may be open to others.
@@ -328,7 +335,7 @@ class SqliteDatabase(Database):
         if not hasattr(local, "connection"):
             local.connection = self._connect()
             local.connection.execute("PRAGMA query_only=ON")
-            local.transaction = _SqliteTransaction(local.connection)
+            local.transaction = _SqliteTransaction(local.connection, self.caches)
             local.depth = 0
         return local
 
@@ -376,7 +383,7 @@ class SqliteDatabase(Database):
             self._writer.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
             raise (no_turn() if _is_busy(error) else _explained(error)) from error
-        transaction = _SqliteTransaction(self._writer)
+        transaction = _SqliteTransaction(self._writer, self.caches)
         try:
             yield transaction
             self._writer.execute("COMMIT")

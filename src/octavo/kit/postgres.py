@@ -111,8 +111,8 @@ def _statement(sql: str) -> _Statement:
 class _PostgresTransaction(Transaction):
     engine: Engine = "postgresql"
 
-    def __init__(self, connection: _Connection) -> None:
-        super().__init__()
+    def __init__(self, connection: _Connection, caches: dict[Any, Any]) -> None:
+        super().__init__(caches)
         self._connection = connection
 
     def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
@@ -248,7 +248,7 @@ class _KeptRead(Transaction):
     engine: Engine = "postgresql"
 
     def __init__(self, database: PostgresDatabase, kept: KeptRows, generation: int, begins: bool) -> None:
-        super().__init__()
+        super().__init__(database.caches)
         self._database = database
         self._kept = kept
         self._generation = generation
@@ -301,6 +301,7 @@ class PostgresDatabase(Database):
         """``connections``: at most so many, one of them to listen; half of the others are for writes, so that who
         waits for a row keeps no reader waiting. ``direct_url``: the server, where ``url`` leads to a pooler in front
         of it."""
+        super().__init__()
         self._url = url
         self._direct_url = direct_url or url
         self._local = threading.local()
@@ -438,7 +439,7 @@ class PostgresDatabase(Database):
             generation = self._current_generation()
             connection, _ = self.begin_read()
             self._local.generation = generation
-            self._local.read = _PostgresTransaction(connection)
+            self._local.read = _PostgresTransaction(connection, self.caches)
             try:
                 yield self._local.read
             finally:
@@ -502,7 +503,7 @@ class PostgresDatabase(Database):
         """A write transaction on the connection that ``begin`` gives, where it has begun."""
         try:
             with begin() as connection:
-                transaction = _PostgresTransaction(connection)
+                transaction = _PostgresTransaction(connection, self.caches)
                 try:
                     yield transaction
                     connection.execute(f"NOTIFY {_CHANNEL}, '{self._name}'")

@@ -24,7 +24,7 @@ from ..core.document import Block, Document
 from ..core.free_names import free_name
 from ..core.pages import Layout, Page, slugify
 from ..errors import BadRequest
-from ..kit.cache import ByteCache
+from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from . import local, store
 from .changelog import Release, draw_changelog
@@ -49,25 +49,25 @@ _COMPARED_BYTES = 32 * 1024 * 1024
 """Versions, and bytes of them, that the page of changes goes back."""
 _WIDE = Layout(width="wide", outline=True)
 
-_descriptions: ByteCache[Description] = ByteCache(_CACHE_BYTES)
+_descriptions: OwnCache[Description] = OwnCache(_CACHE_BYTES)
 
 
 def load(tx: Transaction, version: store.VersionRow) -> Description:
     """The description of a version, kept in memory by its content."""
-    return _load(version.document, lambda: get_body(tx, version.document))
+    return _load(tx, version.document, lambda: get_body(tx, version.document))
 
 
 def load_local(tx: Transaction, source: local.LocalSource) -> Description:
     """The description that a good file of a space is."""
-    return _load(f"file {source.content}", lambda: local.get_text(tx, source))
+    return _load(tx, f"file {source.content}", lambda: local.get_text(tx, source))
 
 
-def _load(key: str, get: Callable[[], str]) -> Description:
-    found = _descriptions.get(key)
+def _load(tx: Transaction, key: str, get: Callable[[], str]) -> Description:
+    found = _descriptions.of(tx).get(key)
     if found is None:
         text = get()
         found = Description(msgspec.json.decode(text))
-        _descriptions.put(key, found, _IN_MEMORY * len(text))
+        _descriptions.of(tx).put(key, found, _IN_MEMORY * len(text))
     return found
 
 

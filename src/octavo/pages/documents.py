@@ -14,13 +14,13 @@ from msgspec import Raw
 from ..content import State, get_body, keyed_document, list_variables
 from ..core.document import Document, evaluate_document, read, split_page, to_json, write
 from ..core.expressions import Shown
-from ..kit.cache import ByteCache
+from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from ..references import Owner, Resolver
 
 _CACHE_BYTES = 64 * 1024 * 1024
-_json_cache: ByteCache[bytes] = ByteCache(_CACHE_BYTES)
-_asked: ByteCache[tuple[str, ...]] = ByteCache(_CACHE_BYTES // 8)
+_json_cache: OwnCache[bytes] = OwnCache(_CACHE_BYTES)
+_asked: OwnCache[tuple[str, ...]] = OwnCache(_CACHE_BYTES // 8)
 """Which other spaces a document's references were looked up in."""
 
 Evaluated = Literal["true", "false", "deterministic-only"]
@@ -52,15 +52,15 @@ def document_json(
 ) -> Raw:
     """The document as the API shows it, encoded; ``evaluated`` puts values in the place of expressions."""
     key = (state.revision_id, owner, body, evaluated)
-    asked = _asked.get(key)
-    if asked is not None and (kept := _json_cache.get((*key, resolver.revisions(asked)))) is not None:
+    asked = _asked.of(tx).get(key)
+    if asked is not None and (kept := _json_cache.of(tx).get((*key, resolver.revisions(asked)))) is not None:
         return Raw(kept)
     document = resolver.resolve_all(keyed_document(tx, owner.id, body), owner)
     document = evaluated_document(tx, state, document, evaluated, page_variables or {})
     encoded = msgspec.json.encode(to_json(document))
     asked = resolver.asked
-    _asked.put(key, asked, 200 + 40 * len(asked))
-    _json_cache.put((*key, resolver.revisions(asked)), encoded, len(encoded))
+    _asked.of(tx).put(key, asked, 200 + 40 * len(asked))
+    _json_cache.of(tx).put((*key, resolver.revisions(asked)), encoded, len(encoded))
     return Raw(encoded)
 
 

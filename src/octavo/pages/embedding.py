@@ -16,34 +16,34 @@ from msgspec import UNSET, Struct
 
 from ..core.addresses import host_of, join_address
 from ..core.document.urls import Player, player, safe_url
-from ..kit.cache import ByteCache
+from ..kit.cache import OwnCache
+from ..kit.context import Context
 from ..kit.fetch import Fetched, Fetcher, FetchError, Limits
-from ..settings import Settings
 from .wire import Embed, LinkEmbed, RichEmbed
 
 _LIMITS = Limits(size=1024 * 1024, seconds=5, redirects=3)
 _MAX_TEXT = 300
 _KEPT_SECONDS, _FAILED_SECONDS = 3600.0, 60.0
-_cache: ByteCache[tuple[float, Embed]] = ByteCache(4 * 1024 * 1024)
+_cache: OwnCache[tuple[float, Embed]] = OwnCache(4 * 1024 * 1024)
 _RATIO = {"video": "16 / 9", "page": "4 / 3"}
 
 
-def find_embed(settings: Settings, url: str, *, ask: bool = True) -> Embed:
+def find_embed(context: Context, url: str, *, ask: bool = True) -> Embed:
     """How ``url`` (http or https) is shown. What is asked of others is kept for an hour, a failure for a minute.
     ``ask``: whether to ask where nothing is kept."""
     if (found := player(url)) is not None:
         return RichEmbed(found.provider, found.provider, _frame(found))
-    kept = _cache.get(url)
+    kept = _cache.of(context.db).get(url)
     moment = time.monotonic()
     if kept is not None and kept[0] > moment:
         return kept[1]
     if not ask:
         return _plain(url)
     try:
-        embed, seconds = _ask(_fetcher(settings.allow_private_fetch), url), _KEPT_SECONDS
+        embed, seconds = _ask(_fetcher(context.settings.allow_private_fetch), url), _KEPT_SECONDS
     except FetchError:
         embed, seconds = _plain(url), _FAILED_SECONDS
-    _cache.put(url, (moment + seconds, embed), len(url) + 4 * _MAX_TEXT)
+    _cache.of(context.db).put(url, (moment + seconds, embed), len(url) + 4 * _MAX_TEXT)
     return embed
 
 

@@ -36,7 +36,7 @@ from ..core.document import Document, to_json
 from ..core.links import app_hosts
 from ..core.pages import Page
 from ..errors import BadRequest, NotFound
-from ..kit.cache import ByteCache
+from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from ..kit.operation import Call
 from ..kit.pagination import Listing, decode_token, present_slice, slice_rows
@@ -77,7 +77,7 @@ _PLAIN = ContentQuery(computed=False)
 _CACHE_BYTES = 64 * 1024 * 1024
 _SHORT = 32 * 1024
 """Bytes of a page that is kept up to which it may be answered on the event loop."""
-_pages: ByteCache[bytes] = ByteCache(_CACHE_BYTES)
+_pages: OwnCache[bytes] = OwnCache(_CACHE_BYTES)
 
 
 def _encoded(tree: bytes) -> list[RevisionPage]:
@@ -119,13 +119,13 @@ class Reader:
     def pages(self, query: ContentQuery) -> Pages:
         fingerprint = self._expand().fingerprint if query.computed else b""
         key = (self._state.revision_id, "tree", self._app, fingerprint)
-        kept = _pages.get(key)
+        kept = _pages.of(self._tx).get(key)
         if kept is None:
             pages = list_pages(self._tx, self._state)
             if query.computed:
                 pages = self._expand().into(pages)
             kept = encode_tree(self._app, pages, None, "", self._cover)
-            _pages.put(key, kept, len(kept))
+            _pages.of(self._tx).put(key, kept, len(kept))
         return Pages(_encoded(kept))
 
     def _expand(self) -> Expansion:
@@ -163,13 +163,13 @@ class Reader:
     def page(self, page_id: str, query: PageContentQuery) -> Raw:
         # A revision never changes, so neither does what it says of a page in which nothing is computed.
         key = (self._state.revision_id, page_id, query.format, query.evaluated, self._app)
-        kept = _pages.get(key)
+        kept = _pages.of(self._tx).get(key)
         if kept is None or len(kept) > _SHORT:
             self._call.leave_loop()
         if kept is None:
             kept = msgspec.json.encode(self._whole(self._page(page_id, query.computed), query))
             if not self._computes:
-                _pages.put(key, kept, len(kept))
+                _pages.of(self._tx).put(key, kept, len(kept))
         return Raw(kept)
 
     def _page(self, page_id: str, computed: bool) -> Page:

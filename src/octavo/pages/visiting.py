@@ -19,7 +19,7 @@ from ..core.links import app_hosts
 from ..core.page_tree import PageTree
 from ..core.pages import Page
 from ..errors import NotFound
-from ..kit.cache import ByteCache
+from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from ..kit.operation import Call, Visitor
 from ..kit.pagination import Listing, decode_token, present_slice, slice_rows
@@ -43,10 +43,10 @@ from .wire import (
 )
 
 _CACHE_BYTES = 64 * 1024 * 1024
-_documents: ByteCache[bytes] = ByteCache(_CACHE_BYTES)
-_asked: ByteCache[tuple[str, ...]] = ByteCache(_CACHE_BYTES // 8)
+_documents: OwnCache[bytes] = OwnCache(_CACHE_BYTES)
+_asked: OwnCache[tuple[str, ...]] = OwnCache(_CACHE_BYTES // 8)
 """In which other spaces the links of a page were looked up."""
-_files: ByteCache[frozenset[str]] = ByteCache(_CACHE_BYTES // 8)
+_files: OwnCache[frozenset[str]] = OwnCache(_CACHE_BYTES // 8)
 _ID = re.compile(rb"[A-Za-z0-9]{20}")
 _FORMS = ContentQuery(metadata=False)
 
@@ -152,16 +152,16 @@ class VisitorReader:
 
     def _document(self, page: Page) -> bytes:
         own = (*self._key(), page.id)
-        asked = _asked.get(own)
+        asked = _asked.of(self._tx).get(own)
         if asked is not None:
-            kept = _documents.get((*own, self._resolver.revisions(asked)))
+            kept = _documents.of(self._tx).get((*own, self._resolver.revisions(asked)))
             if kept is not None:
                 return kept
         encoded = msgspec.json.encode(to_json(self._documents.to_give(page)))
         if not page.computed and not self._documents.drawn:
             asked = self._resolver.asked
-            _asked.put(own, asked, 200 + 40 * len(asked))
-            _documents.put((*own, self._resolver.revisions(asked)), encoded, len(encoded))
+            _asked.of(self._tx).put(own, asked, 200 + 40 * len(asked))
+            _documents.of(self._tx).put((*own, self._resolver.revisions(asked)), encoded, len(encoded))
         return encoded
 
     def _key(self) -> tuple[object, ...]:
@@ -175,11 +175,11 @@ class VisitorReader:
         every = [item for item in self._view.items.values() if item.kind == "file"]
         if not every:
             return []
-        shown = _files.get(self._key())
+        shown = _files.of(self._tx).get(self._key())
         if shown is None:
             shown = self._find_shown({item.id for item in every})
             if not self._documents.drawn:
-                _files.put(self._key(), shown, 60 * len(shown) + 100)
+                _files.of(self._tx).put(self._key(), shown, 60 * len(shown) + 100)
         return sorted((item for item in every if item.id in shown), key=lambda item: item.id)
 
     def _find_shown(self, every: set[str]) -> frozenset[str]:

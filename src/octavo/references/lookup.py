@@ -27,7 +27,7 @@ from ..content import (
 from ..core import links
 from ..core.document import Anchors, Place, anchors, close_conditions, list_places
 from ..core.pages import Page
-from ..kit.cache import ByteCache
+from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from .inclusions import Inclusions
 
@@ -38,7 +38,7 @@ OwnerKind = Literal["page", "reusable-content"]
 
 _MAX_QUESTION = 200
 _PLACES_BYTES = 16 * 1024 * 1024
-_places: ByteCache[list[Place]] = ByteCache(_PLACES_BYTES)
+_places: OwnCache[list[Place]] = OwnCache(_PLACES_BYTES)
 
 
 class Owner(Struct, frozen=True):
@@ -75,10 +75,10 @@ def question(kind: str, what: str) -> str:
 
 def places_of(tx: Transaction, body: str | None) -> list[Place]:
     """The places of a text, those of what it includes left open."""
-    found = _places.get(body) if body else []
+    found = _places.of(tx).get(body) if body else []
     if found is None:
         found = [place for _, place in list_places(close_conditions(read_source(tx, body)))]
-        _places.put(body, found, 100 + sum(200 + len(place.name) for place in found))
+        _places.of(tx).put(body, found, 100 + sum(200 + len(place.name) for place in found))
     return found
 
 

@@ -10,7 +10,7 @@ import msgspec
 from ..content import main_state
 from ..core.links import app_hosts
 from ..core.pages import Page
-from ..kit.cache import ByteCache
+from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from ..kit.operation import Visitor
 from .resolving import Resolver
@@ -21,7 +21,7 @@ from .viewing import SiteVisitor, SpaceView, ViewFiles, load_view
 NamedKind = Literal["user", "openapi"]
 
 _FIELD = {"user": "user", "openapi": "spec"}
-_found: ByteCache[bool] = ByteCache(4 * 1024 * 1024)
+_found: OwnCache[bool] = OwnCache(4 * 1024 * 1024)
 
 
 def list_spaces_naming_person(tx: Transaction, user_id: str) -> list[str]:
@@ -63,10 +63,10 @@ def is_named_for(tx: Transaction, visitor: Visitor, url: str, kind: NamedKind, t
     for space_id in sorted(visitor.spaces):
         view = load_view(tx, main_state(tx, space_id), visitor.claims)
         key = (view.state.revision_id, view.computed, _encoded(visitor.claims), kind, target)
-        found = _found.get(key)
+        found = _found.of(tx).get(key)
         if found is None:
             found = _names(tx, view, visitor, url, kind, target)
-            _found.put(key, found, 300)
+            _found.of(tx).put(key, found, 300)
         if found:
             return True
     return False

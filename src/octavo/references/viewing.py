@@ -41,7 +41,7 @@ from ..core.layered import Layered
 from ..core.page_tree import PageTree
 from ..core.pages import Page
 from ..errors import BadRequest
-from ..kit.cache import ByteCache
+from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from ..kit.operation import Visitor
 from .inclusions import Inclusions
@@ -188,7 +188,7 @@ def _paths_of(items: Iterable[Item]) -> Iterator[tuple[tuple[ItemKind, str], str
     return (((item.kind, item.path), item.id) for item in items if item.path)
 
 
-_views: ByteCache[SpaceView] = ByteCache(_CACHE_BYTES)
+_views: OwnCache[SpaceView] = OwnCache(_CACHE_BYTES)
 
 
 def load_view(tx: Transaction, state: State, visitor: Mapping[str, Any] = NOBODY) -> SpaceView:
@@ -197,27 +197,29 @@ def load_view(tx: Transaction, state: State, visitor: Mapping[str, Any] = NOBODY
     if visitor == NOBODY:
         return loaded
     key = (state.revision_id, loaded.computed, msgspec.json.encode(visitor, order="sorted"))
-    seen = _views.get(key)
+    seen = _views.of(tx).get(key)
     if seen is None:
         seen = loaded.seen_by(visitor)
         # Of its own it has the lists of children at most.
-        _views.put(key, seen, _PARENT_BYTES * len(loaded.every.children) + 1)
+        _views.of(tx).put(key, seen, _PARENT_BYTES * len(loaded.every.children) + 1)
     return seen
 
 
 def _load_for_nobody(tx: Transaction, state: State) -> SpaceView:
     # A state without computed pages is all that its revision says, and is kept under it alone.
-    loaded = _views.get((state.revision_id, b""))
+    loaded = _views.of(tx).get((state.revision_id, b""))
     if loaded is None:
         expansion = expand(tx, state, None)
-        loaded = _views.get((state.revision_id, expansion.fingerprint))
+        loaded = _views.of(tx).get((state.revision_id, expansion.fingerprint))
         if loaded is None:
             loaded = _load_next(tx, state, expansion) or _load(tx, state, expansion)
             size = _PAGE_BYTES * (len(loaded.every) + len(loaded.items)) + 1
-            _views.put((state.revision_id, expansion.fingerprint), loaded, size)
+            _views.of(tx).put((state.revision_id, expansion.fingerprint), loaded, size)
             if not expansion.fingerprint and len(state.layers) == 1:
                 # Once more under its branch; nearly all of it is shared with the revisions before and after.
-                _views.put(state.layers[0].branch_id, loaded, _PARENT_BYTES * len(loaded.every.children) + 1)
+                _views.of(tx).put(
+                    state.layers[0].branch_id, loaded, _PARENT_BYTES * len(loaded.every.children) + 1
+                )
     return loaded
 
 
@@ -235,7 +237,7 @@ def _load_next(tx: Transaction, state: State, expansion: Expansion) -> SpaceView
     if expansion.fingerprint or len(state.layers) > 1:
         return None
     layer = state.layers[0]
-    before = _views.get(layer.branch_id)
+    before = _views.of(tx).get(layer.branch_id)
     if before is None or before.state.layers[0].sequence >= layer.sequence:
         return None
     touched = list_changed(tx, layer, before.state.layers[0].sequence)

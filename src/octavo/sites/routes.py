@@ -241,7 +241,7 @@ def get_content_by_url(call: Call, caller: SignedIn, query: AddressQuery) -> Col
 @operation("getEmbedByUrl", "GET", "/urls/embed", needs=Can.SIGN_IN, returns=Embed)
 def get_embed_by_url(call: Call, caller: SignedIn, query: EmbedQuery) -> Embed:
     """What an address shows when it is embedded; one that cannot be reached is a plain link."""
-    return find_embed(call.settings, query.url)
+    return find_embed(call.context, query.url)
 
 
 # --- host names ---------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from ...core.import_plan import head_fields, page_of, plan_import, read_pages
 from ...core.pages import Page, slugify
 from ...core.yaml_text import read_yaml
 from ...errors import NotFound
-from ...kit.cache import ByteCache
+from ...kit.cache import OwnCache
 from ...kit.db import Transaction
 from ...kit.pagination import Slice, decode_token, encode_token
 from ...spaces import SpaceRow, get_space, list_spaces
@@ -132,12 +132,12 @@ def _built_in_template(tx: Transaction, template_id: str) -> Template:
     return Template(template_id, about["title"], about["description"], about["icon"], refs)
 
 
-_slots: ByteCache[list[str]] = ByteCache(1024 * 1024)
+_slots: OwnCache[list[str]] = OwnCache(1024 * 1024)
 
 
 def _template_of(tx: Transaction, space: SpaceRow) -> Template:
-    refs = _slots.get((space.main_revision,))
+    refs = _slots.of(tx).get((space.main_revision,))
     if refs is None:
         refs = slots(tx, _space_material(tx, space.id))
-        _slots.put((space.main_revision,), refs, sum(map(len, refs)) + 100)
+        _slots.of(tx).put((space.main_revision,), refs, sum(map(len, refs)) + 100)
     return Template(space.id, space.title, "", space.icon, refs, space.id)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from markdown_it.token import Token
@@ -460,18 +461,16 @@ def _characters(code: str) -> str:
         return ""
 
 
-_names: dict[str, str] = {}
-
-
+@cache
 def _emoji_names() -> dict[str, str]:
     """Code points to the short name that is read as them."""
-    if not _names:
-        from rich._emoji_codes import EMOJI
+    from rich._emoji_codes import EMOJI
 
-        for name in sorted(EMOJI, key=len):
-            if re.fullmatch(r"[a-z0-9_+-]+", name) and (code := emoji_code(name)):
-                _names.setdefault(code, name)
-    return _names
+    names: dict[str, str] = {}
+    for name in sorted(EMOJI, key=len):
+        if re.fullmatch(r"[a-z0-9_+-]+", name) and (code := emoji_code(name)):
+            names.setdefault(code, name)
+    return names
 
 
 def image_attributes(data: Data) -> Data:
