@@ -7,6 +7,7 @@ import secrets
 import socket
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -16,6 +17,10 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
+from octavo.errors import OutOfReach
+from octavo.kit import postgres
+from octavo.kit.databases import open_database
+from octavo.kit.db import Database, statements_within
 from serving import Served, serving
 from world import World
 
@@ -27,6 +32,7 @@ class Relay:
 
     def __init__(self, target: str) -> None:
         self._target = target
+        self._silent: set[socket.socket] = set()
         self._open: list[socket.socket] = []
         self._listener = self._listen(0)
         self.port = self._listener.getsockname()[1]
@@ -46,7 +52,19 @@ class Relay:
             outgoing.connect(self._target)
             self._open += [incoming, outgoing]
             for one, other in ((incoming, outgoing), (outgoing, incoming)):
-                threading.Thread(target=_pump, args=(one, other), daemon=True).start()
+                threading.Thread(target=self._pump, args=(one, other), daemon=True).start()
+
+    def _pump(self, source: socket.socket, target: socket.socket) -> None:
+        try:
+            while data := source.recv(65536):
+                if source not in self._silent:
+                    target.sendall(data)
+        except OSError:
+            pass
+
+    def silence(self) -> None:
+        """What is open stays so and passes nothing on any more: as after a server vanished from the network."""
+        self._silent.update(self._open)
 
     def cut(self) -> None:
         for connection in (self._listener, *self._open):
@@ -59,14 +77,6 @@ class Relay:
 
     def mend(self) -> None:
         self._listener = self._listen(self.port)
-
-
-def _pump(source: socket.socket, target: socket.socket) -> None:
-    try:
-        while data := source.recv(65536):
-            target.sendall(data)
-    except OSError:
-        pass
 
 
 @pytest.fixture
@@ -125,6 +135,63 @@ def test_connections_that_died_unused_are_replaced(relayed: tuple[Relay, str], t
             relay.cut()
             relay.mend()
             assert httpx.get(f"{served.url}/v1/user", headers=headers).status_code == 200
+
+
+def test_a_server_that_vanished_without_a_word(relayed: tuple[Relay, str], monkeypatch) -> None:
+    """Nobody waits for ever, and what others change is heard of again."""
+    monkeypatch.setattr(postgres, "_CONNECT_SECONDS", 0.3)
+    relay, url = relayed
+    database = open_database(url)
+    before = _heard(database, 0)
+    relay.silence()
+    with pytest.raises(OutOfReach), statements_within(0.3), database.read():
+        pass
+    _tried_again(database)
+    other = open_database(url)
+    with other.write() as tx:
+        tx.run("INSERT INTO secrets (name, value) VALUES ('elsewhere', 'v')")
+    _heard(database, before)
+    relay.silence()
+    with pytest.raises(OutOfReach):
+        _begin_and_ask(database, relay)
+    other.close()
+    database.close()
+
+
+def _begin_and_ask(database: Database, relay: Relay) -> None:
+    """A statement of a transaction that had begun."""
+    _tried_again(database)
+    with statements_within(0.3), database.read() as tx:
+        relay.silence()
+        tx.value("SELECT 1")
+
+
+def _tried_again(database: Database) -> None:
+    """Reads as soon as that works."""
+    until = time.monotonic() + 30
+    while True:
+        try:
+            with database.read() as tx:
+                return tx.value("SELECT 1")
+        except OutOfReach:
+            assert time.monotonic() < until
+
+
+def _heard(database: Database, before: int) -> int:
+    """The generation, as soon as it is another one."""
+    until = time.monotonic() + 30
+    while (now := database.generation()) is None or now <= before:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    return now
+
+
+def test_a_server_that_takes_no_writes(relayed: tuple[Relay, str]) -> None:
+    database = open_database(relayed[1])
+    with pytest.raises(OutOfReach), database.write() as tx:
+        tx.run("SET TRANSACTION READ ONLY")
+        tx.run("INSERT INTO secrets (name, value) VALUES ('a', 'v')")
+    database.close()
 
 
 def test_an_unreachable_database_ends_the_start_at_once(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from octavo.access import find_user_by_email
 from octavo.admin.first_start import token_for
 from octavo.admin.import_export import bring
 from octavo.content import check_derived
-from octavo.errors import Unavailable
+from octavo.errors import OutOfReach, Unavailable
 from octavo.installation import close_context, load_packages, open_context
 from octavo.kit.databases import open_database
 from octavo.kit.db import NotKept
@@ -96,6 +96,38 @@ def pooled(postgres_databases) -> Iterator[Pooled]:
 def test_a_pooler_without_the_server_behind_it_is_refused(pooled: Pooled) -> None:
     with pytest.raises(Unavailable, match="OCTAVO_DATABASE_DIRECT_URL"):
         open_database(pooled.url)
+
+
+def test_a_direct_address_that_does_not_lead_to_the_server(pooled: Pooled, postgres_databases) -> None:
+    elsewhere = postgres_databases.create_bare("elsewhere")
+    for direct_url, said in (
+        (pooled.url, "pooler"),
+        (elsewhere, "another database"),
+        ("postgresql://anybody@127.0.0.1:1/octavo", "refused"),
+    ):
+        with pytest.raises(Unavailable, match=f"^OCTAVO_DATABASE_DIRECT_URL.*{said}"):
+            open_database(pooled.url, 3, direct_url)
+
+
+def test_who_gets_no_connection_of_the_pooler_is_told_so(pooled: Pooled) -> None:
+    """It would keep them waiting for two minutes."""
+    database = open_database(pooled.url, 3, pooled.direct_url)
+    others = [psycopg.connect(pooled.url) for _ in range(2)]
+    for other in others:
+        other.execute("SELECT 1")
+    with pytest.raises(OutOfReach), database.read():
+        pass
+    for other in others:
+        other.close()
+    deadline = time.monotonic() + _SECONDS
+    while True:
+        try:
+            with database.read() as tx:
+                assert tx.value("SELECT 1") == 1
+                break
+        except OutOfReach:
+            assert time.monotonic() < deadline
+    database.close()
 
 
 def test_an_installation_behind_a_pooler(pooled: Pooled, tmp_path: Path) -> None:

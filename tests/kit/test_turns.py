@@ -2,11 +2,13 @@
 
 import asyncio
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from octavo.errors import OutOfReach
-from octavo.kit import db, deadlines
+from octavo.kit import asgi, db, deadlines
+from octavo.kit.asgi import in_turn
 from octavo.kit.db import Database
 from world import URL, World
 
@@ -63,10 +65,8 @@ def test_who_gets_no_turn_is_told_when_to_try_again(database: Database, monkeypa
     locked.wait(30)
     try:
         with pytest.raises(OutOfReach) as refused, database.write() as tx:
-            if tx.engine == "postgresql":
-                assert tx.value("SHOW lock_timeout") == "10s"
-                tx.run("SET LOCAL lock_timeout = '100ms'")
             tx.run("UPDATE held SET n = n + 1")
+        assert "Nothing was changed" in refused.value.message
         assert int(refused.value.headers["retry-after"]) > 0
     finally:
         go_on.set()
@@ -74,6 +74,44 @@ def test_who_gets_no_turn_is_told_when_to_try_again(database: Database, monkeypa
     with database.write() as tx:
         assert tx.value("SELECT n FROM held") == 2
         tx.run("DROP TABLE held")
+
+
+def test_who_waited_for_a_thread_waits_less_for_a_turn() -> None:
+    """Else those behind them would wait as long again."""
+    with db.statements_within(60, waited=4):
+        assert db.turn_seconds() == db.TURN_SECONDS - 4
+    with db.statements_within(60, waited=100):
+        assert 0 < db.turn_seconds() < db.TURN_SECONDS / 2
+    assert db.turn_seconds() == db.TURN_SECONDS
+
+
+def test_a_new_thread_reads_while_somebody_writes(database: Database) -> None:
+    with database.write(), ThreadPoolExecutor(1) as pool:
+
+        def read() -> object:
+            with database.read() as tx:
+                return tx.value("SELECT 1")
+
+        assert pool.submit(read).result(timeout=30) == 1
+
+
+def test_who_gets_no_thread_is_told_when_to_try_again(monkeypatch) -> None:
+    monkeypatch.setattr(asgi, "QUEUE_SECONDS", 0.1)
+    go_on, ran = threading.Event(), []
+
+    async def ask(pool: ThreadPoolExecutor) -> None:
+        first = asyncio.create_task(in_turn(pool, go_on.wait, 30))
+        await asyncio.sleep(0)
+        with pytest.raises(OutOfReach) as refused:
+            await in_turn(pool, ran.append, "second")
+        assert int(refused.value.headers["retry-after"]) > 0
+        go_on.set()
+        assert await first, "who has a thread keeps it"
+        await in_turn(pool, ran.append, "third")
+
+    with ThreadPoolExecutor(1) as pool:
+        asyncio.run(ask(pool))
+    assert ran == ["third"]
 
 
 def test_a_statement_of_a_request_does_not_take_for_ever(database: Database) -> None:

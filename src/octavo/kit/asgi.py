@@ -28,6 +28,7 @@ from ..errors import (
     MethodNotAllowed,
     NotFound,
     OctavoError,
+    OutOfReach,
     TooLarge,
     TooManyRequests,
     UriTooLong,
@@ -50,6 +51,8 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 SendWhole = Callable[[int, bytes, bytes, bool], Awaitable[None]]
 T = TypeVar("T")
 
+QUEUE_SECONDS = 30.0
+"""How long a request waits for a thread at most."""
 _REQUEST_ID = re.compile(rb"[\w.-]{1,64}")
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})$")
 _ASCII = "".join(map(chr, range(0x80)))
@@ -220,6 +223,29 @@ class Request:
 
 
 Handler = Callable[[Request], Answer] | Callable[[Request], Awaitable[Answer]]
+
+
+async def in_turn(pool: ThreadPoolExecutor, function: Callable[..., T], *arguments: Any) -> T:
+    """What a function answers in a thread of the pool. Raises OutOfReach when none is free for ``QUEUE_SECONDS``: what
+    all of them wait for may take long, and who asks is to hear something."""
+    given_up = False
+
+    def give_up() -> None:
+        nonlocal given_up
+        given_up = future.cancel()
+
+    future = pool.submit(function, *arguments)
+    timer = asyncio.get_running_loop().call_later(QUEUE_SECONDS, give_up)
+    try:
+        return await asyncio.wrap_future(future)
+    except asyncio.CancelledError:
+        if not given_up:
+            raise
+        raise OutOfReach(
+            "Too much is waiting just now. Nothing was changed; try again in a moment."
+        ) from None
+    finally:
+        timer.cancel()
 
 
 class Action(NamedTuple):
@@ -405,7 +431,7 @@ class Edge:
             request.method = "GET"
         if on_loop:
             return await answer(request)  # type: ignore[misc,no-any-return]
-        return await self._in_thread(answer, request)  # type: ignore[arg-type]
+        return await in_turn(self._pool, answer, request)  # type: ignore[arg-type]
 
     async def _in_thread(self, function: Callable[..., T], *arguments: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._pool, function, *arguments)

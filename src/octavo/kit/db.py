@@ -33,23 +33,32 @@ log = logging.getLogger("octavo.db")
 
 TURN_SECONDS = 10.0
 """How long a write waits for its turn, before who asked is told to try again."""
-
+_LEAST_TURN_SECONDS = 1.0
+"""The same for a request that waited so long for a thread already: others would wait behind it."""
 
 _LATELY = 0.001
 """Seconds for which what was counted of other processes' commits may be taken as it was."""
 REQUEST_SECONDS = 60.0
 """How long one statement of a request may take, where the engine can stop it."""
 _patience: ContextVar[float | None] = ContextVar("octavo_patience", default=None)
+_waited: ContextVar[float] = ContextVar("octavo_waited", default=0.0)
 
 
 @contextmanager
-def statements_within(seconds: float) -> Iterator[None]:
-    """Each statement of the block's transactions may take so long: for what somebody waits for."""
-    token = _patience.set(seconds)
+def statements_within(seconds: float, waited: float = 0.0) -> Iterator[None]:
+    """Each statement of the block's transactions may take so long: for what somebody waits for. ``waited``: the
+    seconds that they have waited already, of which the time for their turn to write is taken."""
+    token, before = _patience.set(seconds), _waited.set(waited)
     try:
         yield
     finally:
         _patience.reset(token)
+        _waited.reset(before)
+
+
+def turn_seconds() -> float:
+    """How long a write that begins now waits for its turn."""
+    return max(min(_LEAST_TURN_SECONDS, TURN_SECONDS), TURN_SECONDS - _waited.get())
 
 
 def statement_seconds() -> float | None:
@@ -231,6 +240,10 @@ _FAILURES = frozenset(
 """Results that say something of the disk or of other processes, and nothing of the statement."""
 
 
+def _is_busy(error: BaseException | None) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
 def _explained(error: sqlite3.Error) -> Exception:
     code = getattr(error, "sqlite_errorcode", 0)
     return out_of_reach(error) if code & 0xFF in _FAILURES else error
@@ -276,8 +289,10 @@ class SqliteDatabase(Database):
         self._local = threading.local()
         self._write_lock = threading.RLock()
         self._all: WeakSet[_Connection] = WeakSet()
+        self._all_lock = threading.Lock()
+        """Another than that of writes: who begins to read does not wait for who writes."""
         self._writer = self._connect()
-        self._writer.execute(f"PRAGMA busy_timeout={TURN_SECONDS * 1000:.0f}")
+        self._busy_timeout = 0
         # data_version counts differ between connections: one of them counts for all threads.
         self._watcher = self._connect()
         self._watcher_lock = threading.Lock()
@@ -298,7 +313,7 @@ class SqliteDatabase(Database):
             "mmap_size=268435456",
         ):
             connection.execute(f"PRAGMA {pragma}")
-        with self._write_lock:
+        with self._all_lock:
             self._all.add(connection)
         return connection
 
@@ -332,10 +347,11 @@ class SqliteDatabase(Database):
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
-        if not self._write_lock.acquire(timeout=TURN_SECONDS):
+        seconds = turn_seconds()
+        if not self._write_lock.acquire(timeout=seconds):
             raise no_turn()
         try:
-            transaction = yield from self._written()
+            transaction = yield from self._written(int(seconds * 1000))
             with self._watcher_lock:
                 self._counted = (0.0, 0)
         finally:
@@ -343,13 +359,17 @@ class SqliteDatabase(Database):
         for effect in transaction._after_commit:
             effect()
 
-    def _written(self) -> Generator[Transaction, None, Transaction]:
+    def _written(self, busy_timeout: int) -> Generator[Transaction, None, Transaction]:
+        """``busy_timeout``: milliseconds for which it waits for another process that writes."""
         if self._writer.in_transaction:
             raise RuntimeError("a write transaction inside another")
         try:
+            if busy_timeout != self._busy_timeout:
+                self._writer.execute(f"PRAGMA busy_timeout={busy_timeout}")
+                self._busy_timeout = busy_timeout
             self._writer.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
-            raise _explained(error) from error
+            raise (no_turn() if _is_busy(error) else _explained(error)) from error
         transaction = _SqliteTransaction(self._writer)
         try:
             yield transaction
@@ -384,13 +404,12 @@ class SqliteDatabase(Database):
             with self.write() as tx:
                 yield tx
         except OutOfReach as error:
-            code = getattr(error.__cause__, "sqlite_errorcode", 0)
-            if code & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            if not _is_busy(error.__cause__):
                 raise
             raise LockTimeout(str(error.__cause__)) from error
 
     def close(self) -> None:
-        with self._write_lock:
+        with self._write_lock, self._all_lock:
             for connection in self._all:
                 connection.close()
             self._all.clear()

@@ -6,7 +6,6 @@ body, run the handler, encode. That runs in a thread, but for operations declare
 
 from __future__ import annotations
 
-import asyncio
 import random
 import re
 import time
@@ -26,7 +25,18 @@ from ..errors import (
     Unauthorized,
 )
 from ..settings import parse_networks
-from .asgi import Action, Answer, Edge, RateLimiter, Request, Route, accepts_page, etag_of, json_error
+from .asgi import (
+    Action,
+    Answer,
+    Edge,
+    RateLimiter,
+    Request,
+    Route,
+    accepts_page,
+    etag_of,
+    in_turn,
+    json_error,
+)
 from .compression import Compressor
 from .context import Context
 from .db import REQUEST_SECONDS, NotKept, RetryTransaction, Transaction, statements_within
@@ -135,10 +145,9 @@ class Dispatcher:
                 client=request.client,
                 request_id=request.id,
             )
-            loop = asyncio.get_running_loop()
             if request.has_more:
                 if not await request.fits(SMALL_BODY):
-                    await loop.run_in_executor(self._pool, self._check_sender, call)
+                    await in_turn(self._pool, self._check_sender, call)
                 call.body = await request.read(operation.body_limit)
             if operation.quick:
                 # What is kept, or a look-up in SQLite, is there sooner than a thread has been woken.
@@ -147,7 +156,7 @@ class Dispatcher:
                     return self.run(call, reader)
                 except (LeavesLoop, NotKept):
                     call.on_loop = False
-            return await loop.run_in_executor(pool, self.run, call, reader)
+            return await in_turn(pool, self.run, call, reader, time.monotonic())
 
         return answer
 
@@ -157,13 +166,15 @@ class Dispatcher:
         if call.actor is None and call.operation.needs is not PUBLIC:
             raise Unauthorized(f"Only {SMALL_BODY} bytes are taken without a token.")
 
-    def run(self, call: Call, reader: BodyReader) -> Answer:
-        """Answers a call; what is refused has the same headers as what is not."""
+    def run(self, call: Call, reader: BodyReader, asked_at: float | None = None) -> Answer:
+        """Answers a call; what is refused has the same headers as what is not. ``asked_at``: since when it waits for a
+        thread, of the monotonic clock."""
+        waited = 0.0 if asked_at is None else time.monotonic() - asked_at
         try:
             kept = True
             for attempt in range(_RETRIES):
                 try:
-                    with statements_within(REQUEST_SECONDS), self._reading(call, kept):
+                    with statements_within(REQUEST_SECONDS, waited), self._reading(call, kept):
                         return self._answer(call, reader)
                 except NotKept:
                     if call.on_loop:

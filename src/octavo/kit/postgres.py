@@ -31,6 +31,7 @@ a new generation after LISTEN, which takes in whatever went unheard.
 
 from __future__ import annotations
 
+import logging
 import re
 import select
 import threading
@@ -38,10 +39,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from secrets import token_hex
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import psycopg
 from psycopg import sql as pg_sql
+from psycopg.abc import PQGen
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
 from psycopg.types.numeric import IntDumper
@@ -49,7 +52,6 @@ from psycopg_pool import ConnectionPool
 
 from ..errors import OutOfReach, Unavailable
 from .db import (
-    TURN_SECONDS,
     Cursor,
     Database,
     Engine,
@@ -58,11 +60,15 @@ from .db import (
     RetryTransaction,
     Row,
     Transaction,
+    no_turn,
     out_of_reach,
     statement_seconds,
+    turn_seconds,
 )
 from .kept import NOTHING, KeptRows, may_be_kept
 
+T = TypeVar("T")
+log = logging.getLogger("octavo.db")
 _PARAMETER = re.compile(r"'(?:[^']|'')*'|(?<![:\w]):([a-zA-Z_]\w*)|%")
 
 
@@ -123,6 +129,17 @@ _RETRY = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
 _FAILURES = (psycopg.OperationalError, psycopg.InterfaceError)
 """The server is gone, full, or overloaded; nothing is wrong with the statement."""
 _CONNECT_SECONDS = 5
+"""How long the server may take to answer what is no work: a connection, the beginning of a read, a sign of life."""
+_LEAST_SECONDS = 0.5
+"""How long a transaction waits for a connection while the server is known to be away."""
+_NETWORK = {
+    "connect_timeout": _CONNECT_SECONDS,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+"""A server that vanished without a word is noticed by its silence. What the address says goes first."""
 _CHANNEL = "octavo_changed"
 _MIGRATION = 0x6F637461766F  # "octavo", as a number: the advisory lock of whoever migrates
 _LOCK_TIMEOUT = "5s"
@@ -131,7 +148,7 @@ _HEARD_SECONDS = 5.0
 _BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _SNAPSHOT = b"; SELECT pg_current_snapshot()"
 # In one message, and for this transaction alone: so it also works through a proxy that shares connections.
-_BEGIN_WRITE = "BEGIN; SET LOCAL lock_timeout = '10s'"
+_BEGIN_WRITE = "BEGIN; SET LOCAL lock_timeout = {:.0f}"
 
 
 def _limited(begin: str) -> bytes:
@@ -141,18 +158,66 @@ def _limited(begin: str) -> bytes:
     return f"{begin}{limit}".encode()
 
 
-def _send(connection: psycopg.Connection[Row], command: bytes) -> PGresult:
-    """Runs statements without parameters, whose failing says something of the server alone: the last one's result.
+class _Connection(psycopg.Connection[Row]):
+    """Ends when the server says nothing for longer than ``patience`` seconds: the limits that the server keeps itself
+    are of no use when it stands still, or a pooler in front of it does."""
+
+    patience: float | None = None
+
+    def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
+        if timeout is not None:
+            return super().wait(gen, interval, timeout)
+        try:
+            return super().wait(gen, interval, self.patience)
+        except psycopg.errors._WaitTimeout:
+            raise self.give_up() from None
+
+    def give_up(self) -> psycopg.OperationalError:
+        """Closes it; what is to be raised."""
+        self.pgconn.finish()
+        return psycopg.OperationalError(f"the server said nothing for {self.patience:g} seconds")
+
+
+def _send(connection: _Connection, command: bytes, seconds: float) -> PGresult:
+    """Runs statements without parameters, whose failing says something of the server alone, and which it may take so
+    long to do: the last one's result.
 
     Past the driver's cursors, which take longer than the server here. Raises OperationalError.
     """
-    result = connection.pgconn.exec_(command)
-    if result.status not in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
-        raise psycopg.OperationalError(result.get_error_message())
+    raw, result = connection.pgconn, None
+    connection.patience = seconds
+    raw.send_query(command)
+    answers = select.poll()
+    answers.register(raw.socket, select.POLLIN)
+    while True:
+        while raw.is_busy():
+            if not answers.poll(seconds * 1000):
+                raise connection.give_up()
+            raw.consume_input()
+        found = raw.get_result()
+        if found is None:
+            break
+        result = found
+    most = statement_seconds()
+    connection.patience = None if most is None else most + _CONNECT_SECONDS
+    if result is None or result.status not in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
+        raise psycopg.OperationalError(result.get_error_message() if result else "no answer")
     return result
 
 
-def _is_pooled(connection: psycopg.Connection[Any]) -> bool:
+def _connect(url: str) -> _Connection:
+    """A connection of its own, without a pool."""
+    connection = _Connection.connect(url, autocommit=True, **_bounds(url))
+    connection.patience = _CONNECT_SECONDS
+    return connection
+
+
+def _bounds(url: str) -> dict[str, Any]:
+    given = conninfo_to_dict(url)
+    return {name: value for name, value in _NETWORK.items() if name not in given}
+
+
+def _is_pooled(connection: _Connection) -> bool:
     """Whether something is between us and the server: it then greets with another process id than the server has."""
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     return row is not None and row[0] != connection.info.backend_pid
@@ -163,7 +228,12 @@ def _last_completed(snapshot: str) -> int:
     return int(snapshot.split(":")[1])
 
 
-Pool: TypeAlias = "ConnectionPool[psycopg.Connection[Row]]"
+def _in_one_line(error: Exception) -> str:
+    """The driver's message may have several lines; this one also goes into a table."""
+    return " ".join(str(error).split())
+
+
+Pool: TypeAlias = "ConnectionPool[_Connection]"
 
 
 class _Rows:
@@ -197,7 +267,7 @@ class _KeptRead(Transaction):
         self._generation = generation
         self._begins = begins
         self._has_taken = False
-        self._connection: psycopg.Connection[Row] | None = None
+        self._connection: _Connection | None = None
 
     def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
         statement = _statement(sql)
@@ -212,7 +282,7 @@ class _KeptRead(Transaction):
         self._kept.keep(key, rows)
         return _Rows(rows)
 
-    def begin(self) -> psycopg.Connection[Row]:
+    def begin(self) -> _Connection:
         """From now on all rows are of the snapshot of a transaction. Raises NotKept when others were taken before,
         or where nothing may begin."""
         if self._connection is not None:
@@ -250,29 +320,20 @@ class PostgresDatabase(Database):
         writes = max(1, (connections - 1) // 2)
         self._reads = self._pool(max(1, connections - 1 - writes), bool(direct_url))
         self._writes = self._pool(writes, bool(direct_url))
-        try:
-            # Asked once without the pool, which would try again and again without saying what is wrong.
-            with psycopg.connect(url, connect_timeout=_CONNECT_SECONDS) as connection:
-                pooled = _is_pooled(connection)
-            for pool in (self._reads, self._writes):
-                pool.open(wait=True, timeout=_CONNECT_SECONDS)
-        except psycopg.Error as error:
-            self._close_pools()
-            # The driver's message may have several lines; this one also goes into a table.
-            raise Unavailable(f"OCTAVO_DATABASE_URL: {' '.join(str(error).split())}") from None
-        if pooled and not direct_url:
-            self._close_pools()
-            raise Unavailable(
-                "OCTAVO_DATABASE_URL leads to a connection pooler. Set OCTAVO_DATABASE_DIRECT_URL to the address of the"
-                " server itself: a process hears of changes through it."
-            )
         self._name = token_hex(8)
+        try:
+            self._open_pools(pooled=bool(direct_url))
+        except BaseException:
+            self._close_pools()
+            raise
         self._generation = 0
         self._generation_lock = threading.Lock()
         self._heard_until = 0.0
         """Until when the generation counts as known; 0 when nobody listens."""
         self._ear = -1
         """The socket of whoever listens."""
+        self._lost_at: float | None = None
+        """Since when the server is known to be away."""
         self._closing = threading.Event()
         self._listener: threading.Thread | None = None
         self._kept = NOTHING
@@ -281,50 +342,100 @@ class PostgresDatabase(Database):
     def _pool(self, size: int, pooled: bool) -> Pool:
         return ConnectionPool(
             self._url,
+            connection_class=_Connection,
             min_size=1,
             max_size=size,
             open=False,
             configure=self._configure,
+            # Then it begins anew with whoever asks next, instead of trying less and less often.
+            reconnect_timeout=_CONNECT_SECONDS,
             # A statement is prepared on one connection, and a pooler may run it on another.
-            kwargs={"autocommit": True, **({"prepare_threshold": None} if pooled else {})},
+            kwargs={
+                "autocommit": True,
+                **_bounds(self._url),
+                **({"prepare_threshold": None} if pooled else {}),
+            },
         )
+
+    def _open_pools(self, pooled: bool) -> None:
+        """Raises Unavailable, naming the setting that is wrong."""
+        try:
+            # Asked once without the pool, which would try again and again without saying what is wrong.
+            with _connect(self._url) as connection:
+                if pooled:
+                    self._require_heard(connection)
+                elif _is_pooled(connection):
+                    raise Unavailable(
+                        "OCTAVO_DATABASE_URL leads to a connection pooler. Set OCTAVO_DATABASE_DIRECT_URL to the"
+                        " address of the server itself: a process hears of changes through it."
+                    )
+            for pool in (self._reads, self._writes):
+                pool.open(wait=True, timeout=_CONNECT_SECONDS)
+        except psycopg.Error as error:
+            raise Unavailable(f"OCTAVO_DATABASE_URL: {_in_one_line(error)}") from None
+
+    def _require_heard(self, connection: _Connection) -> None:
+        """What is said on this connection has to be heard at the direct address: it leads to the same database, and
+        to the server itself."""
+        name = "OCTAVO_DATABASE_DIRECT_URL"
+        try:
+            with _connect(self._direct_url) as direct:
+                if _is_pooled(direct):
+                    raise Unavailable(
+                        f"{name} leads to a connection pooler: give the address of the server itself."
+                    )
+                direct.execute(f"LISTEN {_CHANNEL}")
+                connection.execute(f"NOTIFY {_CHANNEL}, '{self._name}'")
+                until = time.monotonic() + _CONNECT_SECONDS
+                while (left := until - time.monotonic()) > 0:
+                    if any(
+                        notice.payload == self._name for notice in direct.notifies(timeout=left, stop_after=1)
+                    ):
+                        return
+        except psycopg.Error as error:
+            raise Unavailable(f"{name}: {_in_one_line(error)}") from None
+        raise Unavailable(f"{name} leads to another database than OCTAVO_DATABASE_URL.")
 
     def _close_pools(self) -> None:
         self._reads.close()
         self._writes.close()
 
     @staticmethod
-    def _configure(connection: psycopg.Connection[Any]) -> None:
+    def _configure(connection: _Connection) -> None:
         connection.adapters.register_dumper(bool, _BoolAsInt)
 
-    def _take(self, pool: Pool, begin: bytes, seconds: float) -> tuple[psycopg.Connection[Row], PGresult]:
-        """A connection of a pool, waited for so long, on which ``begin`` has run, and what that gave. Those that died
-        while nobody used them are replaced."""
+    def _take(self, pool: Pool, begin: bytes, seconds: float) -> tuple[_Connection, PGresult]:
+        """A connection of a pool on which ``begin`` has run, all of which may take so long, and what that gave. Those
+        that died while nobody used them are replaced."""
+        moment = time.monotonic()
+        until = moment + seconds
+        if self._lost_at is not None:
+            until = min(until, max(moment + _LEAST_SECONDS, self._lost_at + _CONNECT_SECONDS))
         for left in range(pool.max_size, -1, -1):
-            connection = pool.getconn(timeout=seconds)
+            connection = pool.getconn(timeout=until - time.monotonic())
             try:
-                return connection, _send(connection, begin)
+                return connection, _send(connection, begin, max(_LEAST_SECONDS, until - time.monotonic()))
             except BaseException as error:
                 pool.putconn(connection)
-                if not left or not isinstance(error, _FAILURES):
+                if not left or time.monotonic() > until or not isinstance(error, _FAILURES):
                     raise
         raise AssertionError("unreachable")
 
     @contextmanager
-    def _begun(self, pool: Pool, begin: bytes, seconds: float) -> Iterator[psycopg.Connection[Row]]:
+    def _begun(self, pool: Pool, begin: bytes, seconds: float) -> Iterator[_Connection]:
         connection, _ = self._take(pool, begin, seconds)
         try:
             yield connection
         finally:
             pool.putconn(connection)
 
-    def begin_read(self, more: bytes = b"") -> tuple[psycopg.Connection[Row], PGresult]:
+    def begin_read(self, more: bytes = b"") -> tuple[_Connection, PGresult]:
         return self._take(self._reads, _limited(_BEGIN_READ) + more, _CONNECT_SECONDS)
 
-    def end_read(self, connection: psycopg.Connection[Row]) -> None:
+    def end_read(self, connection: _Connection) -> None:
         try:
             if not connection.broken:
-                _send(connection, b"ROLLBACK")
+                _send(connection, b"ROLLBACK", _CONNECT_SECONDS)
         finally:
             self._reads.putconn(connection)
 
@@ -394,12 +505,12 @@ class PostgresDatabase(Database):
         read = getattr(self._local, "read", None)
         if isinstance(read, _KeptRead):
             read.begin()
-        return self._written(lambda: self._begun(self._writes, _limited(_BEGIN_WRITE), TURN_SECONDS))
+        seconds = turn_seconds()
+        begin = _limited(_BEGIN_WRITE.format(seconds * 1000))
+        return self._written(lambda: self._begun(self._writes, begin, seconds))
 
     @contextmanager
-    def _written(
-        self, begin: Callable[[], AbstractContextManager[psycopg.Connection[Row]]]
-    ) -> Iterator[Transaction]:
+    def _written(self, begin: Callable[[], AbstractContextManager[_Connection]]) -> Iterator[Transaction]:
         """A write transaction on the connection that ``begin`` gives, where it has begun."""
         try:
             with begin() as connection:
@@ -418,7 +529,10 @@ class PostgresDatabase(Database):
                     raise
         except _RETRY as error:
             raise RetryTransaction(str(error)) from error
-        except _FAILURES as error:
+        except psycopg.errors.LockNotAvailable as error:
+            raise no_turn() from error
+        except (*_FAILURES, psycopg.errors.ReadOnlySqlTransaction) as error:
+            # A server takes no writes while it stands by for another one, or has no room left.
             raise out_of_reach(error) from error
         self._changed()  # not waiting for our own notice: a thread reads what it wrote
         for effect in transaction._after_commit:
@@ -447,7 +561,7 @@ class PostgresDatabase(Database):
         self._name = token_hex(8)
         self._changed()
 
-    def _hear(self, connection: psycopg.Connection[Any], seconds: float) -> None:
+    def _hear(self, connection: _Connection, seconds: float) -> None:
         for notice in connection.notifies(timeout=seconds, stop_after=1):
             if notice.payload != self._name:
                 self._changed()
@@ -455,12 +569,13 @@ class PostgresDatabase(Database):
     def _listen(self) -> None:
         while not self._closing.is_set():
             try:
-                with psycopg.connect(self._direct_url, autocommit=True) as connection:
+                with _connect(self._direct_url) as connection:
                     connection.execute(f"LISTEN {_CHANNEL}")
                     # Changes before LISTEN went unheard: a new number drops whatever was cached.
                     self._changed()
                     self._ear = connection.fileno()
                     self._heard_until = time.monotonic() + _HEARD_SECONDS
+                    self._lost_at = None
                     while not self._closing.is_set():
                         self._hear(connection, 1)
                         asked = time.monotonic()
@@ -468,19 +583,20 @@ class PostgresDatabase(Database):
                             connection.execute("SELECT 1")
                             self._hear(connection, 0)  # what came before the answer
                             self._heard_until = asked + _HEARD_SECONDS
-            except psycopg.Error:
+            except psycopg.Error as error:
                 self._heard_until = 0.0
+                if self._lost_at is None:
+                    self._lost_at = time.monotonic()
+                    log.warning("database: nothing is heard of changes: %s", _in_one_line(error))
                 self._closing.wait(1)
         self._heard_until = 0.0
 
     @contextmanager
-    def _direct(self) -> Iterator[psycopg.Connection[Row]]:
+    def _direct(self) -> Iterator[_Connection]:
         """A connection to the server itself, in a write transaction."""
-        with psycopg.connect(
-            self._direct_url, autocommit=True, connect_timeout=_CONNECT_SECONDS
-        ) as connection:
+        with _connect(self._direct_url) as connection:
             self._configure(connection)
-            _send(connection, _limited(_BEGIN_WRITE))
+            _send(connection, _limited(_BEGIN_WRITE.format(0)), _CONNECT_SECONDS)
             yield connection
 
     @contextmanager
@@ -488,7 +604,6 @@ class PostgresDatabase(Database):
         try:
             with self._written(self._direct) as tx:
                 # Without a limit: whoever migrates just now may take long.
-                tx.run("SET LOCAL lock_timeout = 0")
                 tx.run("SET LOCAL statement_timeout = 0")
                 tx.value("SELECT pg_advisory_xact_lock(:key)", key=_MIGRATION)
                 # With one: who waits for a table holds up everybody who wants it afterwards.

@@ -18,7 +18,7 @@ from ..core.hosts import spell_host
 from ..errors import NotFound, Unavailable
 from ..insights import EventQueue
 from ..integrations import public_routes
-from ..kit.asgi import Action, Answer, Edge, RateLimiter, Request, Route, fixed, text_error
+from ..kit.asgi import Action, Answer, Edge, RateLimiter, Request, Route, fixed, in_turn, text_error
 from ..kit.cache import FreshCache
 from ..kit.clock import now
 from ..kit.compression import Compressor
@@ -119,7 +119,7 @@ class Sites:
             request.name = "readPage"
             note_view(self._events, request, kept.made_of)
             return kept.answer
-        return await asyncio.get_running_loop().run_in_executor(self._pool, self._make, request, name, path)
+        return await in_turn(self._pool, self._make, request, name, path)
 
     def _find(self, site: str, path: str, request: Request, generation: int | None) -> Visited | None:
         kept = self._answers.find((site, path), generation)
@@ -179,13 +179,12 @@ class Sites:
 
     async def _read_and_post(self, request: Request, limit: int) -> Answer:
         body = await request.read(limit)
-        return await asyncio.get_running_loop().run_in_executor(self._pool, self._post, request, body)
+        return await in_turn(self._pool, self._post, request, body)
 
     async def _rate(self, request: Request) -> Answer:
         path, name = _path(request), host_name(request.header(b"host"))
         form = await request.read(FORM_LIMIT)
-        run = asyncio.get_running_loop().run_in_executor
-        return await run(self._pool, take_rating, self._context, request, name, path, form)
+        return await in_turn(self._pool, take_rating, self._context, request, name, path, form)
 
     async def _try(self, request: Request) -> Answer:
         """What others are asked to do is bounded by itself, so that it never takes the threads of readers."""
@@ -232,14 +231,12 @@ class Sites:
         loop = asyncio.get_running_loop()
         until = loop.time() + _PATIENCE
         while True:
-            opened = await loop.run_in_executor(
-                self._pool, open_print, self._context, request.parameters["token"]
-            )
+            opened = await in_turn(self._pool, open_print, self._context, request.parameters["token"])
             if opened is None:
                 raise NotFound("This link is not good, or not any more.")
             if opened.file is not None:
                 file, size = opened.file, opened.size
-                return await loop.run_in_executor(self._pool, file_answer, self._context, file, size)
+                return await in_turn(self._pool, file_answer, self._context, file, size)
             if opened.error is not None:
                 return Answer(422, f"{opened.error}\n".encode(), TEXT, {"cache-control": "no-store"})
             if loop.time() > until:
