@@ -389,7 +389,7 @@ class PostgresDatabase(Database):
         self._writes.close()
 
     @staticmethod
-    def _configure(connection: psycopg.Connection[Any]) -> None:
+    def _configure(connection: _Connection) -> None:
         connection.adapters.register_dumper(bool, _BoolAsInt)
 
     def _take(self, pool: Pool, begin: str, seconds: float, more: str = "") -> tuple[_Connection, PGresult]:
@@ -425,6 +425,7 @@ class PostgresDatabase(Database):
     def end_read(self, connection: _Connection) -> None:
         try:
             if not connection.broken:
+                connection.patience = _CONNECT_SECONDS
                 connection.send("ROLLBACK")
         finally:
             self._reads.putconn(connection)
