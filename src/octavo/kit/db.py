@@ -138,6 +138,16 @@ class Transaction:
         picked = (f'(value ->> {n}) COLLATE "C" AS {column}' for n, column in enumerate(columns))
         return f"(SELECT {', '.join(picked)} FROM jsonb_array_elements(CAST(:{name} AS jsonb)) AS given_{name}(value))"
 
+    def among(self, name: str, type: Literal["TEXT", "BIGINT"] = "TEXT") -> str:
+        """SQL behind a column that must be one of the values in the parameter ``name``: a JSON array. The statement is
+        the same for any number of them, and the index is read in one go."""
+        if self.engine == "sqlite":
+            return f"IN (SELECT value FROM json_each(:{name}))"
+        values = (
+            f"SELECT CAST(value AS {type}) FROM jsonb_array_elements_text(CAST(:{name} AS jsonb)) AS g(value)"
+        )
+        return f"= ANY(ARRAY({values}))"
+
     @property
     def for_update(self) -> str:
         """Row lock behind a SELECT; on SQLite the whole transaction holds the lock already."""
