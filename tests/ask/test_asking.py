@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from model_server import ModelServer, world_with_model
+from octavo.admin.import_export import bring
 from octavo.ask.answering import harmless
 from octavo.ask.retrieving import excerpt
 from octavo.core.document import from_json, read, to_json, write
@@ -238,6 +240,27 @@ def test_recommended_questions_are_those_of_pages(world: World) -> None:
     answer = world.call("reader", "GET", world.home.path(f"{ASK}/questions/stream"))
     *events, _ = answer.text.strip().split("\n\n")
     assert [json.loads(event.removeprefix("data: "))["question"] for event in events] == asked
+
+
+def test_asking_among_many_spaces_looks_into_those_that_the_asker_sees(world: World, tmp_path: Path) -> None:
+    spaces = []
+    for n in range(20):
+        folder = tmp_path / f"s{n}"
+        folder.mkdir()
+        (folder / "SUMMARY.md").write_text("* [Harbour](README.md)\n")
+        (folder / "README.md").write_text(f"# Harbour\n\nThe zeppelin moors at mast{n}.\n")
+        org = world.home["organizationId"]
+        spaces.append(bring(world.context, str(folder), organization_id=org, title=f"S{n}").outcome.space)
+    hidden, shown = sorted(spaces)[-1], sorted(spaces)[-2]
+    with world.context.db.write() as tx:
+        tx.run("UPDATE spaces SET default_level = NULL WHERE id = :id", id=hidden)
+    assert world.get("reader", world.home.path(f"{ASK}/questions"))["questions"]
+
+    def found(space: str) -> list[str]:
+        answer = ask(world, f"Where does the zeppelin moor, at mast{spaces.index(space)}?")
+        return [source["space"] for source in answer["sources"]]
+
+    assert found(shown)[0] == shown and hidden not in found(hidden)
 
 
 @pytest.mark.parametrize("question", ["", "   ", "x" * 2001, None, 7, ["x"]])

@@ -404,6 +404,42 @@ def _index(world: World, space: str) -> None:
         assert check_derived(tx, space, ()) == []
 
 
+def test_a_specification_has_only_those_spaces_indexed_that_are_made_of_it(
+    world: World, tmp_path: Path
+) -> None:
+    processed(world, "small", {"text": SMALL})
+
+    def made(name: str, summary: str, page: str = "# Home\n") -> str:
+        return Site(world, tmp_path / name, f"* [Home](README.md)\n{summary}", {"README.md": page}).space
+
+    computed_of = "* ```yaml\n  type: builtin:openapi\n  props: {{}}\n  dependencies: {{spec: {{ref: {{kind: openapi, spec: {}}}}}}}\n  ```\n"
+    block = '# Home\n\n{{% openapi-schemas spec="{}" schemas="Status" %}}\n{{% endopenapi-schemas %}}\n'
+    pages_of_pets = made("pages", computed_of.format("pets"))
+    block_of_pets = made("block", "", block.format("pets"))
+    others = [
+        made("other", computed_of.format("small")),
+        made("others", "", block.format("small")),
+        made("none", ""),
+    ]
+
+    def ordered() -> set[str]:
+        with world.context.db.write() as tx:
+            rows = tx.all("SELECT payload FROM jobs WHERE kind = 'indexComputedPages'")
+            tx.run("DELETE FROM jobs WHERE kind = 'indexComputedPages'")
+        assert len(rows) == len({payload for (payload,) in rows})
+        return {json.loads(payload)["space_id"] for (payload,) in rows}
+
+    ordered()
+    text = (Path(__file__).parents[1] / "pets.yaml").read_text()
+    processed(world, "pets", {"text": text.replace("Animals, by", "Quadrupeds, by")})
+    assert ordered() == {pages_of_pets, block_of_pets}
+    processed(world, "small", {"text": SMALL.replace("Small", "Smaller")})
+    assert ordered() == set(others[:2])
+    path = world.home.path("/orgs/{organizationId}/openapi/{specSlug}", specSlug="pets")
+    assert world.call("creator", "DELETE", path).is_success
+    assert ordered() == {pages_of_pets, block_of_pets}
+
+
 def test_search_finds_computed_pages(world: World, site) -> None:
     shop = site()
 

@@ -242,3 +242,74 @@ def test_texts_of_sections_are_read_only_where_they_match(world, tmp_path):
             assert store.match(tx, scope, terms, every=False, limit=1000).rows
             assert store.match_most(tx, scope, [(term, 1) for term in terms], limit=100)
             assert scans(tx) == before, query
+
+
+@pytest.mark.parametrize("world", ["postgresql"], indirect=True)
+def test_a_prepared_statement_reads_no_list_of_all_sections(world, tmp_path):
+    """A statement that was asked a few times is planned once for whatever it is given. Such a plan must not look up the
+    ids of all sections there are to find those behind one of them."""
+    space = make(world, tmp_path / "s", {f"Page {n}": f"Word w{n}x." for n in range(30)})
+    url = world.context.settings.database
+    with psycopg.connect(url, autocommit=True) as connection:
+        # As many as make such a plan look cheap; nothing else is read of them.
+        connection.execute(
+            """WITH made AS (INSERT INTO search_sections (space_id, page_id, version, heading, body)
+                 SELECT %s, 'p' || n, 0, '', '' FROM generate_series(1, 20000) AS n RETURNING id)
+               INSERT INTO search_index (section_id, words)
+                 SELECT id, CAST('other_' || id || ' ' || repeat('x', 1500) AS tsvector) FROM made""",
+            (space,),
+        )
+        connection.execute("VACUUM ANALYZE")
+
+    def entries_read() -> int:
+        with psycopg.connect(url, autocommit=True) as connection:
+            row = connection.execute(
+                "SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE indexrelname = 'search_index_pkey'"
+            ).fetchone()
+        return int(row[0])
+
+    before = entries_read()
+    with world.context.db.read() as tx:
+        terms, scope = read_query("w7x ").terms, store.open_scope(tx, [space])
+        tx.one("SELECT set_config('plan_cache_mode', 'force_generic_plan', true)")
+        for _ in range(12):
+            assert len(store.match(tx, scope, terms, every=True, limit=10).rows) == 1
+        tx.one("SELECT pg_stat_force_next_flush()")
+    assert entries_read() - before < 1000
+
+
+def test_how_many_words_are_mistyped_makes_no_more_statements(world, tmp_path, monkeypatch):
+    """Each statement has its price on PostgreSQL, whatever it asks."""
+    words = ["harbour", "zeppelin", "lantern", "compass", "railway", "meadow"]
+    space = make(world, tmp_path / "s", {"Airships": " ".join(words)})
+    asked = []
+    with world.context.db.read() as tx:
+        monkeypatch.setattr(
+            tx, "all", lambda sql, all=tx.all, **given: asked.append(sql) or all(sql, **given)
+        )
+
+        def statements(number: int) -> int:
+            asked.clear()
+            query = " ".join(f"{word[:3]}{word[4:]}" for word in words[:number])
+            assert search_pages(tx, [space], f"{query} ").hits
+            return len(asked)
+
+        assert len({statements(number) for number in (2, 4, 6)}) == 1
+        monkeypatch.undo()
+
+
+def test_a_heading_with_a_longer_name_is_behind_a_title_with_the_word(world, tmp_path):
+    space = make(
+        world,
+        tmp_path / "s",
+        {
+            "Reusable triggers": "Triggers that are used again.\n\n## `TimerBase`\n\nA timer to derive from.",
+            "Timer and Scheduled Workflows": "When they run.\n\n### Timer trigger\n\nStarts a workflow.",
+        },
+    )
+    with world.context.db.read() as tx:
+        for query in ("timer", "timers ", "Timer"):
+            hits = search_pages(tx, [space], query, 10).hits
+            assert [hit.sections[0].heading for hit in hits] == ["Timer trigger", "TimerBase"], query
+        for query in ("timerbase", "TimerBase", "timer base", "timerb"):
+            assert search_pages(tx, [space], query, 10).hits[0].sections[0].heading == "TimerBase", query

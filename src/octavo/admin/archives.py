@@ -34,7 +34,7 @@ from ..core.pages import slugify
 from ..errors import BadRequest, Conflict
 from ..installation import load_packages
 from ..kit.context import Context
-from ..kit.db import Transaction
+from ..kit.db import Transaction, json_list
 from ..kit.rows import Schema, insert_new, parents_first, read_rows, read_schema
 from ..kit.tables import TABLES, Content, content_columns
 from ..spaces import release
@@ -274,8 +274,12 @@ def _text(path: Path) -> str:
 
 def _release(tx: Transaction, content: Content, hashes: set[str]) -> None:
     """Notes what was stored for an archive that was refused: nothing may name it."""
-    given = msgspec.json.encode([[digest] for digest in sorted(hashes)]).decode()
-    release(tx, content, f"SELECT hash FROM {tx.given('hashes', 'hash')} AS given_hashes", hashes=given)
+    release(
+        tx,
+        content,
+        f"SELECT hash FROM {tx.given('hashes', 'hash')} AS given_hashes",
+        hashes=json_list(sorted(hashes)),
+    )
 
 
 def _write(

@@ -15,7 +15,7 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Visitor
 from ..references import documents_for
-from ..search import Found
+from ..search import Found, Organization
 from ..sites import Outline, load_structure, sight_of
 
 
@@ -31,7 +31,8 @@ class PageText(Struct, frozen=True):
 class Material(Protocol):
     """The spaces that whoever asks may be answered from."""
 
-    space_ids: Sequence[str]
+    @property
+    def spaces(self) -> Sequence[str] | Organization: ...
 
     def sees(self, found: Found) -> bool: ...
 
@@ -52,8 +53,8 @@ def _described(page: Page, document: Document) -> list[Section]:
 class OfMembers:
     """Spaces that a member sees. That they do is for the caller to have made sure."""
 
-    def __init__(self, context: Context, space_ids: Sequence[str]) -> None:
-        self.space_ids = space_ids
+    def __init__(self, context: Context, spaces: Sequence[str] | Organization) -> None:
+        self.spaces = spaces
         self._base = context.settings.url
 
     def sees(self, found: Found) -> bool:
@@ -98,7 +99,7 @@ class OfVisitor:
             for shown in reversed(outline.site_spaces())
             if only is None or shown.id in only
         }
-        self.space_ids: Sequence[str] = list(reversed(self._bases))
+        self.spaces: Sequence[str] = list(reversed(self._bases))
 
     def sees(self, found: Found) -> bool:
         return self._sight(found)

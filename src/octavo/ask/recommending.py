@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..kit.db import Transaction
+from ..search import Organization
 from .answering import ENGLISH, Words, as_question
 from .material import Material
 
@@ -14,7 +15,8 @@ _PAGES = 6
 def recommend(tx: Transaction, material: Material, words: Words = ENGLISH) -> list[str]:
     """From the pages of the spaces, the ones at the top first; headings that are questions before others."""
     titles: list[str] = []
-    for space_id in material.space_ids[:_SPACES]:
+    spaces = material.spaces.some if isinstance(material.spaces, Organization) else material.spaces
+    for space_id in spaces[:_SPACES]:
         shown = [page for page in material.list_top(tx, space_id) if page.kind == "document"]
         titles += [page.title for page in shown[:_PAGES] if page.title]
     asked = list(dict.fromkeys(as_question(title, words) for title in titles))

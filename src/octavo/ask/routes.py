@@ -11,6 +11,7 @@ from ..access import Can, OrgAccess, SiteAccess
 from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Stream
+from ..search import visible_spaces
 from ..sites import Outline, load_structure
 from ..spaces import list_visible_space_ids
 from . import asking, recommending, site_answers, wire
@@ -26,7 +27,7 @@ def _member(call: Call, org: OrgAccess) -> asking.Asker:
     return asking.Asker(
         org.organization_id,
         org.user_id,
-        lambda tx: OfMembers(call.context, list_visible_space_ids(tx, org)),
+        lambda tx: OfMembers(call.context, visible_spaces(tx, org)),
     )
 
 
@@ -166,7 +167,8 @@ def _at_site(call: Call, site: SiteAccess, only: Sequence[str] | None, place: st
                 for one in Outline(structure, visitor.claims, preview=visitor.preview).site_spaces()
             }
         else:
-            seen = list_visible_space_ids(tx, site.organization)
+            linked = sorted({one.space_id for one in structure.site_spaces.values()})
+            seen = frozenset(list_visible_space_ids(tx, site.organization, among=linked))
             shown = {one.id: one.space_id for one in structure.site_spaces.values() if one.space_id in seen}
     for id in only or []:
         if id not in shown:

@@ -9,7 +9,7 @@ is told what is computed of things they may not see.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from hashlib import blake2b
 from typing import Annotated, Any, NamedTuple
 
@@ -122,7 +122,8 @@ for them."""
 
 _computers: dict[str, Computer] = {}
 _resolvers: dict[str, Resolve] = {}
-_on_change: list[Callable[[Transaction, str], None]] = []
+OnChange = Callable[[Transaction, str, Collection[str] | None], None]
+_on_change: list[OnChange] = []
 _documents: OwnCache[bytes] = OwnCache(_CACHE_BYTES)
 _revisions: OwnCache[Computed] = OwnCache(_CACHE_BYTES)
 
@@ -137,16 +138,19 @@ def resolve_with(kind: str, resolve: Resolve) -> None:
     _resolvers[kind] = resolve
 
 
-def on_dependency_change(hook: Callable[[Transaction, str], None]) -> None:
-    """Registers ``hook(tx, organization_id)``: called when something that pages are computed of has changed."""
+def on_dependency_change(hook: OnChange) -> None:
+    """Registers ``hook(tx, organization_id, space_ids)``: called when something that pages of these spaces are computed
+    of has changed; None for all spaces of the organization."""
     _on_change.append(hook)
 
 
-def dependency_changed(tx: Transaction, organization_id: str) -> None:
+def dependency_changed(
+    tx: Transaction, organization_id: str, space_ids: Collection[str] | None = None
+) -> None:
     """To be called in the transaction that changes what pages of the organization are computed of, by the package
-    that says what it is (``resolve_with``)."""
+    that says what it is (``resolve_with``). ``space_ids``: the spaces whose pages are, where that is known."""
     for hook in _on_change:
-        hook(tx, organization_id)
+        hook(tx, organization_id, space_ids)
 
 
 def compute_document(tx: Transaction, asker: Asker, source: Source, seed: str) -> bytes:

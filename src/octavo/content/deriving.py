@@ -21,7 +21,7 @@ from ..errors import NotFound
 from ..kit import deadlines
 from ..kit.clock import now
 from ..kit.context import Context
-from ..kit.db import Database, Transaction
+from ..kit.db import Database, Transaction, json_list
 from ..kit.jobs import enqueue, job
 from . import staging
 from .staging import list_unclaimed_branches, remove_unclaimed, written_before
@@ -31,7 +31,6 @@ from .store import (
     Changes,
     Staged,
     State,
-    given_ids,
     list_items,
     list_pages,
     lock_branch,
@@ -98,7 +97,7 @@ class Derived(NamedTuple):
 
 class Prepared(Struct):
     """What is derived with one revision: a part for each that derives something. ``owners``: whose, as
-    ``given_ids`` makes them. ``staged``: what all of it, and the rows of the revision, is written under already; None
+    ``json_list`` makes them. ``staged``: what all of it, and the rows of the revision, is written under already; None
     where nothing is written yet. ``in_place``: the revision adds, removes and moves no page."""
 
     parts: list[Any]
@@ -123,7 +122,7 @@ def prepare_derived(
     Called outside of any transaction. A block that fails leaves nothing."""
     with db.read() as tx:
         parts = [derived.prepare(tx, state, changes, hosts) for derived in _derived]
-    prepared = Prepared(parts, given_ids([*changes.pages, *changes.items]))
+    prepared = Prepared(parts, json_list([*changes.pages, *changes.items]))
     with _written_before(db, state, changes, prepared):
         yield prepared
 
@@ -182,7 +181,7 @@ def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...]) -> None
             head = main_state(tx, space_id)
             parts = [derived.prepare(tx, state, changes, hosts, anew=True) for derived in _derived]
             owners = {*changes.pages, *changes.items, *_list_owners(tx, space_id)}
-        prepared = Prepared(parts, given_ids(sorted(owners)))
+        prepared = Prepared(parts, json_list(sorted(owners)))
         try:
             with _written_before(db, head, Changes(), prepared), db.write() as tx:
                 lock_branch(tx, head.layers[0].branch_id)

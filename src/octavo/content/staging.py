@@ -9,10 +9,10 @@ from functools import partial
 from itertools import islice
 
 from ..kit import deadlines
-from ..kit.db import Database, Transaction
+from ..kit.db import Database, Transaction, json_list
 from ..kit.tables import content_columns
 from ..spaces import release
-from .store import Changes, Staged, State, given_ids, insert_rows, list_replaced, lock_branch
+from .store import Changes, Staged, State, insert_rows, list_replaced, lock_branch
 from .versions import begin_version, end_earlier, end_version, hold_version
 
 MOST_AT_ONCE = 10_000
@@ -98,7 +98,7 @@ def _remove(tx: Transaction, table: str, key: str, branch_id: str, found: list[t
         given = {
             "branch": branch_id,
             "sequence": sequence,
-            "ids": given_ids(id for id, other in found if other == sequence),
+            "ids": json_list(id for id, other in found if other == sequence),
         }
         for content in ("text", "file"):
             for declared, column in content_columns(content):

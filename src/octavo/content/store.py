@@ -20,7 +20,7 @@ from ..core.pages import Cover, Layout, Page
 from ..errors import NotFound
 from ..kit import ids
 from ..kit.clock import now
-from ..kit.db import Transaction
+from ..kit.db import Transaction, json_list
 from ..kit.pagination import Slice, decode_token, slice_rows
 
 FOREVER = 2**62
@@ -666,7 +666,7 @@ class Staged(Struct, frozen=True):
     """A revision whose rows are written before it.
 
     ``sequence``: the one that they have, far beyond the head of the branch. ``version``: that of what is derived with
-    them. ``pages``, ``items``: the ids of what they take the place of (``given_ids``).
+    them. ``pages``, ``items``: the ids of what they take the place of (``json_list``).
     """
 
     version: int
@@ -676,17 +676,12 @@ class Staged(Struct, frozen=True):
     items: str
 
 
-def given_ids(ids: Iterable[str]) -> str:
-    """Ids as a statement takes many of them (``Transaction.given`` and ``among``)."""
-    return msgspec.json.encode([[id] for id in ids]).decode()
-
-
 def list_replaced(tx: Transaction, layer: Layer, changes: Changes) -> tuple[str, str]:
-    """The pages and the items that a branch has rows of, of those that change; as ``given_ids`` makes them."""
+    """The pages and the items that a branch has rows of, of those that change; as ``json_list`` makes them."""
     of_branch = State("", "", (layer,))
     pages = _found(tx, of_branch, "page_versions", "page_id", "p.page_id, p.deleted", changes.pages)
     items = _found(tx, of_branch, "item_versions", "item_id", "p.item_id, p.deleted", changes.items)
-    return given_ids(pages), given_ids(items)
+    return json_list(pages), json_list(items)
 
 
 def _close(tx: Transaction, table: str, column: str, branch_id: str, sequence: int, ids: str) -> None:
@@ -795,7 +790,7 @@ def commit(
     )
     if staged is None:
         insert_rows(tx, branch, sequence, changes, hides=over is not None)
-        replaced = given_ids(changes.pages), given_ids(changes.items)
+        replaced = json_list(changes.pages), json_list(changes.items)
     else:
         replaced = staged.pages, staged.items
     _close(tx, "page_versions", "page_id", branch, sequence, replaced[0])

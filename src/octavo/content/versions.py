@@ -122,7 +122,7 @@ def end_versions(tx: Transaction, space_id: str, begun_before: int | None = None
 
 
 def switch_version(tx: Transaction, space_id: str, owners: str, version: int) -> None:
-    """From now on this version counts for these owners (``given_ids``)."""
+    """From now on this version counts for these owners (``json_list``)."""
     # SQLite would take the ON of the conflict for one of a join without WHERE.
     tx.run(
         f"""INSERT INTO derived_versions (space_id, owner_id, version)

@@ -212,7 +212,8 @@ def _follow(tx: Transaction, event: outbox.Event) -> None:
         order_computing(tx, organization_id)
 
 
-on_dependency_change(order_computing)
+# What scripts give names more than their spaces say. Only where they give something else, pages change.
+on_dependency_change(lambda tx, organization_id, space_ids: order_computing(tx, organization_id))
 
 
 @jobs.job(JOB, seconds=_SECONDS)
@@ -236,7 +237,7 @@ def _compute(context: Context, space_id: str, tries: int = 0) -> None:
         store.keep_answers(tx, space_id, keys, now() - _UNUSED)
         organization_id = get_space(tx, space_id).organization_id
         if changed or more:
-            dependency_changed(tx, organization_id)
+            dependency_changed(tx, organization_id, [space_id])
         if (failed or later) and tries < len(_RETRIES):
             run_at = now() + _RETRIES[tries] * 1000
             order_again(tx, organization_id, space_id, tries=tries + 1, run_at=run_at)

@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 from weakref import WeakSet
 
+import msgspec
+
 from ..errors import OutOfReach
 from . import deadlines
 from .private_files import close_file
@@ -92,6 +94,11 @@ class LockTimeout(Exception):
     """Another transaction kept a lock for longer than a migration waits for it."""
 
 
+def json_list(values: Iterable[str | int]) -> str:
+    """Values as ``Transaction.given`` and ``among`` take them."""
+    return msgspec.json.encode(list(values)).decode()
+
+
 class Cursor(Protocol):
     """What the cursors of both drivers have."""
 
@@ -142,18 +149,28 @@ class Transaction:
         self._after_commit.append(effect)
 
     def given(self, name: str, *columns: str) -> str:
-        """SQL of a table with these text columns, whose rows are the parameter ``name``: a JSON array of arrays."""
+        """SQL of a table with these text columns, whose rows are the parameter ``name``: a JSON array of arrays, or for
+        one column of texts (``json_list``)."""
+        rows = columns[1:] != ()
         if self.engine == "sqlite":
-            picked = (f"json_extract(value, '$[{n}]') AS {column}" for n, column in enumerate(columns))
-            return f"(SELECT {', '.join(picked)} FROM json_each(:{name}))"
-        picked = (f'(value ->> {n}) COLLATE "C" AS {column}' for n, column in enumerate(columns))
-        return f"(SELECT {', '.join(picked)} FROM jsonb_array_elements(CAST(:{name} AS jsonb)) AS given_{name}(value))"
+            values = [f"json_extract(value, '$[{n}]')" if rows else "value" for n in range(len(columns))]
+            source = f"json_each(:{name})"
+        else:
+            values = [f'{f"(value ->> {n})" if rows else "value"} COLLATE "C"' for n in range(len(columns))]
+            elements = "jsonb_array_elements" if rows else "jsonb_array_elements_text"
+            source = f"{elements}(CAST(:{name} AS jsonb)) AS given_{name}(value)"
+        picked = (f"{value} AS {column}" for value, column in zip(values, columns, strict=True))
+        return f"(SELECT {', '.join(picked)} FROM {source})"
 
-    def among(self, name: str) -> str:
-        """SQL behind a text column: whether it is among the parameter ``name``, a JSON array of arrays of one text. An
-        index of the column is used, whatever the planner believes of the table: very many rows were just written."""
-        texts = f"(SELECT text FROM {self.given(name, 'text')} AS g)"
-        return f"IN {texts}" if self.engine == "sqlite" else f"= ANY(ARRAY{texts})"
+    def among(self, name: str, type: Literal["TEXT", "BIGINT"] = "TEXT") -> str:
+        """SQL behind a column that must be one of the values in the parameter ``name`` (``json_list``). The statement is
+        the same for any number of them, and the index is read in one go."""
+        if self.engine == "sqlite":
+            return f"IN (SELECT value FROM json_each(:{name}))"
+        values = (
+            f"SELECT CAST(value AS {type}) FROM jsonb_array_elements_text(CAST(:{name} AS jsonb)) AS g(value)"
+        )
+        return f"= ANY(ARRAY({values}))"
 
     @property
     def for_update(self) -> str:

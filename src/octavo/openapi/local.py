@@ -148,7 +148,7 @@ def read_descriptions(context: Context, space_id: str) -> None:
     with context.db.write() as tx:
         organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
         if changed and organization_id is not None:
-            dependency_changed(tx, organization_id)
+            dependency_changed(tx, organization_id, [space_id])
         jobs.finish(tx)
 
 

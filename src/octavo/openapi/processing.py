@@ -20,6 +20,7 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.fetch import Fetcher, FetchError, FetchTimeout, Limits
+from ..references import list_spaces_naming_spec
 from . import store
 from .compiling import Compiled
 from .complaints import Complaint
@@ -142,7 +143,8 @@ def _keep(context: Context, spec: SpecRow, read: _Read, compiled: Compiled) -> N
         store.drop_versions(tx, spec.id, VERSIONS)
         store.update_spec(tx, spec.id, version_id=version_id, updated_at=now())
         _complete(tx, spec, None, [], read)
-        dependency_changed(tx, spec.organization_id)
+        made = list_spaces_naming_spec(tx, spec.organization_id, spec.slug)
+        dependency_changed(tx, spec.organization_id, made)
         jobs.finish(tx)
 
 

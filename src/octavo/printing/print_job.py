@@ -100,4 +100,5 @@ jobs.schedule("forgetOldPrints", _SWEEP_EVERY, "forgetOldPrints")
 
 
 # Pages that show something else are printed anew when that has changed; their revision says nothing of it.
-on_dependency_change(store.forget_prints_of)
+# Also where only a page that an integration computes shows it.
+on_dependency_change(lambda tx, organization_id, space_ids: store.forget_prints_of(tx, organization_id))

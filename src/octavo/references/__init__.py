@@ -4,7 +4,14 @@ from . import tables as tables
 from .index import Delta, derive, difference
 from .listing import LinkIndex, Overlay, Spot, Usage, overlay_of
 from .lookup import Files, Owner, OwnerKind, StateFiles
-from .naming import NamedKind, documents_for, find_pages_with, is_named_for, list_spaces_naming_person
+from .naming import (
+    NamedKind,
+    documents_for,
+    find_pages_with,
+    is_named_for,
+    list_spaces_naming_person,
+    list_spaces_naming_spec,
+)
 from .resolving import (
     Everybody,
     Meaning,
@@ -24,6 +31,6 @@ __all__ = [
     "Delta", "Documents", "Everybody", "Files", "LinkIndex", "Meaning", "Member", "NamedKind", "Nobody", "Overlay",
     "Owner", "OwnerKind", "Resolver", "Row", "SiteVisitor", "SpaceView", "Spot", "StateFiles", "Usage",
     "ViewFiles", "Viewer", "cover_ref", "derive", "difference", "documents_for", "find_pages_with",
-    "is_named_for", "list_spaces_naming_person", "load_view", "overlay_of", "page_owner", "state_resolver",
-    "tables",
+    "is_named_for", "list_spaces_naming_person", "list_spaces_naming_spec", "load_view", "overlay_of",
+    "page_owner", "state_resolver", "tables",
 ]  # fmt: skip

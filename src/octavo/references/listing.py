@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from ..access import SpaceAccess, seen_collections, seen_spaces
-from ..kit.db import Transaction
+from ..kit.db import Transaction, json_list
 from ..kit.pagination import PageQuery, Slice, decode_token, slice_rows
 from .index import Delta
 from .row import COLUMNS, IS_CURRENT, Place, Row
@@ -138,7 +138,7 @@ class LinkIndex:
         self._parameters: dict[str, Any] = {
             "organization": access.organization_id,
             "space": access.space_id,
-            "seen": msgspec.json.encode(self._seen()).decode(),
+            "seen": json_list(self._seen()),
         }
         self._sees = f"{tx.given('seen', 'id')} AS v"
         hidden = _IS_HIDDEN.format(seen=self._sees)
@@ -151,14 +151,14 @@ class LinkIndex:
         if over is not None:
             self._lay(over)
 
-    def _seen(self) -> list[list[str]]:
+    def _seen(self) -> list[str]:
         """Which spaces and collections that this has to do with the caller sees."""
-        access, found = self._access, list[list[str]]()
+        access, found = self._access, list[str]()
         new = {row.target_space for row in self._over.delta.new} if self._over else set()
         new |= (
             {row.target for row in self._over.delta.new if row.kind == "collection"} if self._over else set()
         )
-        given = {"space": access.space_id, "new": msgspec.json.encode([[id] for id in new if id]).decode()}
+        given = {"space": access.space_id, "new": json_list(id for id in new if id)}
         among = _NEIGHBOURS.format(new=self._tx.given("new", "id"))
         org = access.organization
         for seen in (
@@ -166,17 +166,17 @@ class LinkIndex:
             seen_collections(org, f"c.id IN ({among})", **given),
         ):
             rows = self._tx.all(f"{seen.prefix} SELECT v.id FROM {seen.visible} v", **seen.parameters)
-            found += [[row[0]] for row in rows]
+            found += [row[0] for row in rows]
         return found
 
     def _lay(self, over: Overlay) -> None:
-        gone = [[" ".join(map(str, at))] for at in over.delta.old]
+        gone = [" ".join(map(str, at)) for at in over.delta.old]
         new = [
             [*map(_text, msgspec.structs.astuple(row)), "1" if row.at in over.broken else ""]
             for row in over.delta.new
         ]
         self._parameters |= {
-            "gone": msgspec.json.encode(gone).decode(),
+            "gone": json_list(gone),
             "new": msgspec.json.encode(new).decode(),
         }
         picked = ", ".join("CAST(n.place AS INTEGER) AS place" if c == "place" else f"n.{c}" for c in COLUMNS)

@@ -34,6 +34,18 @@ def list_spaces_naming_person(tx: Transaction, user_id: str) -> list[str]:
     return [row[0] for row in rows]
 
 
+def list_spaces_naming_spec(tx: Transaction, organization_id: str, slug: str) -> list[str]:
+    """The spaces of an organization whose main is made of an API specification: by a computed page, or a block."""
+    rows = tx.all(
+        f"""SELECT DISTINCT r.space_id FROM content_references r JOIN spaces s ON s.id = r.space_id
+            WHERE r.target_space IS NULL AND r.target = :slug AND r.kind = 'openapi' AND s.organization_id = :org
+              AND {IS_CURRENT}""",
+        slug=slug,
+        org=organization_id,
+    )
+    return [row[0] for row in rows]
+
+
 def find_pages_with(tx: Transaction, space_id: str, kind: str, targets: list[str]) -> set[str]:
     """The ids of the pages of main that refer to one of these, themselves or in a reusable content that they include."""
 

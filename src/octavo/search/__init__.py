@@ -3,10 +3,10 @@
 from . import tables as tables
 from .presenting import search_spaces, visible_spaces
 from .querying import MAX_SEARCH, PageHit, Part, Results, SectionHit, search_pages, suggest, with_snippets
-from .store import Found
+from .store import Found, Organization
 from .wire import SearchListing, SearchQuery, SearchSpace
 
 __all__ = [
-    "Found", "MAX_SEARCH", "PageHit", "Part", "Results", "SearchListing", "SearchQuery", "SearchSpace",
+    "Found", "MAX_SEARCH", "Organization", "PageHit", "Part", "Results", "SearchListing", "SearchQuery", "SearchSpace",
     "SectionHit", "search_pages", "search_spaces", "suggest", "tables", "visible_spaces", "with_snippets",
 ]  # fmt: skip

@@ -5,6 +5,7 @@ changes."""
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 
 from ..content import (
     BATCH,
@@ -61,9 +62,9 @@ def switch(tx: Transaction, space_id: str, prepared: Prepared) -> None:
         order_indexing(tx, space_id)
 
 
-def _order_all(tx: Transaction, organization_id: str) -> None:
-    drawing = store.list_spaces_drawing(tx, organization_id)
-    for space_id in sorted({*list_spaces_with_computed(tx, organization_id), *drawing}):
+def _order_after_change(tx: Transaction, organization_id: str, space_ids: Collection[str] | None) -> None:
+    made = {*list_spaces_with_computed(tx, organization_id), *store.list_spaces_drawing(tx, organization_id)}
+    for space_id in sorted(made if space_ids is None else made.intersection(space_ids)):
         order_indexing(tx, space_id)
 
 
@@ -152,4 +153,4 @@ def _draw(
     return document
 
 
-on_dependency_change(_order_all)
+on_dependency_change(_order_after_change)

@@ -33,7 +33,7 @@ def visible_spaces(tx: Transaction, org: OrgAccess) -> Sequence[str] | Organizat
     few = list_visible_space_ids(tx, org, most=FEW + 1)
     if len(few) <= FEW:
         return few
-    return Organization(org.organization_id, lambda ids: list_visible_space_ids(tx, org, among=ids))
+    return Organization(org.organization_id, lambda ids: list_visible_space_ids(tx, org, among=ids), few)
 
 
 def search_space(tx: Transaction, call: Call, space_id: str, query: SearchQuery) -> SearchListing[SearchPage]:

@@ -17,8 +17,8 @@ from __future__ import annotations
 import math
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate, islice
+from collections.abc import Callable, Iterator, Sequence, Set
+from itertools import accumulate, chain, islice
 
 import msgspec
 from msgspec import Struct
@@ -29,11 +29,11 @@ from ..kit.db import Transaction
 from . import store
 from .function_words import function_words, split_question
 from .store import Found, Organization, Scope, Term
-from .tokens import Marked, Wanted, fold, is_cjk, one_edit_away, tokens, without_ending, words
+from .tokens import Marked, Wanted, fold, is_cjk, one_edit_away, parts_of, tokens, without_ending, words
 
 _WINDOW = 1000
 """Sections ranked together."""
-_SMALL_WINDOW = 100
+_SMALL_WINDOW = 60
 """The same for frequent words alone, whose order says little."""
 _FILLED = 60
 """The same for any of the words."""
@@ -90,11 +90,12 @@ class Part(Struct, frozen=True):
 
 
 class SectionHit(Struct, frozen=True):
-    """A section that matched; ``snippet`` is empty until ``with_snippets``."""
+    """A section that matched; ``snippet`` is empty until ``with_snippets``. ``body``: where it was read already."""
 
     id: int
     anchor: str | None
     heading: str
+    body: str | None = None
     snippet: tuple[Part, ...] = ()
 
 
@@ -192,7 +193,9 @@ class _Vocabulary:
         return self._pages.get(word, 0)
 
     def known(self, words: set[str]) -> dict[str, int]:
-        """Those of these words that are on pages."""
+        """Those of these words that are on pages, with their number."""
+        if not words:
+            return {}
         found = store.pages_with(self._tx, self.scope, words)
         self._pages |= found
         return found
@@ -238,26 +241,30 @@ class _Vocabulary:
         return msgspec.structs.replace(term, prefix=prefix, begun=begun, is_frequent=True)
 
 
-def _near(vocabulary: _Vocabulary, word: str) -> list[str]:
-    """The known words one error away from it, or from what it is a form of; the likeliest first."""
-    if len(word) < _MIN_TYPO:
-        return []
-    found = vocabulary.known(one_edit_away(word))
-    if not found:
-        forms = {near for form in without_ending(word) for near in (form, *one_edit_away(form))}
-        found = vocabulary.known(forms)
-    # Hardly anybody mistypes the first letter.
-    return sorted(found, key=lambda near: (near[0] != word[0], -found[near], near))[:_MAX_REWRITES]
+def _near(vocabulary: _Vocabulary, words: Set[str]) -> dict[str, tuple[str, ...]]:
+    """For each of the words the known ones that are one error away from it, or from what it is a form of; the likeliest
+    first."""
+    tried = {word: one_edit_away(word) for word in words if len(word) >= _MIN_TYPO}
+    known = vocabulary.known(set().union(*tried.values()))
+    forms = {
+        word: {near for form in without_ending(word) for near in (form, *one_edit_away(form))}
+        for word, near in tried.items()
+        if near.isdisjoint(known)
+    }
+    known |= vocabulary.known(set().union(*forms.values()))
+    found = {word: [near for near in every if near in known] for word, every in (tried | forms).items()}
+    return {
+        # Hardly anybody mistypes the first letter.
+        word: tuple(sorted(every, key=lambda near: (near[0] != word[0], -known[near], near))[:_MAX_REWRITES])
+        for word, every in found.items()
+    }
 
 
 def _repaired(vocabulary: _Vocabulary, terms: Sequence[Term], most: float) -> list[Term]:
     """The terms; those that are on at most so many pages also one typing error away."""
-    return [
-        msgspec.structs.replace(term, near=tuple(_near(vocabulary, word)))
-        if (word := term.word) and vocabulary.pages(word) <= most
-        else term
-        for term in terms
-    ]
+    doubtful = {word for term in terms if (word := term.word) and vocabulary.pages(word) <= most}
+    near = _near(vocabulary, doubtful)
+    return [msgspec.structs.replace(term, near=near.get(term.word or "", ())) for term in terms]
 
 
 def _begun(vocabulary: _Vocabulary, terms: Sequence[Term]) -> list[Term]:
@@ -316,7 +323,7 @@ class _Windows:
         self.is_ranked = not all(term.is_frequent for term in self.terms)
         self._limit = min(_WINDOW, _FILLED if not every else _WINDOW if self.is_ranked else _SMALL_WINDOW)
         self._after = 0
-        self._is_by_space = not self.is_ranked and every and self._is_often()
+        self._is_by_space = not self.is_ranked and self._is_often()
         self._fruitless = 0
         self._spaces: Iterator[str] | None = None
         self._fresh: list[str] = []
@@ -346,12 +353,14 @@ class _Windows:
         return list(filter(self._sees, found.rows))
 
     def _is_often(self) -> bool:
-        """Whether all terms should be together in many places. Of the places of phrases nothing is known."""
+        """Whether many places should have all terms, or any of them. Of the places of phrases nothing is known."""
         pages, every = self.vocabulary.pages, max(1, self.vocabulary.every)
-        known = (
-            sum(pages(words[0]) for words in term.every() if len(words) == 1) / every for term in self.terms
-        )
-        return math.prod(min(1.0, part) for part in known) >= _OFTEN
+        known = [
+            min(1.0, sum(pages(words[0]) for words in term.every() if len(words) == 1) / every)
+            for term in self.terms
+        ]
+        part = math.prod(known) if self.every else 1 - math.prod(1 - one for one in known)
+        return part >= _OFTEN
 
     def _next_of_spaces(self) -> list[Found]:
         """Sections of some of the spaces, with titles and headings of those that were not looked at before."""
@@ -365,7 +374,9 @@ class _Windows:
         for space_id in fresh:
             found |= {row.id: row for row in self._heads(store.open_scope(self._tx, [space_id]), limit)}
         for space_id, after in begun:
-            window = store.match_often(self._tx, space_id, self.terms, after=after, limit=limit)
+            window = store.match_often(
+                self._tx, space_id, self.terms, every=self.every, after=after, limit=limit
+            )
             found |= {row.id: row for row in filter(self._sees, window.rows)}
             if not fresh:
                 self._begun.popleft()
@@ -385,6 +396,8 @@ class _Windows:
         forms = [
             self.vocabulary.forms({word for words in term.every() for word in words}) for term in ordered
         ]
+        if not self.every:
+            forms = [list(dict.fromkeys(chain(*forms)))]
         return store.spaces_with(self._tx, self._scope, forms)
 
 
@@ -510,6 +523,7 @@ class _Gathered:
         self._likeness: dict[str, float] = {}
         self._pages: set[tuple[str, str]] = set()
         self._spaces: set[str] = set()
+        self._bodies: dict[int, str] = {}
         self.hits: list[PageHit] = []
 
     @property
@@ -535,7 +549,9 @@ class _Gathered:
             for _, row in best:
                 parts.setdefault(row.anchor, row)
             shown = list(parts.values())[:_SECTIONS]
-            sections = tuple(SectionHit(row.id, row.anchor, row.heading) for row in shown)
+            sections = tuple(
+                SectionHit(row.id, row.anchor, row.heading, self._bodies.get(row.id)) for row in shown
+            )
             self.hits.append(PageHit(space_id, page_id, best[0][0], sections, self._shown))
             self._spaces.add(space_id)
         self._pages |= pages.keys()
@@ -556,7 +572,7 @@ class _Gathered:
         """The rows, with what it is worth that they have just what was typed."""
         if len(rows) < 2:
             return rows
-        bodies = store.read_bodies(self._tx, [row.id for _, row in rows])
+        bodies = self._bodies = store.read_bodies(self._tx, [row.id for _, row in rows])
         typed = [term.alternatives[0] for term in self._terms]
         whole = self._query.text
         verbatim = _CALLED if self._query.is_identifier else _VERBATIM if " " in whole else 0.0
@@ -598,10 +614,8 @@ class _Meant(Struct, frozen=True):
 def _likeness(meant: Sequence[Sequence[_Meant]], wanted: Wanted, ignored: frozenset[str], text: str) -> float:
     """1 when the text is just what was asked for; less for what it says beside that, and for what it does not."""
     cut = tokens(text)
-    every = [wanted[token] for token in cut if token.lower() not in ignored] or [
-        wanted[token] for token in cut
-    ]
-    there = {word for said in every for word in said}
+    every = [token for token in cut if token.lower() not in ignored] or cut
+    there = {word for token in every for word in wanted[token]}
     matched: set[str] = set()
     covered = 0.0
     for ways in meant:
@@ -623,13 +637,25 @@ def _likeness(meant: Sequence[Sequence[_Meant]], wanted: Wanted, ignored: frozen
         covered += best
     if not covered:
         return 0.0
-    named = sum(not said.isdisjoint(matched) for said in every) / len(every)
+    named = sum(_part_named(token, wanted[token], matched) for token in every) / len(every)
     return float((covered / len(meant)) ** 3 * named)
+
+
+def _part_named(token: str, said: frozenset[str], matched: set[str]) -> float:
+    """How much of a word was asked for: of a composed one it may be a part."""
+    if said.isdisjoint(matched):
+        return 0.0
+    parts = parts_of(token)
+    if not parts or fold(token) in matched:
+        return 1.0
+    return sum(not part.isdisjoint(matched) for part in parts) / len(parts)
 
 
 def with_snippets(tx: Transaction, hits: Sequence[PageHit]) -> list[PageHit]:
     """The hits with the snippets of their sections: for those that are shown."""
-    bodies = store.read_bodies(tx, [section.id for hit in hits for section in hit.sections])
+    sections = [section for hit in hits for section in hit.sections]
+    bodies = {section.id: section.body for section in sections if section.body is not None}
+    bodies |= store.read_bodies(tx, [section.id for section in sections if section.body is None])
     replace = msgspec.structs.replace
     marked: dict[frozenset[str], Marked] = {}
     for hit in hits:

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from ..content import current_version
 from ..core.wording import stem
-from ..kit.db import Transaction
+from ..kit.db import Transaction, json_list
 from .tokens import words
 
 _WEIGHTS = "10, 5, 1"
@@ -435,11 +435,12 @@ def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
 
 
 class Organization(Struct, frozen=True):
-    """The many spaces of an organization, as far as somebody sees them: ``seen`` gives those of some ids. So none is
-    listed that has nothing to do with a search."""
+    """The many spaces of an organization, as far as somebody sees them: ``seen`` gives those of some ids, ``some`` are a
+    few of them. So none is listed that has nothing to do with a search."""
 
     id: str
     seen: Callable[[Sequence[str]], Iterable[str]]
+    some: Sequence[str] = ()
 
 
 class Scope(Struct, frozen=True):
@@ -459,9 +460,7 @@ def open_scope(tx: Transaction, spaces: Sequence[str] | Organization) -> Scope:
     if len(ids) <= FEW:
         return Scope(tuple(sorted(ids)), tuple(_key(id) for id in sorted(ids)), ids.intersection)
     rows = tx.all(
-        f"""SELECT DISTINCT s.organization_id FROM {tx.given("ids", "id")} AS g
-            CROSS JOIN spaces s WHERE s.id = g.id""",
-        ids=_column(ids),
+        f"SELECT DISTINCT organization_id FROM spaces WHERE id {tx.among('ids')}", ids=json_list(sorted(ids))
     )
     return Scope((), tuple(sorted(_key(row[0]) for row in rows)), ids.intersection, True)
 
@@ -480,16 +479,12 @@ def _remembered(
     return among
 
 
-def _column(values: Iterable[str]) -> str:
-    return msgspec.json.encode([[value] for value in sorted(values)]).decode()
-
-
 def pages_with(tx: Transaction, scope: Scope, candidates: Iterable[str]) -> dict[str, int]:
     """On how many pages of these spaces each word is, "" on all; words that are nowhere are left out.
 
     Of many spaces, only the pages of those with most of them are counted.
     """
-    given = _column(set(candidates))
+    given = sorted(set(candidates))
     if scope.by_organization:
         found: Counter[str] = Counter()
         for key in scope.keys:
@@ -499,16 +494,15 @@ def pages_with(tx: Transaction, scope: Scope, candidates: Iterable[str]) -> dict
                         ORDER BY pages DESC LIMIT {_SPACES_COUNTED}) AS w)
                     FROM {tx.given("words", "word")} AS g""",
                 key=key,
-                words=given,
+                words=json_list(given),
             )
             found.update({word: int(number) for word, number in rows if number})
         return dict(found)
     rows = tx.all(
-        f"""SELECT w.word, sum(w.pages) FROM {tx.given("words", "word")} AS g
-              CROSS JOIN search_words w  -- SQLite then looks up each word, and does not read the space for each
-            WHERE w.word = g.word AND w.space_id IN :spaces GROUP BY w.word""",
+        f"""SELECT word, sum(pages) FROM search_words
+            WHERE space_id IN :spaces AND word {tx.among("words")} GROUP BY word""",
         spaces=scope.space_ids,
-        words=given,
+        words=json_list(given),
     )
     return {word: int(number) for word, number in rows}
 
@@ -671,12 +665,12 @@ def match(
         score = (
             "ts_rank_cd('{0.1, 0.2, 0.5, 1.0}', i.words, CAST(:ranking AS tsquery), 1)" if ranking else "0"
         )
-        # Section by section: with its guess of how many match, the planner would rather read the tables whole.
+        # Section by section: with its guess of how many match, the planner would rather read the tables whole. And all
+        # that match, then those behind: else it reads the ids of every section there is, to find those in both lists.
         rows = tx.all(
             f"""WITH hits AS MATERIALIZED (
-                  SELECT section_id AS id FROM search_index
-                  WHERE words @@ CAST(:query AS tsquery) AND section_id > :after)
-                SELECT found.* FROM (SELECT id FROM hits ORDER BY id) AS h CROSS JOIN LATERAL (
+                  SELECT section_id AS id FROM search_index WHERE words @@ CAST(:query AS tsquery))
+                SELECT found.* FROM (SELECT id FROM hits WHERE id > :after ORDER BY id) AS h CROSS JOIN LATERAL (
                   SELECT {_COLUMNS}, {score}, s.conditions
                   FROM search_sections s {"JOIN search_index i ON i.section_id = s.id" if ranking else ""}
                     JOIN search_pages p ON {_PAGE_OF_SECTION}
@@ -694,41 +688,36 @@ def _window(scope: Scope, rows: Sequence[Sequence[Any]], after: int, is_last: bo
     return Window(found, rows[-1][0] if rows else after, is_last)
 
 
-def match_often(tx: Transaction, space_id: str, terms: Sequence[Term], *, after: int, limit: int) -> Window:
-    """Sections of a space behind ``after`` that match all terms, where so many do that no list of them is read; without
-    scores."""
+def match_often(
+    tx: Transaction, space_id: str, terms: Sequence[Term], *, every: bool, after: int, limit: int
+) -> Window:
+    """Sections of a space behind ``after`` that match all terms (``every``) or any of them, where so many do that no list
+    of them is read; without scores."""
     scope = open_scope(tx, [space_id])
     if tx.engine == "sqlite":
-        return match(tx, scope, terms, every=True, after=after, limit=limit)
+        return match(tx, scope, terms, every=every, after=after, limit=limit)
     # Such an index gives nothing before it has found everything: here the sections themselves are read, in turn.
-    walked = limit * _WALKED
+    walked = (
+        "SELECT id FROM search_sections WHERE space_id = :space AND id > :after ORDER BY id LIMIT :walked"
+    )
+    given = {"space": space_id, "after": after, "walked": limit * _WALKED}
     rows = tx.all(
-        f"""SELECT w.id, found.* FROM (
-              SELECT id FROM search_sections WHERE space_id = :space AND id > :after ORDER BY id LIMIT :walked) AS w
-            LEFT JOIN LATERAL (
+        f"""SELECT found.* FROM (
+              SELECT section_id AS id FROM search_index
+              WHERE section_id = ANY(ARRAY({walked})) AND words @@ CAST(:query AS tsquery) ORDER BY section_id) AS h
+            CROSS JOIN LATERAL (
               SELECT {_COLUMNS}, 0, s.conditions
-              FROM search_index i JOIN search_sections s ON s.id = i.section_id JOIN search_pages p ON {_PAGE_OF_SECTION}
-              WHERE i.section_id = w.id AND i.words @@ CAST(:query AS tsquery) AND {_SECTION_COUNTS} OFFSET 0) AS found
-              ON TRUE
-            WHERE found.id IS NOT NULL ORDER BY w.id LIMIT :limit""",
-        space=space_id,
-        after=after,
-        walked=walked,
+              FROM search_sections s JOIN search_pages p ON {_PAGE_OF_SECTION}
+              WHERE s.id = h.id AND {_SECTION_COUNTS} OFFSET 0) AS found
+            ORDER BY h.id LIMIT :limit""",
         limit=limit,
-        query=_asked(tx, scope, terms, True, False),
+        query=_asked(tx, scope, terms, every, False),
+        **given,
     )
-    rest = rows[limit - 1][0] if len(rows) == limit else None
-    if rest is not None:
-        return _window(scope, [row[1:] for row in rows], after, False)
-    end = tx.value(
-        """SELECT max(id) FROM (
-             SELECT id FROM search_sections WHERE space_id = :space AND id > :after ORDER BY id LIMIT :walked) AS w
-           HAVING count(*) = :walked""",
-        space=space_id,
-        after=after,
-        walked=walked,
-    )
-    found = _window(scope, [row[1:] for row in rows], after, end is None)
+    if len(rows) == limit:
+        return _window(scope, rows, after, False)
+    end = tx.value(f"SELECT max(id) FROM ({walked}) AS w HAVING count(*) = :walked", **given)
+    found = _window(scope, rows, after, end is None)
     return found if end is None else msgspec.structs.replace(found, after=end)
 
 
@@ -743,16 +732,18 @@ def match_most(
     for at, (term, weight) in enumerate(terms):
         parameters[f"query{at}"] = _asked(tx, scope, [term], False, False)
         parameters[f"weight{at}"] = weight
+        # With a limit, which PostgreSQL takes as a reason not to start other processes for so little.
         matches.append(
-            f"SELECT rowid AS id, CAST(:weight{at} AS INTEGER) AS weight FROM search_index"
-            f" WHERE search_index MATCH :query{at}"
+            f"""SELECT * FROM (SELECT rowid AS id, CAST(:weight{at} AS INTEGER) AS weight FROM search_index
+                  WHERE search_index MATCH :query{at} LIMIT :compared) AS m{at}"""
             if tx.engine == "sqlite"
-            else f"SELECT section_id AS id, CAST(:weight{at} AS INTEGER) AS weight FROM search_index"
-            f" WHERE words @@ CAST(:query{at} AS tsquery)"
+            else f"""SELECT * FROM (SELECT section_id AS id, CAST(:weight{at} AS INTEGER) AS weight FROM search_index
+                  WHERE words @@ CAST(:query{at} AS tsquery) LIMIT :compared) AS m{at}"""
         )
     best = tx.all(
         f"""SELECT id, sum(weight) AS worth FROM ({" UNION ALL ".join(matches)}) AS m
-            GROUP BY id ORDER BY worth DESC, id LIMIT {_COMPARED}""",
+            GROUP BY id ORDER BY worth DESC, id LIMIT :compared""",
+        compared=_COMPARED,
         **parameters,
     )
     found: list[Found] = []
@@ -760,8 +751,8 @@ def match_most(
         worth = {id: int(weight) for id, weight in best[start : start + limit]}
         rows = tx.all(
             f"""SELECT {_COLUMNS}, 0, s.conditions FROM search_sections s JOIN search_pages p ON {_PAGE_OF_SECTION}
-                WHERE s.id IN :ids AND {_SECTION_COUNTS}""",
-            ids=list(worth),
+                WHERE s.id {tx.among("ids", "BIGINT")} AND {_SECTION_COUNTS}""",
+            ids=json_list(worth),
         )
         searched = scope.among({row[1] for row in rows})
         found += [
@@ -818,6 +809,12 @@ def _postgres_phrase(key: str, phrase: _Phrase) -> str:
     return "(" + " <-> ".join(quoted) + ")"
 
 
-def read_bodies(tx: Transaction, section_ids: Sequence[int]) -> dict[int, str]:
+def read_bodies(tx: Transaction, section_ids: Collection[int]) -> dict[int, str]:
     """The texts of sections, to quote from."""
-    return dict(tx.all("SELECT id, body FROM search_sections WHERE id IN :ids", ids=list(section_ids)))
+    if not section_ids:
+        return {}
+    rows = tx.all(
+        f"SELECT id, body FROM search_sections WHERE id {tx.among('ids', 'BIGINT')}",
+        ids=json_list(section_ids),
+    )
+    return dict(rows)

@@ -150,6 +150,14 @@ def _said(token: str) -> frozenset[str]:
     return frozenset([*said, *map(stem, said)])
 
 
+@lru_cache(maxsize=20_000)
+def parts_of(token: str) -> tuple[frozenset[str], ...]:
+    """What a composed word such as ``getById`` is made of, each part with its stem; nothing for other words."""
+    if _is_plain(token) or is_cjk(token):
+        return ()
+    return tuple(frozenset((part, stem(part))) for part in words(token)[1:])
+
+
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
