@@ -17,7 +17,6 @@ from msgspec.structs import fields
 from octavo.installation import load_packages
 from octavo.kit.ids import new_id
 from octavo.kit.operation import TABLE, Operation
-from octavo.kit.postgres import _PostgresTransaction
 from octavo.kit.rows import read_schema
 from world import World
 
@@ -229,22 +228,27 @@ def test_no_list_costs_postgresql_more_as_there_is_more(
 ) -> None:
     world = _postgresql_once.renew()
     looked = [0]
-    execute = _PostgresTransaction._execute
+    execute: Any = psycopg.Connection.execute
 
-    def count(tx: Any, sql: str, parameters: dict[str, Any]) -> Any:
-        plan = execute(tx, f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {sql}", parameters).fetchone()[0][0][
-            "Plan"
-        ]
-        looked[0] += plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
-        return execute(tx, sql, parameters)
+    def count(connection: Any, query: Any, parameters: Any = None, **how: Any) -> Any:
+        if isinstance(query, str) and parameters is not None:
+            explained = execute(
+                connection, f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {query}", parameters
+            ).fetchone()
+            plan = explained[0][0]["Plan"]
+            looked[0] += plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+        return execute(connection, query, parameters, **how)
 
     def count_pages(call: Asked) -> int:
         """Pages that PostgreSQL looks into for one call, each time it does."""
         ask(world, call)  # fills what is kept
+        with world.context.db.write():
+            pass  # rows are kept until somebody commits
         looked[0] = 0
         with monkeypatch.context() as counting:
-            counting.setattr(_PostgresTransaction, "_execute", count)
+            counting.setattr(psycopg.Connection, "execute", count)
             ask(world, call)
+        assert looked[0], f"{call} looked at nothing"
         return looked[0]
 
     require_flat(world, count_pages, PAGES_A_ROW, {})

@@ -34,11 +34,11 @@ CREATE TRIGGER audit_events_counted AFTER INSERT ON audit_events
 -- end
 -- only: postgresql
 -- Any of sixteen parts, so that somebody's writers seldom wait for each other. A transaction of very many events goes on
--- in parts of its own, one for each two hundred: what changes a row looks at all that the same transaction made of it before.
+-- in parts of its own, one for each five hundred: what changes a row looks at all that the same transaction made of it before.
 CREATE FUNCTION count_audit_events() RETURNS trigger LANGUAGE plpgsql AS $$
   DECLARE
     before bigint := COALESCE(NULLIF(current_setting('octavo.audit_events', true), '')::bigint, 0);
-    written integer := CASE WHEN before < 1000 THEN floor(random() * 16) ELSE 11 + before / 200 END;
+    written integer := CASE WHEN before < 1000 THEN floor(random() * 16) ELSE 14 + before / 500 END;
   BEGIN
     PERFORM set_config('octavo.audit_events', (before + (SELECT count(*) FROM added))::text, true);
     INSERT INTO audit_totals (organization_id, actor_id, action, target_type, part, events)
