@@ -735,15 +735,14 @@ def match_most(
         # With a limit, which PostgreSQL takes as a reason not to start other processes for so little.
         matches.append(
             f"""SELECT * FROM (SELECT rowid AS id, CAST(:weight{at} AS INTEGER) AS weight FROM search_index
-                  WHERE search_index MATCH :query{at} LIMIT :compared) AS m{at}"""
+                  WHERE search_index MATCH :query{at} LIMIT {_COMPARED}) AS m{at}"""
             if tx.engine == "sqlite"
             else f"""SELECT * FROM (SELECT section_id AS id, CAST(:weight{at} AS INTEGER) AS weight FROM search_index
-                  WHERE words @@ CAST(:query{at} AS tsquery) LIMIT :compared) AS m{at}"""
+                  WHERE words @@ CAST(:query{at} AS tsquery) LIMIT {_COMPARED}) AS m{at}"""
         )
     best = tx.all(
         f"""SELECT id, sum(weight) AS worth FROM ({" UNION ALL ".join(matches)}) AS m
-            GROUP BY id ORDER BY worth DESC, id LIMIT :compared""",
-        compared=_COMPARED,
+            GROUP BY id ORDER BY worth DESC, id LIMIT {_COMPARED}""",
         **parameters,
     )
     found: list[Found] = []
