@@ -43,9 +43,9 @@ def places(monkeypatch) -> list[bool]:
     tried: list[bool] = []
     run = Dispatcher.run
 
-    def noted(self: Dispatcher, call: Any, reader: Any) -> Any:
+    def noted(self: Dispatcher, call: Any, *given: Any) -> Any:
         tried.append(call.on_loop)
-        return run(self, call, reader)
+        return run(self, call, *given)
 
     monkeypatch.setattr(Dispatcher, "run", noted)
     return tried
