@@ -116,7 +116,7 @@ class FileRef(Struct, rename="camel", tag_field="kind", tag="file"):
 
 
 class UrlRef(Struct, rename="camel", tag_field="kind", tag="url"):
-    url: Annotated[str, Meta(max_length=2048, pattern=r"^(https?://|mailto:|/)")]
+    url: Annotated[str, Meta(max_length=2048, pattern=r"^(https?://|mailto:|/).*\Z")]
 
 
 class PageRef(Struct, rename="camel", tag_field="kind", tag="page"):
