@@ -7,6 +7,7 @@ import re
 import sys
 import tomllib
 from functools import cache
+from importlib import import_module
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -264,6 +265,32 @@ def test_addresses_are_taken_apart_in_one_place() -> None:
                 wrong.append(f"{where}:{getattr(node, 'lineno', 0)}: use core/addresses.py")
     assert not wrong, "\n".join(wrong)
     assert own == OWN_ADDRESSES
+
+
+def model_patterns() -> list[tuple[str, str]]:
+    """Every pattern of a model's text, and where it is written."""
+    found = []
+    for path in FILES:
+        parts = path.relative_to(SRC.parent).with_suffix("").parts
+        for node in nodes_of(path):
+            for keyword in node.keywords if isinstance(node, ast.Call) else ():
+                if keyword.arg == "pattern":
+                    module = import_module(".".join(part for part in parts if part != "__init__"))
+                    written = compile(ast.Expression(keyword.value), str(path), "eval")
+                    where = f"{path.relative_to(SRC).as_posix()}:{node.lineno}"
+                    found.append((where, eval(written, vars(module))))
+    return found
+
+
+def test_no_pattern_admits_a_line_behind_the_text() -> None:
+    """To Python ``$`` is also before a last line break. A pattern that says how a text begins says how it ends, with
+    ``\\Z``: what follows may be named, but no line break by chance."""
+    patterns = model_patterns()
+    assert len(patterns) > 40
+    for where, pattern in patterns:
+        bare = re.sub(r"\\.|\[\^?\]?[^\]]*\]", "", pattern)
+        assert "$" not in bare, f"{where}: write \\Z for $"
+        assert pattern.startswith("^") == pattern.endswith(r"\Z"), f"{where}: from ^ to \\Z, or neither"
 
 
 SHARED = {

@@ -243,7 +243,7 @@ class Settings(Struct, frozen=True, kw_only=True):
             pattern=r"^(\*|(https?://[\w.:*-]+( https?://[\w.:*-]+)*)?)\Z",
         ),
     ] = "*"
-    log_format: Annotated[str, Meta(description="text or json", pattern="^(text|json)$")] = "text"
+    log_format: Annotated[str, Meta(description="text or json", pattern=r"^(text|json)\Z")] = "text"
 
     @property
     def data_folder(self) -> Path:

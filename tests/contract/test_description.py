@@ -107,6 +107,18 @@ def test_arrays_say_what_they_hold(description: dict[str, Any]) -> None:
     assert not bare
 
 
+_ESCAPED = re.compile(r"\\(?:[\^$\\.*+?()\[\]{}|/dDsSwWnrt-]|x[0-9a-f]{2})")
+"""What JSON Schema's regular expressions, which are ECMAScript's for Unicode, let stand behind a backslash."""
+
+
+def test_patterns_are_those_of_json_schema(description: dict[str, Any]) -> None:
+    patterns = {part["pattern"] for _, part in _walk(description) if isinstance(part.get("pattern"), str)}
+    assert len(patterns) > 15
+    assert not [pattern for pattern in patterns if "\\" in _ESCAPED.sub("", pattern)]
+    # The whole text, as it is checked.
+    assert not [pattern for pattern in patterns if pattern.startswith("^") != pattern.endswith("$")]
+
+
 def test_every_operation_has_a_tag_and_sentences(description: dict[str, Any]) -> None:
     for path, item in description["paths"].items():
         for method, entry in item.items():

@@ -10,10 +10,10 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-import psycopg
 import pytest
 from msgspec.structs import fields
 
+from counting import counting_pages, tidy
 from octavo.installation import load_packages
 from octavo.kit.ids import new_id
 from octavo.kit.operation import TABLE, Operation
@@ -165,13 +165,6 @@ def grow(world: World) -> None:
             assert tx.value(f"SELECT count(*) FROM {table}") == before + ADDED, table
 
 
-def tidy(world: World) -> None:
-    """Takes away what earlier tests left in PostgreSQL's tables, and has its planner know them."""
-    if world.context.db.engine == "postgresql":
-        with psycopg.connect(world.context.settings.database, autocommit=True) as connection:
-            connection.execute("VACUUM ANALYZE")
-
-
 def connections(world: World) -> list[sqlite3.Connection]:
     return list(world.context.db._all)  # type: ignore[attr-defined]
 
@@ -227,26 +220,13 @@ def test_no_list_costs_postgresql_more_as_there_is_more(
     _postgresql_once: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = _postgresql_once.renew()
-    looked = [0]
-    execute: Any = psycopg.Connection.execute
-
-    def count(connection: Any, query: Any, parameters: Any = None, **how: Any) -> Any:
-        if isinstance(query, str) and parameters is not None:
-            explained = execute(
-                connection, f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {query}", parameters
-            ).fetchone()
-            plan = explained[0][0]["Plan"]
-            looked[0] += plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
-        return execute(connection, query, parameters, **how)
 
     def count_pages(call: Asked) -> int:
         """Pages that PostgreSQL looks into for one call, each time it does."""
         ask(world, call)  # fills what is kept
         with world.context.db.write():
             pass  # rows are kept until somebody commits
-        looked[0] = 0
-        with monkeypatch.context() as counting:
-            counting.setattr(psycopg.Connection, "execute", count)
+        with counting_pages(monkeypatch) as looked:
             ask(world, call)
         assert looked[0], f"{call} looked at nothing"
         return looked[0]

@@ -61,7 +61,7 @@ def present_people(call: Call, tx: Transaction, user_ids: list[str]) -> dict[str
 
 class UpdateUser(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):
     display_name: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"\S")] | UnsetType = UNSET
-    photo_url: Annotated[str, Meta(max_length=2048, pattern="^https?://")] | UnsetType = UNSET
+    photo_url: Annotated[str, Meta(max_length=2048, pattern=r"^https?://.*\Z")] | UnsetType = UNSET
 
 
 class Team(Struct, rename="camel"):

@@ -14,7 +14,7 @@ from .wire import ChangeRequest
 PageTitle = Annotated[str, Meta(min_length=1, max_length=500)]
 Slug = Annotated[str, Meta(max_length=100)]
 Short = Annotated[str, Meta(max_length=50)]
-Ref = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,100}$")]
+Ref = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,100}\Z")]
 FileName = Annotated[str, Meta(min_length=1, max_length=256)]
 Index = Annotated[int, Meta(ge=0)]
 
@@ -73,7 +73,7 @@ class FileInput(Struct, rename={"content_type": "contentType"}, kw_only=True):
     name: FileName
     url: Annotated[str, Meta(max_length=2048)] | None = None
     base64: str | None = None
-    content_type: Annotated[str, Meta(pattern=r"^[\w.+-]+/[\w.+-]+(;.*)?$", max_length=200)] | None = None
+    content_type: Annotated[str, Meta(pattern=r"^[\w.+-]+/[\w.+-]+(;.*)?\Z", max_length=200)] | None = None
     ref: Ref | None = None
 
     def __post_init__(self) -> None:
@@ -210,7 +210,7 @@ class FileChange(Struct, rename={"content_type": "contentType"}, kw_only=True):
     name: FileName | None = None
     url: Annotated[str, Meta(max_length=2048)] | None = None
     base64: str | None = None
-    content_type: Annotated[str, Meta(pattern=r"^[\w.+-]+/[\w.+-]+(;.*)?$", max_length=200)] | None = None
+    content_type: Annotated[str, Meta(pattern=r"^[\w.+-]+/[\w.+-]+(;.*)?\Z", max_length=200)] | None = None
 
 
 class NewReusableContent(Struct):

@@ -35,7 +35,7 @@ class Environment(Struct, rename="camel"):
 class Manifest(PublishIntegration, rename="camel", kw_only=True):
     """What is published of an integration, with the paths of files in place of the script and the images."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[a-zA-Z0-9-_.]+$")]
+    name: Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[a-zA-Z0-9-_.]+\Z")]
     script: str
     description: Annotated[str, Meta(max_length=100)] = ""
     organization: str = ""

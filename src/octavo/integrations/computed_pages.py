@@ -15,7 +15,7 @@ from ..core.pages import Page, slugify
 from ..errors import BadRequest
 
 _Title = Annotated[str, Meta(min_length=1, max_length=512)]
-_Key = Annotated[str, Meta(pattern="^[a-zA-Z0-9]{1,40}$")]
+_Key = Annotated[str, Meta(pattern=r"^[a-zA-Z0-9]{1,40}\Z")]
 _Slug = Annotated[str, Meta(max_length=200)]
 _DEEPEST = 32
 """Pages below one another."""

@@ -23,7 +23,7 @@ Scope = Literal[
     "conversations:ingest",
 ]  # fmt: skip
 Category = Literal["analytics", "collaboration", "content", "gitsync", "marketing", "visitor-auth", "other"]
-Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[a-zA-Z0-9-_.]+$")]
+Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[a-zA-Z0-9-_.]+\Z")]
 Title = Annotated[str, Meta(min_length=2, max_length=30)]
 Description = Annotated[str, Meta(max_length=100)]
 Summary = Annotated[str, Meta(max_length=2048)]
@@ -67,7 +67,7 @@ class ContentSource(Struct, omit_defaults=True):
 
 
 class ExternalLink(Struct):
-    url: Annotated[str, Meta(max_length=2048, pattern="^https?://")]
+    url: Annotated[str, Meta(max_length=2048, pattern=r"^https?://.*\Z")]
     label: Annotated[str, Meta(max_length=255)]
 
 
@@ -178,7 +178,7 @@ class IntegrationsQuery(PageQuery):
 
     search: Annotated[str, Meta(max_length=512)] | None = None
     category: Category | None = None
-    block_domain: Annotated[str, Meta(max_length=100, pattern=r"^[a-zA-Z0-9-_.]+$")] | None = None
+    block_domain: Annotated[str, Meta(max_length=100, pattern=r"^[a-zA-Z0-9-_.]+\Z")] | None = None
     blocks: bool | None = None
     content_sources: bool | None = None
     owner: str | None = None

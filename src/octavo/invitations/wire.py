@@ -12,7 +12,7 @@ from ..spaces import Collection, Space
 from .store import InvitationRow, OpenInvitation
 
 MAX_EMAILS = 100
-Email = Annotated[str, Meta(pattern=r"^[^@\s<>\"',;]+@[^@\s<>\"',;]+$", max_length=254)]
+Email = Annotated[str, Meta(pattern=r"^[^@\s<>\x22',;]+@[^@\s<>\x22',;]+\Z", max_length=254)]
 DisplayName = Annotated[str, Meta(min_length=1, max_length=100)]
 
 

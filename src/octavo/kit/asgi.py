@@ -54,7 +54,7 @@ T = TypeVar("T")
 QUEUE_SECONDS = 30.0
 """How long a request waits for a thread at most."""
 _REQUEST_ID = re.compile(rb"[\w.-]{1,64}")
-_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})$")
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 _ASCII = "".join(map(chr, range(0x80)))
 _NOT_IN_304 = frozenset({"content-type", "content-length", "content-disposition", "content-range"})
 _CONDITIONS = (b"if-none-match", b"if-match")
@@ -682,7 +682,7 @@ def choose_range(headers: Mapping[bytes, bytes], etag: str, size: int) -> tuple[
     still = headers.get(b"if-range")
     if still is not None and read_tags(still.decode("latin-1")) != [(False, etag)]:
         return whole
-    match = _RANGE.match(asked.decode("latin-1").strip())
+    match = _RANGE.fullmatch(asked.decode("latin-1").strip())
     if match is None or not (match[1] or match[2]):
         return whole
     if not match[1]:

@@ -108,6 +108,7 @@ def _parameters(operation: Operation, meanings: Meanings) -> list[dict[str, Any]
                     "schema": _without_null(value),
                 }
             )
+    _complete(found)
     for parameter in found:
         if text := meanings.of_parameter(operation.id, parameter["name"]):
             parameter["description"] = text

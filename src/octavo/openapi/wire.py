@@ -20,9 +20,9 @@ from .entering import SpecsAccess, specs_seen
 from .reading import read_file
 from .store import ErrorCode, SpecRow, State, VersionRow, Visibility
 
-SLUG = r"^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$"
+SLUG = r"^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*\Z"
 Slug = Annotated[str, Meta(min_length=1, max_length=100, pattern=SLUG)]
-Url = Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^https?://[^\s]+$")]
+Url = Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^https?://[^\s]+\Z")]
 
 
 class SpecSource(Struct, forbid_unknown_fields=True):

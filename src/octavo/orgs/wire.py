@@ -13,10 +13,11 @@ from .domains import record_of
 from .store import OrgRow, Proof
 
 Domain = Annotated[
-    str, Meta(max_length=253, pattern=r"^(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$")
+    str,
+    Meta(max_length=253, pattern=r"^(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}\Z"),
 ]
 """A host name as behind the @ of an address."""
-Hostname = Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$")]
+Hostname = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]\Z")]
 
 
 class ApiInformation(Struct):
@@ -127,7 +128,7 @@ class UpdateOrganization(Struct, rename="camel"):
     hostname: Hostname | UnsetType = UNSET
     default_role: RoleOrGuest | UnsetType = UNSET
     default_content: SitePointer | None | UnsetType = UNSET
-    logo: Annotated[str, Meta(max_length=2048, pattern="^https?://")] | None | UnsetType = UNSET
+    logo: Annotated[str, Meta(max_length=2048, pattern=r"^https?://.*\Z")] | None | UnsetType = UNSET
     sso: bool | UnsetType = UNSET
     ai: bool | UnsetType = UNSET
     invite_links: bool | UnsetType = UNSET

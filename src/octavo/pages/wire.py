@@ -311,7 +311,7 @@ Embed = LinkEmbed | RichEmbed
 
 
 class EmbedQuery(Struct):
-    url: Annotated[str, Meta(max_length=2048, pattern=r"^https?://")]
+    url: Annotated[str, Meta(max_length=2048, pattern=r"^https?://.*\Z")]
 
 
 class RevisionUrls(Struct):
@@ -333,7 +333,7 @@ class Revision(Struct, rename="camel"):
     merged_from: Any | UnsetType = UNSET
 
 
-VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=100)]
+VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_]*\Z", max_length=100)]
 
 ResolveCover = Callable[[Page, str], dict[str, Any]]
 

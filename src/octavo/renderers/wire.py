@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-Address = Annotated[str, Meta(max_length=2048, pattern="^https?://")]
+Address = Annotated[str, Meta(max_length=2048, pattern=r"^https?://.*\Z")]
 Token = Annotated[str, Meta(max_length=32 * 1024)]
 
 

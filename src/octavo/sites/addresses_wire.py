@@ -10,7 +10,7 @@ from ..changes import ChangeRequest
 from ..pages import RevisionPage
 from ..spaces import Collection, Space
 
-Address = Annotated[str, Meta(max_length=2048, pattern="^https?://")]
+Address = Annotated[str, Meta(max_length=2048, pattern=r"^https?://.*\Z")]
 
 
 class AddressQuery(Struct):

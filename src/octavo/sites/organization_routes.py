@@ -29,7 +29,7 @@ class CreateOrganizationQuery(Struct, rename="camel"):
     where its first API specification comes from."""
 
     with_default_site: bool = False
-    openapi_url: Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^https?://[^\s]+$")] | None = (
+    openapi_url: Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^https?://[^\s]+\Z")] | None = (
         None
     )
 

@@ -17,7 +17,7 @@ SiteType = Literal["basic", "premium", "ultimate", "sponsored", "legacy-basic", 
 Visibility = Literal["public", "unlisted", "share-link", "visitor-auth"]
 PROXIED = "/~proxied/"
 """What proxies of owners ask for begins with this, and then has the id of a site."""
-_PROXY = r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+$"
+_PROXY = r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+\Z"
 SiteTitle = Annotated[str, Meta(min_length=2, max_length=128)]
 
 # Every plan of Octavo includes everything.

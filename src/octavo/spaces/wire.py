@@ -102,7 +102,7 @@ class UpdateSpace(Struct, rename="camel"):
     language: Language | UnsetType = UNSET
     merge_rules: SpaceMergeRules | UnsetType = UNSET
     emoji: Emoji | None | UnsetType = UNSET
-    icon: Annotated[str, Meta(max_length=2048, pattern="^https?://")] | None | UnsetType = UNSET
+    icon: Annotated[str, Meta(max_length=2048, pattern=r"^https?://.*\Z")] | None | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if isinstance(self.emoji, str) and isinstance(self.icon, str):

@@ -12,7 +12,7 @@ Kind = Literal["import_file", "customization_font"]
 class FileMetadata(Struct):
     """``size`` in bytes: not a byte more can be uploaded."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=255, pattern=r"^[^/\\\x00-\x1f]+$")]
+    name: Annotated[str, Meta(min_length=1, max_length=255, pattern=r"^[^/\\\x00-\x1f]+\Z")]
     type: Annotated[str, Meta(max_length=255)]
     size: Annotated[int, Meta(ge=1)]
 

@@ -17,7 +17,7 @@ MAX_DEPTH = 8
 MAX_CONDITIONS = 500
 _TEXT = 4096
 
-Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[A-Za-z_$][\w$]*$")]
+Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[A-Za-z_$][\w$]*\Z")]
 Description = Annotated[str, Meta(max_length=1024)]
 
 

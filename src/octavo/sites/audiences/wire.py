@@ -51,7 +51,7 @@ class UpdatePublishingAuth(Struct, rename="camel"):
     """``fallbackURL``: where visitors without a token are sent; null removes it."""
 
     backend: Literal["custom"]
-    fallback_url: Annotated[str, Meta(max_length=2048, pattern="^https?://")] | None | UnsetType = field(
+    fallback_url: Annotated[str, Meta(max_length=2048, pattern=r"^https?://.*\Z")] | None | UnsetType = field(
         name="fallbackURL", default=UNSET
     )
 

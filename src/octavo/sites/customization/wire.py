@@ -11,7 +11,7 @@ from ...core.expressions import ExpressionError, parse
 from ..wire import SiteTitle
 
 Color = Annotated[str, Meta(pattern=r"^#(?:[0-9a-fA-F]{3}){1,2}\Z")]
-Url = Annotated[str, Meta(max_length=2048, pattern=r"^https?://[^\s\"'<>()\\]+\Z")]
+Url = Annotated[str, Meta(max_length=2048, pattern=r"^https?://[^\s\x22'<>()\\]+\Z")]
 """Of pictures and links; nothing that could end a CSS `url()` or an attribute."""
 Emoji = Annotated[str, Meta(min_length=1, max_length=50)]
 Copyright = Annotated[str, Meta(max_length=300)]
@@ -116,7 +116,7 @@ class FileRef(Struct, rename="camel", tag_field="kind", tag="file"):
 
 
 class UrlRef(Struct, rename="camel", tag_field="kind", tag="url"):
-    url: Annotated[str, Meta(max_length=2048, pattern=r"^(https?://|mailto:|/)")]
+    url: Annotated[str, Meta(max_length=2048, pattern=r"^(https?://|mailto:|/).*\Z")]
 
 
 class PageRef(Struct, rename="camel", tag_field="kind", tag="page"):

@@ -33,7 +33,7 @@ class ToPage(Struct, rename="camel", tag_field="kind", tag="site-page"):
 class ToUrl(Struct, tag_field="kind", tag="url"):
     """Ours: an address outside of the site."""
 
-    url: Annotated[str, Meta(max_length=2048, pattern="^https?://")]
+    url: Annotated[str, Meta(max_length=2048, pattern=r"^https?://.*\Z")]
 
 
 Destination = ToSection | ToSiteSpace | ToPage | ToUrl

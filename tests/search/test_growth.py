@@ -1,0 +1,71 @@
+"""What a search costs follows the space that it looks into, whatever is beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from counting import counting_pages, tidy
+from octavo.search import search_pages, store, suggest, with_snippets
+from octavo.spaces import insert_space
+from world import World
+
+from .test_frequent_words import airships
+from .test_large_results import make
+
+QUERIES = [
+    "airship captain",
+    "captain",
+    "captain porridge",
+    "airship cptain porridge ",
+    "what does the captain eat",
+    '"eats porridge"',
+    "capt",
+    "nowhere balloon dynamo",
+]
+COPIES = 60
+
+
+def grow(world: World, space: str) -> None:
+    """Copies of a space beside it, in the same organization."""
+    for _ in range(COPIES):
+        with world.context.db.write() as tx:
+            copy = insert_space(
+                tx,
+                organization_id=world.home["organizationId"],
+                collection_id=None,
+                title="Beside",
+                created_by=None,
+            )
+            store.copy_space(tx, space, copy.id)
+
+
+@pytest.mark.parametrize("frequent", [1000, 6])
+def test_a_search_looks_at_no_other_space(
+    _postgresql_once: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frequent: int
+) -> None:
+    """``frequent``: on so many pages a word is frequent."""
+    monkeypatch.setattr("octavo.search.querying._MANY_PAGES", frequent)
+    world = _postgresql_once.renew()
+    space = make(world, tmp_path / "s", {**airships(30), "Galley": "A captain eats porridge."})
+
+    def look() -> list[int]:
+        tidy(world)
+        counts = []
+        for query in QUERIES:
+            with world.context.db.read() as tx, counting_pages(monkeypatch) as looked:
+                with_snippets(tx, search_pages(tx, [space], query, 5).hits)
+                suggest(tx, [space], query)
+            counts.append(looked[0])
+        return counts
+
+    alone = look()
+    grow(world, space)
+    beside = look()
+    assert min(alone) > 0
+    # Indexes are a step deeper.
+    assert all(after <= 1.5 * before + 20 for before, after in zip(alone, beside, strict=True)), (
+        alone,
+        beside,
+    )
