@@ -13,6 +13,7 @@ from httpx import Response
 from octavo.access import Can, SpaceAccess, space_access, upsert_member
 from octavo.admin.backup import verify_installation
 from octavo.content import check_derived, staging
+from octavo.content.store import FOREVER
 from octavo.kit.worker import Worker
 from octavo.spaces import duplicating, prepare_copy, purge_spaces
 from set_clock import SetClock
@@ -262,6 +263,8 @@ def test_it_holds_what_the_source_held_when_it_was_begun(world: World, space: st
     run_jobs(world)
     assert [page["title"] for page in pages_of(world, made["id"])] == [page["title"] for page in before]
     assert "Later" in [page["title"] for page in pages_of(world, space)]
+    ends = "SELECT DISTINCT v.to_seq FROM spaces s JOIN page_versions v ON v.branch_id = s.main_branch WHERE s.id = :id"
+    assert rows_of(world, ends, id=made["id"]) == [(FOREVER,)]
     found = {
         word: len(world.get("admin", f"/spaces/{made['id']}/search", params={"query": word})["items"])
         for word in ("giraffe", "elephant")
@@ -271,6 +274,27 @@ def test_it_holds_what_the_source_held_when_it_was_begun(world: World, space: st
     role = "SELECT role FROM grants WHERE object_id = :space AND subject_id = :user"
     assert rows_of(world, role, space=made["id"], user=world.users["reader"]) == [("read",)]
     assert verify_installation(world.context) == []
+
+
+def test_what_is_derived_of_a_later_state_is_not_copied(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even where it is little, and the files are many."""
+    space = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Files"})["id"]
+    files = [{"name": f"{n}.txt", "base64": "b25l", "contentType": "text/plain"} for n in range(40)]
+    upload = {"changes": [{"operation": "insert_files", "files": [file]} for file in files]}
+    assert world.call("admin", "POST", f"/spaces/{space}/content", json=upload).is_success
+    monkeypatch.setattr(staging, "MOST_AT_ONCE", 30)
+
+    def edit() -> None:
+        insert = {"operation": "insert_page", "document": {"markdown": "# Later\n\nelephant\n"}}
+        assert world.call("admin", "POST", f"/spaces/{space}/content", json={"changes": [insert]}).is_success
+
+    made = copy_while(world, space, edit).json()["id"]
+    run_jobs(world)
+    assert pages_of(world, made) == []
+    with world.context.db.read() as tx:
+        assert check_derived(tx, made, ()) == []
 
 
 def begin(world: World, space: str) -> AbstractContextManager[str | None]:
