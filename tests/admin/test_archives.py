@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from octavo.access import Can, space_access
 from octavo.admin.archives import export_organization, import_organization
+from octavo.admin.backup import verify_installation
+from octavo.content import staging
 from octavo.errors import BadRequest
 from octavo.installation import close_context, open_context
 from octavo.settings import Settings
+from octavo.spaces import prepare_copy, purge_spaces
 from serving import octavo, octavo_here
 from world import World
 
@@ -50,6 +54,24 @@ def test_an_organization_comes_back_without_loss(world: World, empty, tmp_path: 
         assert tx.value("SELECT count(*) FROM organizations") == 1
         assert tx.value("SELECT count(*) FROM users WHERE password_hash IS NOT NULL") == 0
         assert tx.value("SELECT count(*) FROM change_requests") == 2
+
+
+def test_a_copy_that_is_being_made_comes_to_nothing_elsewhere(
+    world: World, empty, tmp_path: Path, clock, monkeypatch
+) -> None:
+    monkeypatch.setattr(staging, "MOST_AT_ONCE", 0)
+    with world.context.db.read() as tx:
+        access = space_access(tx, world.actor("admin"), Can.ADMIN, world.home["spaceId"])
+    with prepare_copy(world.context.db, access) as copy:
+        export_organization(world.context, world.home["organizationId"], tmp_path / "out")
+    import_organization(empty, tmp_path / "out")
+    assert verify_installation(empty) == []
+    clock.advance(25 * 3_600_000)
+    purge_spaces(empty)
+    with empty.db.read() as tx:
+        assert tx.value("SELECT count(*) FROM spaces WHERE id = :id", id=copy) == 0
+        assert tx.value("SELECT count(*) FROM spaces WHERE id = :id", id=world.home["spaceId"]) == 1
+    assert verify_installation(empty) == []
 
 
 def test_nothing_secret_leaves(sqlite_world: World, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Database, Transaction, json_list
 from ..kit.jobs import enqueue, job
+from ..spaces import Copy
 from . import staging
 from .staging import list_unclaimed_branches, remove_unclaimed, written_before
 from .store import (
@@ -219,22 +220,26 @@ def index_space(context: Context, space_id: str) -> None:
         rebuild_derived(context.db, space_id, app_hosts(context.settings.url))
 
 
-def copy_derived(tx: Transaction, space_id: str, copy_id: str) -> None:
+def copy_derived(tx: Transaction, copy: Copy) -> None:
     """Gives a copy of a space what is derived from it; of a large one a job makes it."""
+    if copy.written:
+        # What the source has may be of a later state than the copy.
+        order_rebuilding(tx, copy.copy_id)
+        return
     versioned = [derived.versioned for derived in _derived if derived.versioned is not None]
     rows = sum(
         tx.value(
             f"SELECT count(*) FROM (SELECT 1 FROM {how.owners[0]} WHERE space_id = :space LIMIT :most) AS rows_",
-            space=space_id,
+            space=copy.source_id,
             most=staging.MOST_AT_ONCE,
         )
         for how in versioned
     )
     if rows >= staging.MOST_AT_ONCE:
-        order_rebuilding(tx, copy_id)
+        order_rebuilding(tx, copy.copy_id)
         return
     for how in versioned:
-        how.copy(tx, space_id, copy_id)
+        how.copy(tx, copy.source_id, copy.copy_id)
 
 
 def _list_owners(tx: Transaction, space_id: str) -> set[str]:

@@ -8,8 +8,8 @@ from ..core.merge import Conflict
 from ..core.pages import PageKind
 from ..kit.db import Transaction
 from ..kit.tables import Table, declare, file, person, row, text
-from ..spaces import on_copy, on_purge
-from .copying import copy_content
+from ..spaces import before_copy, on_copy, on_purge
+from .copying import copy_content, list_content_writes
 from .deriving import copy_derived
 from .store import ITEM_KINDS, ItemFields, PageFields, RevisionType
 
@@ -82,6 +82,7 @@ def purge_node_keys(tx: Transaction, space_id: str) -> None:
         )
 
 
+before_copy(list_content_writes)
 on_copy(copy_content)
 on_copy(copy_derived)
 on_purge(purge_node_keys)

@@ -14,7 +14,7 @@ from ..errors import NotFound
 from ..kit import deadlines, jobs
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..spaces import get_space
+from ..spaces import Copy, get_space
 from .compiling import Compiled
 from .complaints import Complaint
 from .processing import compile_apart
@@ -112,15 +112,18 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
     return f"openapi: {missing} files are not read" if missing else None
 
 
-def copy_sources(tx: Transaction, source_id: str, copy_id: str) -> None:
+def copy_sources(tx: Transaction, copy: Copy) -> None:
+    """Gives a copy what was read of its source; of a large one a job makes it anew with all that is derived."""
+    if copy.written:
+        return
     tx.run(
         """INSERT INTO openapi_sources (space_id, content, state, document, complaint)
            SELECT :copy, content, state, document, complaint FROM openapi_sources
            WHERE space_id = :source AND state <> 'waiting'""",
-        source=source_id,
-        copy=copy_id,
+        source=copy.source_id,
+        copy=copy.copy_id,
     )
-    note_all_files(tx, copy_id, True)
+    note_all_files(tx, copy.copy_id, True)
 
 
 # --- reading ----------------------------------------------------------------------------------------------

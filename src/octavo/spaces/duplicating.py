@@ -1,64 +1,151 @@
 """A copy of a space: everything main holds, as the first revision of a new branch.
 
-Rows are copied inside the database, by the packages that own them (``hooks.on_copy``).
+Rows are copied inside the database, by the packages that own them (``hooks``): of a small space in one transaction, of
+a large one in short transactions before the one that makes the copy visible.
 """
 
 from __future__ import annotations
 
-from ..access import SpaceAccess, audit
-from ..kit import ids
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..access import Can, SpaceAccess, audit, space_access
+from ..errors import NotFound
+from ..kit import deadlines, ids, jobs
 from ..kit.clock import now
-from ..kit.db import Transaction
+from ..kit.db import Database, Transaction
 from ..kit.operation import Call
 from ..kit.outbox import emit
 from . import placing, store
-from .hooks import copied
+from .hooks import Copy, copied, list_writes
 from .store import SpaceRow
+from .trashing import BEING_MADE, GIVEN_UP
 
 _MAX_TITLE = 50
 _SUFFIX = " (copy)"
+_PAUSE = 0.1
+"""Seconds between two transactions. SQLite's writers in other processes look for their turn about so often."""
 
 
-def duplicate_space(tx: Transaction, call: Call, space: SpaceAccess) -> SpaceRow:
-    """Puts a copy right behind the original, with its settings and what was granted there. Raises Forbidden where
-    the caller may not create content."""
+@contextmanager
+def prepare_copy(db: Database, space: SpaceAccess) -> Iterator[str | None]:
+    """What one call of ``duplicate_space`` in the block needs: of a large space a copy that nobody sees yet, with what
+    main holds now; None for a small one. Called outside of any transaction; a block that fails leaves nothing. Raises
+    as ``duplicate_space``."""
+    with db.read() as tx:
+        placing.require_parent(tx, space.organization, store.get_space(tx, space.space_id).collection_id)
+        writes = list_writes(tx, space.space_id)
+    if not writes:
+        yield None
+        return
+    with db.write() as tx:
+        copy_id = _begin(tx, space)
+    try:
+        for write in writes:
+            deadlines.check()
+            with db.write() as tx:
+                _hold(tx, copy_id)
+                write(tx, copy_id)
+            time.sleep(_PAUSE)
+        yield copy_id
+    except BaseException:
+        with db.write() as tx:
+            _give_up(tx, copy_id)
+        raise
+
+
+def duplicate_space(tx: Transaction, call: Call, space: SpaceAccess, prepared: str | None) -> SpaceRow:
+    """Puts a copy right behind the original, with its settings and what was granted there. Raises NotFound or Forbidden
+    where the caller may not, or may no longer, copy the space or create content at its place."""
+    space = space_access(tx, space.actor, Can.ADMIN, space.space_id)
+    placing.lock_order(tx, space.organization_id)
     source = store.get_space(tx, space.space_id)
     placing.require_parent(tx, space.organization, source.collection_id)
-    made = _copy(tx, source, space.user_id)
+    if prepared is None:
+        # Holds off who would make a revision meanwhile: the copy is of one state.
+        tx.one(f"SELECT 1 FROM branches WHERE id = :branch{tx.for_update}", branch=source.main_branch)
+    copy_id = prepared or _begin(tx, space)
+    _hold(tx, copy_id)
+    made = _finish(tx, source, Copy(source.id, copy_id, written=prepared is not None))
     after = {"title": made.title, "duplicateOf": source.id}
     audit(tx, call, "space.created", space.organization_id, ("space", made.id), after=after)
     return made
 
 
-def _copy(tx: Transaction, source: SpaceRow, user_id: str) -> SpaceRow:
-    space_id = source.id
-    placing.lock_order(tx, source.organization_id)
+def _begin(tx: Transaction, space: SpaceAccess) -> str:
+    """A space that nobody sees, with a main branch that has not come to its first revision; its id."""
     copy_id, branch_id, revision_id, moment = ids.new_id(), ids.new_id(), ids.new_id(), now()
-    # Holds off who would make a revision meanwhile: the copy is of one state.
-    tx.one(f"SELECT 1 FROM branches WHERE id = :branch{tx.for_update}", branch=source.main_branch)
     tx.run(
-        """INSERT INTO spaces (id, organization_id, collection_id, rank, title, emoji, icon, language, edit_mode,
-                               default_level, merge_rules, main_branch, main_revision, created_by, created_at, updated_at)
-           SELECT :id, organization_id, collection_id, :rank, :title, emoji, icon, language, edit_mode,
-                  default_level, merge_rules, :branch, :revision, :by, :at, :at FROM spaces WHERE id = :source""",
+        """INSERT INTO spaces (id, organization_id, rank, title, main_branch, main_revision, created_by, created_at,
+                               updated_at, deleted_at)
+           SELECT :id, organization_id, rank, title, :branch, :revision, :by, :at, :at, :being_made
+           FROM spaces WHERE id = :source""",
         id=copy_id,
-        rank=placing.rank_behind(tx, source.organization_id, source.collection_id, ("space", space_id)),
-        title=source.title[: _MAX_TITLE - len(_SUFFIX)] + _SUFFIX,
         branch=branch_id,
         revision=revision_id,
-        by=user_id,
+        by=space.user_id,
         at=moment,
-        source=space_id,
+        being_made=BEING_MADE,
+        source=space.space_id,
     )
+    store.insert_main_branch(tx, copy_id, branch_id, revision_id, author=space.user_id, sequence=0)
+    return copy_id
+
+
+def _hold(tx: Transaction, copy_id: str) -> None:
+    """Makes sure that nobody removes a copy while this transaction writes it. Raises NotFound where it is gone."""
+    if not tx.one(
+        f"SELECT 1 FROM spaces WHERE id = :id AND deleted_at = :being_made{tx.for_update}",
+        id=copy_id,
+        being_made=BEING_MADE,
+    ):
+        raise NotFound("The copy was removed while it was made.")
+
+
+def _finish(tx: Transaction, source: SpaceRow, copy: Copy) -> SpaceRow:
+    """Makes a copy visible, with all that is not written yet."""
+    moment = now()
+    if not tx.run(
+        """UPDATE spaces SET (collection_id, emoji, icon, language, edit_mode, default_level, merge_rules) = (
+             SELECT s.collection_id, s.emoji, s.icon, s.language, s.edit_mode, s.default_level, s.merge_rules
+             FROM spaces s WHERE s.id = :source), rank = :rank, title = :title, updated_at = :at, deleted_at = NULL
+           WHERE id = :id AND organization_id = :organization""",
+        source=source.id,
+        rank=placing.rank_behind(tx, source.organization_id, source.collection_id, ("space", source.id)),
+        title=source.title[: _MAX_TITLE - len(_SUFFIX)] + _SUFFIX,
+        at=moment,
+        id=copy.copy_id,
+        organization=source.organization_id,
+    ):
+        raise NotFound("The space went to another organization while it was copied.")
     tx.run(
         """INSERT INTO grants (object_type, object_id, subject_type, subject_id, role, created_at)
            SELECT object_type, :id, subject_type, subject_id, role, :at FROM grants
            WHERE object_type = 'space' AND object_id = :source""",
-        id=copy_id,
+        id=copy.copy_id,
         at=moment,
-        source=space_id,
+        source=source.id,
     )
-    store.insert_main_branch(tx, copy_id, branch_id, revision_id, author=user_id)
-    copied(tx, space_id, copy_id)
-    emit(tx, "space_duplicated", organization_id=source.organization_id, space_id=copy_id, source=space_id)
-    return store.get_space(tx, copy_id)
+    store.begin_main_branch(tx, copy.copy_id)
+    copied(tx, copy)
+    emit(
+        tx,
+        "space_duplicated",
+        organization_id=source.organization_id,
+        space_id=copy.copy_id,
+        source=source.id,
+    )
+    return store.get_space(tx, copy.copy_id)
+
+
+def _give_up(tx: Transaction, copy_id: str) -> None:
+    """Has a copy removed that was not finished."""
+    if tx.run(
+        "UPDATE spaces SET deleted_at = :given_up WHERE id = :id AND deleted_at = :being_made",
+        given_up=GIVEN_UP,
+        id=copy_id,
+        being_made=BEING_MADE,
+    ):
+        organization = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=copy_id)
+        jobs.enqueue(tx, "purgeSpaces", organization=organization, key=f"purgeSpaces {organization}")

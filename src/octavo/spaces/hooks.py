@@ -1,22 +1,46 @@
-"""What other packages do when a space is copied, goes to another organization, or is removed for good. All of it
-runs in the transaction that does so."""
+"""What other packages do when a space is copied, goes to another organization, or is removed for good. It runs in the
+transaction that does so, but for what a large space needs written before (``before_copy``)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec import Struct
+
 from ..kit.db import Transaction
 
+
+class Copy(Struct, frozen=True):
+    """A copy of a space. ``written``: its content is there already, of a state that main of the source had when the
+    copying began."""
+
+    source_id: str
+    copy_id: str
+    written: bool
+
+
+CopyHook = Callable[[Transaction, Copy], None]
+WriteCopy = Callable[[Transaction, str], None]
+"""Writes some rows of the copy of this id."""
+ListWrites = Callable[[Transaction, str], list[WriteCopy]]
 Hook = Callable[[Transaction, str, str], None]
 
-_on_copy: list[Hook] = []
+_on_copy: list[CopyHook] = []
+_before_copy: list[ListWrites] = []
 _on_transfer: list[Hook] = []
 _on_purge: list[Callable[[Transaction, str], None]] = []
 
 
-def on_copy(hook: Hook) -> None:
-    """Registers ``hook(tx, source_id, copy_id)``: called when the copy holds the content of the source."""
+def on_copy(hook: CopyHook) -> None:
+    """Registers ``hook(tx, copy)``: called in the transaction that makes the copy visible, in the order in which they
+    are registered."""
     _on_copy.append(hook)
+
+
+def before_copy(list_writes: ListWrites) -> None:
+    """Registers ``list_writes(tx, source_id)``: what is to be written before that transaction, each in a short one of
+    its own, while others go on writing the source; nothing for a small space."""
+    _before_copy.append(list_writes)
 
 
 def on_transfer(hook: Hook) -> None:
@@ -30,9 +54,13 @@ def on_purge(hook: Callable[[Transaction, str], None]) -> None:
     _on_purge.append(hook)
 
 
-def copied(tx: Transaction, source_id: str, copy_id: str) -> None:
+def copied(tx: Transaction, copy: Copy) -> None:
     for hook in _on_copy:
-        hook(tx, source_id, copy_id)
+        hook(tx, copy)
+
+
+def list_writes(tx: Transaction, source_id: str) -> list[WriteCopy]:
+    return [write for lists in _before_copy for write in lists(tx, source_id)]
 
 
 def transferred(tx: Transaction, space_id: str, organization_id: str) -> None:

@@ -1,4 +1,5 @@
-"""What has been in the trash for longer than it can be restored is removed for good, by a job, without a rest."""
+"""What has been in the trash for longer than it can be restored is removed for good, by a job, without a rest; and so
+are copies that came to nothing."""
 
 from __future__ import annotations
 
@@ -13,23 +14,29 @@ from ..kit.outbox import emit
 from ..kit.rows import read_schema
 from ..kit.tables import TABLES, Content, Table, content_columns
 from .hooks import purged
-from .trashing import BEING_REMOVED, DAY
+from .trashing import BEING_MADE, BEING_REMOVED, DAY, GIVEN_UP
 from .unused import release, release_space
 
 _BATCH = 1_000
 """Rows of each transaction that removes some of a space."""
 _PAUSE = 0.05
 """Seconds between two of these."""
+_PURGEABLE = "deleted_at < :before AND (deleted_at <> :being_made OR created_at < :dead)"
+"""SQL. A copy that was begun a day ago and is not finished is of a process that died."""
 
 
 def list_purgeable(tx: Transaction, before: int, limit: int = 100) -> list[str]:
     """Spaces that were deleted before a moment (milliseconds), the longest gone first."""
     rows = tx.all(
-        "SELECT id FROM spaces WHERE deleted_at < :before ORDER BY deleted_at, id LIMIT :limit",
-        before=before,
+        f"SELECT id FROM spaces WHERE {_PURGEABLE} ORDER BY deleted_at, id LIMIT :limit",
+        **_purgeable(before),
         limit=limit,
     )
     return [row[0] for row in rows]
+
+
+def _purgeable(before: int) -> dict[str, int]:
+    return {"before": before, "being_made": BEING_MADE, "dead": now() - DAY}
 
 
 def purge_space(db: Database, space_id: str, before: int) -> bool:
@@ -37,17 +44,19 @@ def purge_space(db: Database, space_id: str, before: int) -> bool:
     the first of which on nobody can restore it. Where one is the last, the next call goes on. Called outside of any."""
     with db.write() as tx:
         if not tx.run(
-            "UPDATE spaces SET deleted_at = :removed WHERE id = :id AND deleted_at < :before",
+            f"""UPDATE spaces SET deleted_at = CASE WHEN deleted_at > :being_made THEN :removed ELSE :given_up END
+                WHERE id = :id AND {_PURGEABLE}""",
             removed=BEING_REMOVED,
+            given_up=GIVEN_UP,
             id=space_id,
-            before=before,
+            **_purgeable(before),
         ):
             return False
         purged(tx, space_id)
     _empty(db, space_id)
     with db.write() as tx:
         row = tx.one(
-            f"SELECT organization_id, title FROM spaces WHERE id = :id{tx.for_update}",
+            f"SELECT organization_id, title, deleted_at FROM spaces WHERE id = :id{tx.for_update}",
             id=space_id,
         )
         if row is None:
@@ -55,8 +64,10 @@ def purge_space(db: Database, space_id: str, before: int) -> bool:
         release_space(tx, space_id)
         _forget_rights(tx, "space", [space_id])
         tx.run("DELETE FROM spaces WHERE id = :id", id=space_id)
-        audit(tx, None, "space.purged", row[0], ("space", space_id), before={"title": row[1]})
-        emit(tx, "space_purged", organization_id=row[0], space_id=space_id)
+        organization_id, title, deleted_at = row
+        if deleted_at != GIVEN_UP:
+            audit(tx, None, "space.purged", organization_id, ("space", space_id), before={"title": title})
+            emit(tx, "space_purged", organization_id=organization_id, space_id=space_id)
     return True
 
 

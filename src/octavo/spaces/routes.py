@@ -141,8 +141,8 @@ def duplicate_space(call: Call, space: SpaceAccess) -> Space:
 
     Change requests, comments and the history stay with the original.
     """
-    with call.db.write() as tx:
-        made = duplicating.duplicate_space(tx, call, space)
+    with duplicating.prepare_copy(call.db, space) as prepared, call.db.write() as tx:
+        made = duplicating.duplicate_space(tx, call, space, prepared)
         return _show_space(call, tx, made.id, space.actor)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -286,23 +286,39 @@ def insert_space(
 
 
 def insert_main_branch(
-    tx: Transaction, space_id: str, branch_id: str, revision_id: str, *, author: str | None
+    tx: Transaction,
+    space_id: str,
+    branch_id: str,
+    revision_id: str,
+    *,
+    author: str | None,
+    sequence: Literal[0, 1] = 1,
 ) -> None:
-    """The main branch of a new space, with its first revision."""
+    """The main branch of a new space, with its first revision. At the sequence 0 nothing of it counts until
+    ``begin_main_branch``."""
     tx.run(
-        "INSERT INTO branches (id, space_id, sequence, revision) VALUES (:id, :space, 1, :revision)",
+        "INSERT INTO branches (id, space_id, sequence, revision) VALUES (:id, :space, :sequence, :revision)",
         id=branch_id,
+        sequence=sequence,
         space=space_id,
         revision=revision_id,
     )
     tx.run(
         """INSERT INTO revisions (id, branch_id, sequence, parents, type, author, created_at)
-           VALUES (:id, :branch, 1, '[]', 'edits', :author, :at)""",
+           VALUES (:id, :branch, :sequence, '[]', 'edits', :author, :at)""",
         id=revision_id,
         branch=branch_id,
+        sequence=sequence,
         author=author,
         at=now(),
     )
+
+
+def begin_main_branch(tx: Transaction, space_id: str) -> None:
+    """Makes what was written into the first revision of a space count."""
+    main = "SELECT main_branch FROM spaces WHERE id = :space"
+    tx.run(f"UPDATE branches SET sequence = 1 WHERE id = ({main}) AND sequence = 0", space=space_id)
+    tx.run(f"UPDATE revisions SET sequence = 1 WHERE branch_id = ({main}) AND sequence = 0", space=space_id)
 
 
 class CollectionRow(Struct, frozen=True):

@@ -18,6 +18,10 @@ from .placing import list_inside, lock_order
 DAY = 24 * 3_600_000
 BEING_REMOVED = 1
 """When a space was deleted (``deleted_at``) that nobody can restore: some of it may be gone."""
+BEING_MADE = 0
+"""The same of a copy that is not finished, and so is there for nobody yet."""
+GIVEN_UP = -1
+"""The same of a copy that never will be: it is removed as if it had not been."""
 
 
 def delete_space(tx: Transaction, call: Call, space: SpaceAccess) -> bool:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from msgspec import UNSET
 
 from ..access import Can, OrgAccess, SpaceAccess, audit, space_access
 from ..content import main_state
 from ..errors import BadRequest, NotFound
-from ..kit.db import Transaction
+from ..kit.db import Database, Transaction
 from ..kit.jobs import enqueue
 from ..kit.operation import Call
 from ..models import read_instructions
-from ..spaces import duplicate_space, get_space, update_space
+from ..spaces import duplicate_space, get_space, prepare_copy, update_space
 from . import store
 from .store import TranslationRow
 from .wire import CreateTranslation
@@ -35,9 +38,17 @@ def get_translation(
         raise NotFound(missing) from None
 
 
-def create(tx: Transaction, call: Call, org: OrgAccess, given: CreateTranslation) -> TranslationRow:
-    """A copy of the source that follows it from now on, and its first run. It is seen by whom the source is seen.
-    Raises NotFound and Forbidden for the source, BadRequest."""
+@contextmanager
+def prepare(db: Database, org: OrgAccess, given: CreateTranslation) -> Iterator[str | None]:
+    """What one call of ``create`` in the block needs, as ``prepare_copy`` makes it. Raises as ``create``."""
+    with db.read() as tx:
+        source = _require_source(tx, org, given)
+    with prepare_copy(db, source) as prepared:
+        yield prepared
+
+
+def _require_source(tx: Transaction, org: OrgAccess, given: CreateTranslation) -> SpaceAccess:
+    """Raises NotFound and Forbidden for the source, BadRequest where it has no such translation to come."""
     source = space_access(tx, org.actor, Can.ADMIN, given.source.space)
     if source.organization_id != org.organization_id:
         raise NotFound(f"source.space: there is no space {given.source.space!r} in this organization.")
@@ -45,10 +56,19 @@ def create(tx: Transaction, call: Call, org: OrgAccess, given: CreateTranslation
         raise BadRequest("language: expected another language than that of the source.")
     if store.is_translated(tx, source.space_id, given.language):
         raise BadRequest(f"language: this space has a translation into {given.language!r} already.")
+    return source
+
+
+def create(
+    tx: Transaction, call: Call, org: OrgAccess, given: CreateTranslation, prepared: str | None
+) -> TranslationRow:
+    """A copy of the source that follows it from now on, and its first run. It is seen by whom the source is seen.
+    Raises NotFound and Forbidden for the source, BadRequest."""
+    source = _require_source(tx, org, given)
     wanted = given.instructions if given.instructions is not UNSET else {"nodes": []}
     instructions = read_instructions(wanted)
     title = get_space(tx, source.space_id).title
-    made = duplicate_space(tx, call, source)
+    made = duplicate_space(tx, call, source, prepared)
     suffix = f" ({given.language})"
     update_space(
         tx,

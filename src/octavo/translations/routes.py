@@ -44,8 +44,8 @@ def list_translations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[w
 )
 def create_translation(call: Call, org: OrgAccess, body: wire.CreateTranslation) -> wire.Translation:
     """A copy of a space in another language, which follows it run by run. Needs the role `create` at the source."""
-    with call.db.write() as tx:
-        made = managing.create(tx, call, org, body)
+    with managing.prepare(call.db, org, body) as prepared, call.db.write() as tx:
+        made = managing.create(tx, call, org, body, prepared)
         return _present(call, *managing.get_translation(tx, org, made.id))
 
 
