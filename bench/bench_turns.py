@@ -114,7 +114,7 @@ class Turns:
             stop.set()
             waited, count = told.get()
             other.join()
-        clock, cpu = max(self._spent)
+        clock, cpu = max(self._spent, default=Spent(0.0, 0.0))
         print(
             f"{what:44}{clock * 1000:10,.0f}{cpu * 1000:10,.0f}{waited * 1000:14,.0f}{count:10,}", flush=True
         )
