@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 import yaml
 from hypothesis import given
@@ -21,9 +22,13 @@ from octavo.content import check_derived, drawing, lock_branch, main_state, rebu
 from octavo.core.document import Document, Inline, read, to_text, walk, write
 from octavo.core.document.html import BlockLabels, Context, render
 from octavo.kit.db import Transaction
+from octavo.openapi import words
+from octavo.openapi.changelog import Release, draw_changelog
+from octavo.openapi.comparing import Change
 from octavo.openapi.description import Description
 from octavo.openapi.drawing import _SENTENCE, Drawer, _markdown
 from octavo.openapi.pages import BLOCKS
+from octavo.openapi.words import Words
 from octavo.printing.inputs import gather
 from octavo.printing.order import read_document
 from octavo.printing.store import Wanted
@@ -353,9 +358,63 @@ def test_a_page_of_changes(world: World, site) -> None:
     page = shop.get("changes").text
     # What changes nothing for callers is not there.
     assert len(re.findall(r"<h2[^>]*>2.0.0, ", page)) == 1
-    assert "One change breaks callers." in page
+    assert "Changes that break callers: 1" in page
     assert page.index("GET /stores</code> <strong>breaking</strong>") < page.index("GET /shops</code>")
     assert "**breaking**" in shop.get("changes.md").text
+
+
+def test_pages_are_called_in_the_language_of_their_space(world: World, site) -> None:
+    text = (Path(__file__).parents[1] / "pets.yaml").read_text()
+    processed(world, "pets", {"text": text.replace("tags: [Shops]", "")})
+    shop = site()
+    _index(world, shop.space)
+    processed(
+        world, "pets", {"text": text.replace("version: 1.2.0", "version: 2.0.0").replace("/stores", "/shops")}
+    )
+
+    def found(query: str) -> list[str]:
+        return [hit["title"] for hit in shop.get(f"~search.json?q={query}").json()["hits"]]
+
+    addresses = shop.get("sitemap.xml").text
+    assert ">Models<" in shop.get("").text and "Modelle" not in shop.get("llms.txt").text
+    world.call("admin", "PATCH", f"/spaces/{shop.space}", json={"language": "de"})
+    home = shop.get("").text
+    assert all(f">{title}<" in home for title in ("Modelle", "Webhooks", "Änderungen"))
+    assert "Spezifikation herunterladen" in home and ">Models<" not in home
+    assert re.sub("<lastmod>.*?</lastmod>", "", shop.get("sitemap.xml").text) == re.sub(
+        "<lastmod>.*?</lastmod>", "", addresses
+    )
+    assert "[Modelle]" in shop.get("llms.txt").text and "# Modelle" in shop.get("models.md").text
+    models = shop.get("models").text
+    assert re.search("<title>Modelle", models) and re.search("<h1[^>]*>Modelle", models)
+    changes = shop.get("changes").text
+    assert "Inkompatible Änderungen: 1" in changes and "<strong>inkompatibel</strong>" in changes
+    assert ">Anmeldung" in shop.get("overview").text and ">Authentication" not in shop.get("overview").text
+    _index(world, shop.space)
+    assert "Modelle" in found("modelle")
+    # A language without words of ours has the English ones; setting the same one again changes nothing.
+    world.call("admin", "PATCH", f"/spaces/{shop.space}", json={"language": "sv"})
+    assert ">Models<" in shop.get("").text
+    _index(world, shop.space)
+    world.call("admin", "PATCH", f"/spaces/{shop.space}", json={"language": "sv"})
+    with world.context.db.read() as tx:
+        assert tx.all("SELECT 1 FROM jobs WHERE kind = 'indexComputedPages'") == []
+
+
+def test_every_language_has_all_words_of_computed_pages() -> None:
+    english = msgspec.to_builtins(Words())
+    assert words.catalogue().keys() == catalogue().keys()
+    for language, found in words.catalogue().items():
+        for name, text in msgspec.to_builtins(found).items():
+            assert text.strip() and text.count("{name}") == english[name].count("{name}"), (language, name)
+
+
+def test_a_changelog_in_another_language() -> None:
+    changes = [Change("changed", False, "", "", f"Number {number}.") for number in range(302)]
+    release = Release("2.0", 1795305600000, changes)
+    shown = to_text(Document(nodes=draw_changelog([release], "fr")))
+    assert "2.0, 22 novembre 2026" in shown and "L’API" in shown and "et 2 de plus" in shown
+    assert to_text(Document(nodes=draw_changelog([], "he"))).strip() == "עדיין לא השתנה דבר."
 
 
 def test_a_page_for_each_operation(site) -> None:

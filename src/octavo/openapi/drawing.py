@@ -29,6 +29,7 @@ from .code_samples import body_text, example_request, own_samples, samples
 from .description import Data, Description, Operation, list_of, object_of, text_of
 from .examples import media_example
 from .trying import can_try, list_origins
+from .words import ENGLISH, Words
 
 _DEPTH = 12
 _PROPERTIES = 500
@@ -646,13 +647,13 @@ class Drawer:
             blocks += said or [_paragraph(_text("any"))]
         return blocks
 
-    def information(self) -> list[Block]:
+    def information(self, words: Words = ENGLISH) -> list[Block]:
         """What a description says of itself: its servers, and how to authenticate."""
         description = self._description
         blocks = prose(text_of(description.info.get("description")))
         version = text_of(description.info.get("version"))
         if version:
-            blocks.append(_paragraph(_text("Version "), _text(version, "code")))
+            blocks.append(_paragraph(_text(f"{words.version} "), _text(version, "code")))
         servers = description.servers()
         if servers:
             items = []
@@ -666,7 +667,7 @@ class Drawer:
                     self.value(name, {"type": "string", **object_of(v)}) for name, v in variables.items()
                 )
                 items.append(item)
-            blocks += [Block("heading-1", {}, [_text("Servers")]), *_items(items)]
+            blocks += [Block("heading-1", {}, [_text(words.servers)]), *_items(items)]
         schemes = description.security_schemes
         if schemes:
             items = []
@@ -675,7 +676,7 @@ class Drawer:
                 items.append(
                     [_paragraph(_text(_scheme_words(name, scheme))), *_markdown(scheme.get("description"))]
                 )
-            blocks += [Block("heading-1", {}, [_text("Authentication")]), *_items(items)]
+            blocks += [Block("heading-1", {}, [_text(words.authentication)]), *_items(items)]
         return blocks
 
 
