@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from octavo.admin.import_export import bring
 from octavo.content import check_derived, drawing, lock_branch, main_state, rebuild_derived
 from octavo.core.document import Document, Inline, read, to_text, walk, write
-from octavo.core.document.html import BlockLabels, Context, render
+from octavo.core.document.html import BlockLabels, Context, Target, render
 from octavo.kit.db import Transaction
 from octavo.openapi import words
 from octavo.openapi.changelog import Release, draw_changelog
@@ -267,6 +267,68 @@ def test_what_is_left_out_of_a_schema_is_said() -> None:
     for language in ("en", "de"):
         assert catalogue()[language].api_nothing_more in text(variants, language=language)
     assert "and 3 more" in text({"properties": {**wide, **dict.fromkeys("abcd", {"type": "string"})}})
+
+
+def test_what_comes_again_on_a_page_is_linked_to() -> None:
+    """But not where it holds less, as for requests and for what there was no room for."""
+    node = {"type": "object", "properties": {name: {"type": "string"} for name in ("one", "two", "three")}}
+    node["properties"]["two"]["readOnly"] = True
+    whole = {"type": "object", "properties": {"node": {"$ref": "#/components/schemas/Node"}}}
+    # Of the same name, but another schema.
+    other = {"type": "object", "properties": {"node": {"$ref": "#/components/parameters/Node"}}}
+    schemas = {"Node": node, "Whole": whole}
+
+    def operation(schema: Any) -> dict[str, Any]:
+        content = {"application/json": {"schema": schema}}
+        return {
+            "requestBody": {"content": content},
+            "responses": {"200": {"description": "Good", "content": content}},
+        }
+
+    paths = {
+        "/a": {"post": operation({"$ref": "#/components/schemas/Whole"})},
+        "/b": {"post": operation({"type": "array", "items": whole})},
+        "/c": {"post": operation(other)},
+    }
+    components = {
+        "schemas": schemas,
+        "parameters": {"Node": {"type": "object", "properties": {"x": {}, "y": {}}}},
+    }
+    description = Description({"openapi": "3.1.0", "info": {}, "paths": paths, "components": components})
+    drawer = Drawer(description, folded=True, spec="pets")
+
+    def shown(key: str) -> str:
+        context = Context(link=lambda ref: Target(href=f"#{ref['anchor']}"))
+        return str(render(Document(nodes=drawer.operation(description.operations[key])), context).body)
+
+    first, second, third = shown("post /a"), shown("post /b"), shown("post /c")
+    ids = re.findall('<details class="expandable" id="(in-[^"]*)"', first)
+    assert ids == ["in-pets-node", "in-pets-node-1"] and "two" not in first.split("Responses")[0]
+    assert "What is in node" not in second
+    assert re.findall('href="#(in-[^"]*)"', second) == ids
+    assert third.count("What is in node") == 2 and "#in-" not in third
+    # One that is cut short is nothing to link to.
+    node["properties"] |= {f"p{number}": {"type": "string"} for number in range(600)}
+    drawer = Drawer(description, folded=True, spec="pets")
+    assert "600 more" not in shown("post /a") and "more" in shown("post /a")
+    assert "What is in node" in shown("post /b")
+
+
+def test_links_to_what_is_folded_up_lead_there(world: World, site) -> None:
+    node = {"type": "object", "properties": {"one": {"type": "string"}, "two": {"type": "string"}}}
+    whole = {"type": "object", "properties": {"node": {"$ref": "#/components/schemas/Node"}}}
+    good = {"description": "Good", "content": {"application/json": {"schema": whole}}}
+    each = {"get": {"tags": ["nodes"], "responses": {"200": good}}}
+    description = {
+        "openapi": "3.1.0",
+        "info": {"title": "Nodes", "version": "1"},
+        "paths": {"/a": each, "/b": each},
+        "components": {"schemas": {"Node": node}},
+    }
+    processed(world, "pets", {"text": json.dumps(description)})
+    page = site().get("nodes").text
+    (anchor,) = re.findall('href="#(in-[^"]*)"', page)
+    assert page.count("What is in node") == page.count(f'<details class="expandable" id="{anchor}"') == 1
 
 
 def test_a_schema_that_says_nothing_allows_any_value() -> None:
