@@ -308,8 +308,8 @@ REGISTRIES = {
     "deliveries/delivering.py:_attempts", "deliveries/delivering.py:_worth", "insights/collecting.py:_on_events",
     "pages/links.py:_present_spec", "pages/reading.py:_merged_from", "reader/visits.py:ROUTES",
     "reader/visits.py:_methods", "sites/audiences/visitor_auth.py:_others", "sites/scripts.py:_providers",
-    "spaces/hooks.py:_before_copy", "spaces/hooks.py:_on_copy", "spaces/hooks.py:_on_purge",
-    "spaces/hooks.py:_on_transfer",
+    "spaces/hooks.py:_before_copy", "spaces/hooks.py:_on_copy", "spaces/hooks.py:_on_language",
+    "spaces/hooks.py:_on_purge", "spaces/hooks.py:_on_transfer",
 }  # fmt: skip
 """Where modules register what they do, when they are imported."""
 

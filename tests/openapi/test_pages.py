@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 import yaml
 from hypothesis import given
@@ -19,11 +20,15 @@ from hypothesis import strategies as st
 from octavo.admin.import_export import bring
 from octavo.content import check_derived, drawing, lock_branch, main_state, rebuild_derived
 from octavo.core.document import Document, Inline, read, to_text, walk, write
-from octavo.core.document.html import BlockLabels, Context, render
+from octavo.core.document.html import BlockLabels, Context, Target, render
 from octavo.kit.db import Transaction
+from octavo.openapi import words
+from octavo.openapi.changelog import Release, draw_changelog
+from octavo.openapi.comparing import Change
 from octavo.openapi.description import Description
 from octavo.openapi.drawing import _SENTENCE, Drawer, _markdown
 from octavo.openapi.pages import BLOCKS
+from octavo.openapi.words import Words
 from octavo.printing.inputs import gather
 from octavo.printing.order import read_document
 from octavo.printing.store import Wanted
@@ -264,6 +269,68 @@ def test_what_is_left_out_of_a_schema_is_said() -> None:
     assert "and 3 more" in text({"properties": {**wide, **dict.fromkeys("abcd", {"type": "string"})}})
 
 
+def test_what_comes_again_on_a_page_is_linked_to() -> None:
+    """But not where it holds less, as for requests and for what there was no room for."""
+    node = {"type": "object", "properties": {name: {"type": "string"} for name in ("one", "two", "three")}}
+    node["properties"]["two"]["readOnly"] = True
+    whole = {"type": "object", "properties": {"node": {"$ref": "#/components/schemas/Node"}}}
+    # Of the same name, but another schema.
+    other = {"type": "object", "properties": {"node": {"$ref": "#/components/parameters/Node"}}}
+    schemas = {"Node": node, "Whole": whole}
+
+    def operation(schema: Any) -> dict[str, Any]:
+        content = {"application/json": {"schema": schema}}
+        return {
+            "requestBody": {"content": content},
+            "responses": {"200": {"description": "Good", "content": content}},
+        }
+
+    paths = {
+        "/a": {"post": operation({"$ref": "#/components/schemas/Whole"})},
+        "/b": {"post": operation({"type": "array", "items": whole})},
+        "/c": {"post": operation(other)},
+    }
+    components = {
+        "schemas": schemas,
+        "parameters": {"Node": {"type": "object", "properties": {"x": {}, "y": {}}}},
+    }
+    description = Description({"openapi": "3.1.0", "info": {}, "paths": paths, "components": components})
+    drawer = Drawer(description, folded=True, spec="pets")
+
+    def shown(key: str) -> str:
+        context = Context(link=lambda ref: Target(href=f"#{ref['anchor']}"))
+        return str(render(Document(nodes=drawer.operation(description.operations[key])), context).body)
+
+    first, second, third = shown("post /a"), shown("post /b"), shown("post /c")
+    ids = re.findall('<details class="expandable" id="(in-[^"]*)"', first)
+    assert ids == ["in-pets-node", "in-pets-node-1"] and "two" not in first.split("Responses")[0]
+    assert "What is in node" not in second
+    assert re.findall('href="#(in-[^"]*)"', second) == ids
+    assert third.count("What is in node") == 2 and "#in-" not in third
+    # One that is cut short is nothing to link to.
+    node["properties"] |= {f"p{number}": {"type": "string"} for number in range(600)}
+    drawer = Drawer(description, folded=True, spec="pets")
+    assert "600 more" not in shown("post /a") and "more" in shown("post /a")
+    assert "What is in node" in shown("post /b")
+
+
+def test_links_to_what_is_folded_up_lead_there(world: World, site) -> None:
+    node = {"type": "object", "properties": {"one": {"type": "string"}, "two": {"type": "string"}}}
+    whole = {"type": "object", "properties": {"node": {"$ref": "#/components/schemas/Node"}}}
+    good = {"description": "Good", "content": {"application/json": {"schema": whole}}}
+    each = {"get": {"tags": ["nodes"], "responses": {"200": good}}}
+    description = {
+        "openapi": "3.1.0",
+        "info": {"title": "Nodes", "version": "1"},
+        "paths": {"/a": each, "/b": each},
+        "components": {"schemas": {"Node": node}},
+    }
+    processed(world, "pets", {"text": json.dumps(description)})
+    page = site().get("nodes").text
+    (anchor,) = re.findall('href="#(in-[^"]*)"', page)
+    assert page.count("What is in node") == page.count(f'<details class="expandable" id="{anchor}"') == 1
+
+
 def test_a_schema_that_says_nothing_allows_any_value() -> None:
     drawer = Drawer(Description({"components": {"schemas": {"It": {}}}}), folded=True)
     assert render(Document(nodes=drawer.schemas(["It"], "It"))).body == "<p>any</p>"
@@ -353,9 +420,63 @@ def test_a_page_of_changes(world: World, site) -> None:
     page = shop.get("changes").text
     # What changes nothing for callers is not there.
     assert len(re.findall(r"<h2[^>]*>2.0.0, ", page)) == 1
-    assert "One change breaks callers." in page
+    assert "Changes that break callers: 1" in page
     assert page.index("GET /stores</code> <strong>breaking</strong>") < page.index("GET /shops</code>")
     assert "**breaking**" in shop.get("changes.md").text
+
+
+def test_pages_are_called_in_the_language_of_their_space(world: World, site) -> None:
+    text = (Path(__file__).parents[1] / "pets.yaml").read_text()
+    processed(world, "pets", {"text": text.replace("tags: [Shops]", "")})
+    shop = site()
+    _index(world, shop.space)
+    processed(
+        world, "pets", {"text": text.replace("version: 1.2.0", "version: 2.0.0").replace("/stores", "/shops")}
+    )
+
+    def found(query: str) -> list[str]:
+        return [hit["title"] for hit in shop.get(f"~search.json?q={query}").json()["hits"]]
+
+    addresses = shop.get("sitemap.xml").text
+    assert ">Models<" in shop.get("").text and "Modelle" not in shop.get("llms.txt").text
+    world.call("admin", "PATCH", f"/spaces/{shop.space}", json={"language": "de"})
+    home = shop.get("").text
+    assert all(f">{title}<" in home for title in ("Modelle", "Webhooks", "Änderungen"))
+    assert "Spezifikation herunterladen" in home and ">Models<" not in home
+    assert re.sub("<lastmod>.*?</lastmod>", "", shop.get("sitemap.xml").text) == re.sub(
+        "<lastmod>.*?</lastmod>", "", addresses
+    )
+    assert "[Modelle]" in shop.get("llms.txt").text and "# Modelle" in shop.get("models.md").text
+    models = shop.get("models").text
+    assert re.search("<title>Modelle", models) and re.search("<h1[^>]*>Modelle", models)
+    changes = shop.get("changes").text
+    assert "Inkompatible Änderungen: 1" in changes and "<strong>inkompatibel</strong>" in changes
+    assert ">Anmeldung" in shop.get("overview").text and ">Authentication" not in shop.get("overview").text
+    _index(world, shop.space)
+    assert "Modelle" in found("modelle")
+    # A language without words of ours has the English ones; setting the same one again changes nothing.
+    world.call("admin", "PATCH", f"/spaces/{shop.space}", json={"language": "sv"})
+    assert ">Models<" in shop.get("").text
+    _index(world, shop.space)
+    world.call("admin", "PATCH", f"/spaces/{shop.space}", json={"language": "sv"})
+    with world.context.db.read() as tx:
+        assert tx.all("SELECT 1 FROM jobs WHERE kind = 'indexComputedPages'") == []
+
+
+def test_every_language_has_all_words_of_computed_pages() -> None:
+    english = msgspec.to_builtins(Words())
+    assert words.catalogue().keys() == catalogue().keys()
+    for language, found in words.catalogue().items():
+        for name, text in msgspec.to_builtins(found).items():
+            assert text.strip() and text.count("{name}") == english[name].count("{name}"), (language, name)
+
+
+def test_a_changelog_in_another_language() -> None:
+    changes = [Change("changed", False, "", "", f"Number {number}.") for number in range(302)]
+    release = Release("2.0", 1795305600000, changes)
+    shown = to_text(Document(nodes=draw_changelog([release], "fr")))
+    assert "2.0, 22 novembre 2026" in shown and "L’API" in shown and "et 2 de plus" in shown
+    assert to_text(Document(nodes=draw_changelog([], "he"))).strip() == "עדיין לא השתנה דבר."
 
 
 def test_a_page_for_each_operation(site) -> None:

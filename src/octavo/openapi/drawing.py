@@ -25,10 +25,12 @@ from ..core.document import (
     slug,
 )
 from ..core.document.html import BlockLabels
+from ..core.free_names import free_name
 from .code_samples import body_text, example_request, own_samples, samples
 from .description import Data, Description, Operation, list_of, object_of, text_of
 from .examples import media_example
 from .trying import can_try, list_origins
+from .words import ENGLISH, Words
 
 _DEPTH = 12
 _PROPERTIES = 500
@@ -184,7 +186,11 @@ class Drawer:
         """The key of properties that are not shown just now."""
         self._linked = {name: slug(name) or "section" for name in linked}
         self._schemas_at = schemas_at
+        self._folded_at: dict[tuple[str, str], str] = {}
+        """The ids of what the page has folded up, by the reference to the schema that is wholly shown in it, and what was left out."""
         self._left = self._most
+        self._cut = 0
+        """How often something that there was no room for was left out."""
 
     def _word(self, word: str, *marks: str, name: str = "") -> Text | Inline:
         """A word or sentence of ours (``BlockLabels``), on a page in the language of its site. ``name``: what the
@@ -201,6 +207,7 @@ class Drawer:
         """How many of so many properties or variants may still be drawn: each of them may hold as many again."""
         taken = max(min(count, self._left), 0)
         self._left -= taken
+        self._cut += taken < count
         return taken
 
     def _begin(self) -> None:
@@ -219,7 +226,8 @@ class Drawer:
         """What a schema is in words that link to all that is in it; None where something in it has no link."""
         name = self._description.name_of(value)
         if name:
-            return [self._link(name)] if name in self._linked else None
+            ref = self._find_link(value)
+            return [Inline("link", {"ref": ref}, [_text(name)])] if ref is not None else None
         schema = value if isinstance(value, dict) else {}
         if isinstance(schema.get("items"), dict) and "properties" not in schema:
             inner = self._links(schema["items"])
@@ -237,10 +245,24 @@ class Drawer:
             found += [*([_text(" or ")] if found else []), *nodes]
         return found if linked else None
 
-    def _link(self, name: str) -> Inline:
-        anchor = self._linked[name]
-        ref = {"kind": "url", "url": f"{self._schemas_at}#{anchor}"} if self._schemas_at else {"kind": "anchor", "anchor": anchor}  # fmt: skip
-        return Inline("link", {"ref": ref}, [_text(name)])
+    def _find_link(self, value: Any) -> Data | None:
+        """Where the page, or that of schemas, shows what is in a schema that has a name."""
+        anchor = self._linked.get(self._description.name_of(value))
+        if anchor is not None and self._schemas_at:
+            return {"kind": "url", "url": f"{self._schemas_at}#{anchor}"}
+        anchor = anchor or self._folded_at.get((value["$ref"], self._left_out))
+        return {"kind": "anchor", "anchor": anchor} if anchor else None
+
+    def _fold(self, title: Nodes, value: Any, inside: list[Block], *, whole: bool) -> Block:
+        """What is in a schema, folded up. On a page with many operations most schemas come again and again: one that is
+        shown wholly is linked to from then on."""
+        folded = _expandable(title, inside)
+        name = self._description.name_of(value)
+        if name and whole and self._find_link(value) is None:
+            taken = {*self._folded_at.values()}
+            folded.data["id"] = free_name(slug(f"in {self._spec} {name}"), taken.__contains__)
+            self._folded_at[value["$ref"], self._left_out] = folded.data["id"]
+        return folded
 
     def _words(self, schema: Data) -> str:
         types = schema.get("type")
@@ -310,6 +332,7 @@ class Drawer:
         if name and name in above:
             return [_paragraph(self._word("same", name=name))]
         if len(above) >= self._depth:
+            self._cut += 1
             return self._not_shown(self._description.merge(value))
         if name and not self._folded:
             # In a text that is read from the top, once is enough.
@@ -405,12 +428,15 @@ class Drawer:
             blocks += self._limits(self._description.follow(items))
         if above and self._links(value) is not None:
             return blocks
+        cut = self._cut
         inside = self.schema(value, above)
         if len(inside) == 1 and inside[0].type == "paragraph":
             # One line, such as that it is the same as above, is shorter than what would fold it up.
             blocks += inside
         elif inside and self._folded:
-            blocks.append(_expandable([self._word("inside", name=name or "…")], inside))
+            shown = value if self._description.name_of(value) else items
+            title = [self._word("inside", name=name or "…")]
+            blocks.append(self._fold(title, shown, inside, whole=cut == self._cut))
         elif len(above) < 4:
             blocks += inside
         elif inside:
@@ -646,13 +672,13 @@ class Drawer:
             blocks += said or [_paragraph(_text("any"))]
         return blocks
 
-    def information(self) -> list[Block]:
+    def information(self, words: Words = ENGLISH) -> list[Block]:
         """What a description says of itself: its servers, and how to authenticate."""
         description = self._description
         blocks = prose(text_of(description.info.get("description")))
         version = text_of(description.info.get("version"))
         if version:
-            blocks.append(_paragraph(_text("Version "), _text(version, "code")))
+            blocks.append(_paragraph(_text(f"{words.version} "), _text(version, "code")))
         servers = description.servers()
         if servers:
             items = []
@@ -666,7 +692,7 @@ class Drawer:
                     self.value(name, {"type": "string", **object_of(v)}) for name, v in variables.items()
                 )
                 items.append(item)
-            blocks += [Block("heading-1", {}, [_text("Servers")]), *_items(items)]
+            blocks += [Block("heading-1", {}, [_text(words.servers)]), *_items(items)]
         schemes = description.security_schemes
         if schemes:
             items = []
@@ -675,7 +701,7 @@ class Drawer:
                 items.append(
                     [_paragraph(_text(_scheme_words(name, scheme))), *_markdown(scheme.get("description"))]
                 )
-            blocks += [Block("heading-1", {}, [_text("Authentication")]), *_items(items)]
+            blocks += [Block("heading-1", {}, [_text(words.authentication)]), *_items(items)]
         return blocks
 
 

@@ -16,6 +16,7 @@ from ..content import (
     Drawing,
     Item,
     compute_with,
+    dependency_changed,
     draw_with,
     get_body,
     resolve_with,
@@ -26,12 +27,14 @@ from ..core.pages import Layout, Page, slugify
 from ..errors import BadRequest
 from ..kit.cache import OwnCache
 from ..kit.db import Transaction
+from ..spaces import on_language
 from . import local, store
 from .changelog import Release, draw_changelog
 from .comparing import Change, compare
 from .description import UNTAGGED, Description, Operation, Tag, text_of
 from .drawing import MANY, Drawer, complain, lead_on, prose
 from .trying import can_try
+from .words import ENGLISH, Words, catalogue, locale_of
 
 TYPE = "builtin:openapi"
 OPERATIONS = ("swagger", "openapi-operation")
@@ -108,8 +111,9 @@ def _version(tx: Transaction, asked: Asked) -> store.VersionRow:
 class _Pages:
     """The pages of one specification, parents before children."""
 
-    def __init__(self, asked: Asked, description: Description) -> None:
+    def __init__(self, asked: Asked, description: Description, words: Words) -> None:
         self._asked = asked
+        self._words = words
         self._description = description
         self._slugs: dict[str | None, set[str]] = {}
         self.pages: list[Page] = []
@@ -143,6 +147,10 @@ class _Pages:
         self.pages.append(page)
         return page.id
 
+    def add_ours(self, word: str, **fields: Any) -> str:
+        """A page that we name, by one of ``Words``. Its address is the same in every language."""
+        return self.add(word, getattr(self._words, word), slug=getattr(ENGLISH, word), **fields)
+
     def _leading_on(self) -> dict[str, str]:
         """Of the document of a page whose operations or schemas have pages of their own: the ids of these are made of
         the seed that this one's was made of."""
@@ -151,7 +159,7 @@ class _Pages:
     def add_models(self) -> None:
         names = list(self._description.schemas)
         apart = len(names) > _TOGETHER and len(self.pages) + len(names) < _PAGES
-        above = self.add("models", "Models", props={"doc": "models"} | (self._leading_on() if apart else {}))
+        above = self.add_ours("models", props={"doc": "models"} | (self._leading_on() if apart else {}))
         for name in names if apart else ():
             self.add(f"model {name}", name, above, props={"doc": "models", "schema": name})
 
@@ -159,7 +167,7 @@ class _Pages:
         webhooks = self._description.webhooks
         apart = len(webhooks) > _TOGETHER
         props = {"doc": "webhooks"}
-        above = self.add("webhooks", "Webhooks", props=props | (self._leading_on() if apart else {}))
+        above = self.add_ours("webhooks", props=props | (self._leading_on() if apart else {}))
         for key, webhook in webhooks.items() if apart else ():
             slug = webhook.summary or webhook.path
             self.add(f"webhook {key}", webhook.title, above, slug=slug, props={**props, "webhook": key})
@@ -180,8 +188,9 @@ class _Pages:
             props = {"doc": "operations", "page": tag.name or "-"}
             made[tag.name] = self.add(
                 f"tag {tag.name}",
-                tag.title,
+                self._words.other if tag.name == UNTAGGED else tag.title,
                 parent_id,
+                slug=tag.title,
                 props=props | (self._leading_on() if tag.name in apart else {}),
                 description=tag.page_description or None,
                 icon=tag.icon or None,
@@ -205,7 +214,7 @@ def _revision(tx: Transaction, asked: Asked) -> Computed:
     description = load(tx, version)
     props = asked.source.props
     by_operation = props.get("grouping") == "by-operation"
-    pages = _Pages(asked, description)
+    pages = _Pages(asked, description, catalogue()[locale_of(tx, asked.space_id)])
     if description.info.get("description") or description.security_schemes:
         pages.add("info", description.title, slug="overview", props={"doc": "info", "page": "info"})
     pages.add_tags(description.tags(), each_operation=by_operation)
@@ -215,7 +224,7 @@ def _revision(tx: Transaction, asked: Asked) -> Computed:
         pages.add_models()
     items = []
     if props.get("changes"):
-        pages.add("changes", "Changes", props={"doc": "changes"})
+        pages.add_ours("changes", props={"doc": "changes"})
     if props.get("downloadLink"):
         file = Item(
             id=asked.id("file"),
@@ -226,13 +235,7 @@ def _revision(tx: Transaction, asked: Asked) -> Computed:
             size=version.size,
         )
         items.append(file)
-        pages.add(
-            "download",
-            "Download the specification",
-            props=None,
-            kind="link",
-            target={"kind": "file", "file": file.id},
-        )
+        pages.add_ours("download", props=None, kind="link", target={"kind": "file", "file": file.id})
     return Computed(pages.pages, items)
 
 
@@ -262,9 +265,10 @@ def _document(tx: Transaction, asked: Asked) -> Document:
             raise BadRequest("source.props.webhook: the API specification has no such webhook.")
         return _of(*(_webhook_block(ref, webhooks[key]) for key in keys))
     if doc == "changes":
-        return _of(*draw_changelog(_releases(tx, version)))
+        return _of(*draw_changelog(_releases(tx, version), locale_of(tx, asked.space_id)))
     if doc == "info":
-        return _of(*Drawer(description, folded=False).information())
+        words = catalogue()[locale_of(tx, asked.space_id)]
+        return _of(*Drawer(description, folded=False).information(words))
     if doc != "operations" or not isinstance(page, str):
         raise BadRequest(
             "source.props.doc: expected `operations` or `info` with a `page`, `models`, `webhooks` or `changes`."
@@ -430,5 +434,13 @@ def _draw_block(description: Description, drawer: Drawer, block: Block, title: s
 
 
 resolve_with("openapi", _resolve)
-compute_with(TYPE, Computer(document=_document, revision=_revision))
+compute_with(
+    TYPE,
+    Computer(
+        document=_document,
+        revision=_revision,
+        state=lambda tx, asked, whole: locale_of(tx, asked.space_id),
+    ),
+)
+on_language(lambda tx, space_id, organization_id: dependency_changed(tx, organization_id, [space_id]))
 draw_with(BLOCKS, _draw, _state_of)

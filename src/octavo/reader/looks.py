@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from ..core.colour import Oklch, Pair, Theme, parse_hex, readable, theme
 from ..fonts import CustomFont
+from ..kit.locales import DEFAULT
 from ..sites import Customization
 from . import locales
 from .fonts import FONTS, Font, Kind, custom_faces, first_file, font_faces, font_stack
@@ -76,8 +77,8 @@ def read_look(
     faces = text.faces + (mono.faces if mono != text else "")
     css = f"{faces}:root{{--sans:{text.stack};--mono:{mono.stack}}}{colours.css()}{_top(chosen, colours)}"
     # English is also what stays where nobody chose.
-    locale = locales.find_locale(chosen.internationalization.locale) or locales.DEFAULT
-    if locale == locales.DEFAULT:
+    locale = locales.find_locale(chosen.internationalization.locale) or DEFAULT
+    if locale == DEFAULT:
         locale = locales.find_locale(language) or locale
     return Look(
         customization=chosen,

@@ -21,6 +21,7 @@ from ..kit.cache import ByteCache
 from ..kit.db import Transaction
 from ..kit.highlighting import Highlighter
 from ..kit.icons import icon
+from ..kit.locales import date_words
 from ..openapi import OPERATIONS, Description, Operation, find_operation
 from ..references import Documents, Resolver, ViewFiles, page_owner
 from ..spaces import get_space
@@ -28,7 +29,6 @@ from .asking import ASK_PATH
 from .blocks import KeptBlock, block_key
 from .facts import Facts, Noted, Notes
 from .feeds import FEED, Entry
-from .locales import date_words
 from .looks import Look
 from .resolving import SpaceVisit, Visitor
 from .views import CoverView, Crumb, Feedback, Layout, NavItem, PageView, SiteView

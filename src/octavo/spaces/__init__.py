@@ -3,7 +3,7 @@
 from . import tables as tables
 from .creating import create_space
 from .duplicating import duplicate_space, prepare_copy
-from .hooks import Copy, WriteCopy, before_copy, on_copy, on_purge, on_transfer
+from .hooks import Copy, WriteCopy, before_copy, on_copy, on_language, on_purge, on_transfer
 from .purging import purge_spaces
 from .store import (
     CollectionRow,
@@ -37,7 +37,8 @@ __all__ = [
     "BEING_REMOVED", "Collection", "CollectionRow", "Copy", "CreateSpace", "EditMode", "LANGUAGES",
     "Language", "Space", "SpaceRow", "WriteCopy", "before_copy", "create_space", "duplicate_space",
     "get_collection", "get_space", "get_titles", "insert_space", "is_released", "list_spaces",
-    "list_spaces_by_id", "list_visible_space_ids", "on_copy", "on_purge", "on_transfer", "prepare_copy",
+    "list_spaces_by_id", "list_visible_space_ids", "on_copy", "on_language", "on_purge",
+    "on_transfer", "prepare_copy",
     "present_collection", "present_space", "present_space_to_visitor", "purge_spaces", "release",
     "remove_unused", "require_collection", "retain", "set_edit_mode", "tables", "update_space",
 ]  # fmt: skip

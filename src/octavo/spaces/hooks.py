@@ -1,5 +1,5 @@
-"""What other packages do when a space is copied, goes to another organization, or is removed for good. It runs in the
-transaction that does so, but for what a large space needs written before (``before_copy``)."""
+"""What other packages do when a space is copied, goes to another organization, gets another language, or is removed
+for good. It runs in the transaction that does so, but for what a large space needs written before (``before_copy``)."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ Hook = Callable[[Transaction, str, str], None]
 _on_copy: list[CopyHook] = []
 _before_copy: list[ListWrites] = []
 _on_transfer: list[Hook] = []
+_on_language: list[Hook] = []
 _on_purge: list[Callable[[Transaction, str], None]] = []
 
 
@@ -48,6 +49,11 @@ def on_transfer(hook: Hook) -> None:
     _on_transfer.append(hook)
 
 
+def on_language(hook: Hook) -> None:
+    """Registers ``hook(tx, space_id, organization_id)``: called when the space has another language."""
+    _on_language.append(hook)
+
+
 def on_purge(hook: Callable[[Transaction, str], None]) -> None:
     """Registers ``hook(tx, space_id)``: called before the space goes. What refers to its row goes with it, and the
     texts and files that its rows name are released; a hook is for the rest."""
@@ -65,6 +71,11 @@ def list_writes(tx: Transaction, source_id: str) -> list[WriteCopy]:
 
 def transferred(tx: Transaction, space_id: str, organization_id: str) -> None:
     for hook in _on_transfer:
+        hook(tx, space_id, organization_id)
+
+
+def language_changed(tx: Transaction, space_id: str, organization_id: str) -> None:
+    for hook in _on_language:
         hook(tx, space_id, organization_id)
 
 

@@ -26,6 +26,7 @@ from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Row, Transaction
 from ..kit.pagination import Slice, decode_token, slice_rows
+from .hooks import language_changed
 
 
 class SpaceRow(Struct, frozen=True):
@@ -222,7 +223,10 @@ def list_visible_space_ids(
 
 def update_space(tx: Transaction, space_id: str, **values: Any) -> None:
     """Sets columns of a space."""
+    before = get_space(tx, space_id) if "language" in values else None
     _update(tx, "spaces", space_id, values)
+    if before is not None and before.language != values["language"]:
+        language_changed(tx, space_id, before.organization_id)
 
 
 def update_collection(tx: Transaction, collection_id: str, **values: Any) -> None:

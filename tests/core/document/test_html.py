@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup, escape
 
+import octavo
 from hostile import SCHEMES, VECTORS, every_node, paragraph, scheme_a_browser_sees, text, url, wrapped
 from octavo.core.document.formulas import mathml
-from octavo.core.document.highlighting import highlight, token_rows
+from octavo.core.document.highlighting import COLOURED, highlight, token_rows
 from octavo.core.document.html import Asset, Context, Heading, Target, emoji, render
 from octavo.core.document.nodes import Block, Document, Fragment, Inline, Mark
 from octavo.core.document.reader import read
@@ -400,6 +403,17 @@ def test_highlighting_keeps_every_character():
         tokens = highlight(code, "javascript")
         assert tokens is None or "".join(t for _, t in tokens) == code
     assert highlight("x", "no-such-language") is None and highlight("x", "") is None
+
+
+def test_listings_mark_up_only_what_has_a_colour():
+    style = (Path(octavo.__file__).parent / "reader/static/octavo.css").read_text()
+    for hue in set(COLOURED.values()):
+        assert re.search(rf"^(\.code )?(\.\w+, )?\.{hue}( |,)", style, re.MULTILINE), hue
+        assert COLOURED[hue] == hue
+    tokens = highlight('{"a": [1,  2, "x\\n", true]}', "json")
+    assert tokens is not None
+    assert {kind for kind, text in tokens if not text.strip(" {}[]:,")} == {""}
+    assert all(one != other for (one, _), (other, _) in pairwise(tokens))
 
 
 # Nothing becomes more than text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import groupby
 
 from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
@@ -42,6 +43,26 @@ _NAMES = {
 
 Token = tuple[str, str]
 
+COLOURED = {
+    kind: hue
+    for hue, kinds in {
+        "k": "k kc kd kn kp kr ow",
+        "s": "s s1 s2 sa sb sc sd sh sr ss sx dl se si",
+        "m": "m mb mf mh mi mo il no l",
+        "nf": "nf fm nd na",
+        "nc": "nc nn kt nb bp ne",
+        "nt": "nt nl nv vi vc vg",
+        "c": "c c1 cm cs ch",
+        "cp": "cp cpf gp",
+        "gd": "gd",
+        "gi": "gi",
+        "gu": "gu gh",
+    }.items()
+    for kind in kinds.split()
+}
+"""The classes of pygments that have a colour, by the one whose colour it is; the others look like plain text. So a page
+marks up only what is seen."""
+
 
 _PLAIN = ("text", "txt", "plain", "plaintext")
 
@@ -67,15 +88,16 @@ def _lexer(syntax: str) -> Lexer | None:
 
 
 def highlight(code: str, syntax: str) -> list[Token] | None:
-    """``code`` as ``(class, text)`` tokens whose texts joined are ``code``; classes are the short ones of
-    pygments (``k``, ``s1``), empty for plain text. ``None`` when the language is unknown or the text too long.
+    """``code`` as ``(class, text)`` tokens whose texts joined are ``code``; classes are those that ``COLOURED``
+    gives (``k``, ``s``), empty for plain text, and neighbours have different ones. ``None`` when the language is unknown or the text too long.
     """
     if not syntax or len(code) > HIGHLIGHT_MAX:
         return None
     lexer = _lexer(syntax)
     if lexer is None:
         return None
-    found = [(STANDARD_TYPES.get(kind, ""), text) for kind, text in lexer.get_tokens(code)]
+    parts = ((COLOURED.get(STANDARD_TYPES.get(kind, ""), ""), text) for kind, text in lexer.get_tokens(code))
+    found = [(hue, "".join(text for _, text in same)) for hue, same in groupby(parts, lambda part: part[0])]
     # A lexer that changed the text (some normalise) cannot be laid over it.
     return found if "".join(text for _, text in found) == code else None
 

@@ -121,8 +121,7 @@ _MARKS = {"bold": "strong", "italic": "emph", "strikethrough": "strike", "supers
           "subscript": "sub", "keyboard": "kbd"}  # fmt: skip
 # Functions of octavo.typ, by the classes of the highlighter.
 _HUES = {"k": "hl-word", "s": "hl-text", "c": "hl-note", "m": "hl-number", "nf": "hl-name", "nc": "hl-name",
-         "nt": "hl-word", "na": "hl-name", "nb": "hl-name", "l": "hl-text", "gi": "hl-text", "gd": "hl-gone",
-         "cp": "hl-name"}  # fmt: skip
+         "nt": "hl-word", "gi": "hl-text", "gd": "hl-gone", "cp": "hl-name"}  # fmt: skip
 
 
 def literal(text: str) -> Code:
@@ -386,7 +385,7 @@ class _Printer:
                 marks = [m for m in leaf.marks if m.type not in ("code", "keyboard")]
                 for kind, part in tokens.take(len(leaf.text)):
                     written = literal(_loosened(part))
-                    hue = _HUES.get(kind[:2]) or _HUES.get(kind[:1])
+                    hue = _HUES.get(kind)
                     out.append(Code(_marked(marks, f"{hue}({written});" if hue else f"{written};")))
 
         for node in line.nodes:

@@ -158,7 +158,9 @@
   doc.addEventListener("beforematch", (event) => reveal(event.target));
   const land = () => {
     const target = location.hash && doc.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (!target || target.checkVisibility()) return;
+    if (!target) return;
+    if (target.matches("details")) target.open = true;
+    if (target.checkVisibility()) return;
     reveal(target);
     target.scrollIntoView();
   };

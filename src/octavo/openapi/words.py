@@ -1,0 +1,47 @@
+"""The words of computed pages that nobody wrote: titles of pages and headings, and those around a list of changes.
+
+They are part of the content, which navigation, search, Markdown and PDFs all show: so they are in the language of the
+space. What is drawn while a page is shown is in the language of its reader (``BlockLabels``)."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from msgspec import Struct
+
+from ..kit.db import Transaction
+from ..kit.locales import DEFAULT, find_locale, read_catalogue
+from ..spaces import get_titles
+
+
+class Words(Struct, frozen=True, kw_only=True):
+    """In one language; ``words.toml`` has those of the others. ``{name}`` stands for a number."""
+
+    models: str = "Models"
+    webhooks: str = "Webhooks"
+    changes: str = "Changes"
+    download: str = "Download the specification"
+    other: str = "Other"
+    version: str = "Version"
+    servers: str = "Servers"
+    authentication: str = "Authentication"
+    api: str = "The API"
+    breaking: str = "breaking"
+    breaks: str = "Changes that break callers: {name}"
+    and_more: str = "and {name} more"
+    unchanged: str = "Nothing has changed yet."
+
+
+ENGLISH = Words()
+
+
+@cache
+def catalogue() -> dict[str, Words]:
+    """The words of every language there is. Raises ValueError for a language that lacks one."""
+    return read_catalogue(Words, __package__, "words.toml")
+
+
+def locale_of(tx: Transaction, space_id: str) -> str:
+    """The language of the catalogue that a space is in; English where it has none, or one that is not there."""
+    space = get_titles(tx, [space_id]).get(space_id)
+    return (find_locale(space.language, catalogue()) if space is not None else None) or DEFAULT
