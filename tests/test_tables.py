@@ -14,6 +14,7 @@ import pytest
 from octavo.admin.archive_checks import naming_columns
 from octavo.admin.backup import verify_installation
 from octavo.content import deriving
+from octavo.kit import turns
 from octavo.kit.rows import Schema, read_rows, read_schema
 from octavo.kit.tables import TABLES, Table, content_columns, declare, end_membership, person
 from octavo.spaces import purge_spaces, purging
@@ -220,7 +221,7 @@ def test_a_space_is_purged_in_short_transactions(world: World, monkeypatch) -> N
     """Nobody restores it once they have begun, and where one is the last, the next purge goes on."""
     space, context = world.home["spaceId"], world.context
     monkeypatch.setattr(purging, "_BATCH", 3)
-    monkeypatch.setattr(purging, "_PAUSE", 0)
+    monkeypatch.setattr(turns, "PAUSE", 0)
     many = [table for table in TABLES.values() if table.many]
     with context.db.write() as tx:
         tx.run("DELETE FROM site_spaces")
@@ -243,7 +244,7 @@ def test_a_space_is_purged_in_short_transactions(world: World, monkeypatch) -> N
     left = [count_rows()]
     world.call("admin", "DELETE", f"/spaces/{space}")
     with monkeypatch.context() as patched, pytest.raises(Died):
-        patched.setattr(purging, "time", SimpleNamespace(sleep=die))
+        patched.setattr(turns, "time", SimpleNamespace(sleep=die))
         purging.purge_space(context.db, space, 2**62)
     assert all(before - after <= 3 for before, after in zip(left, left[1:], strict=False))
     assert left[-1] < left[0]

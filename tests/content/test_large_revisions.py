@@ -23,6 +23,7 @@ from octavo.content import (
 from octavo.content.deriving import prepare_derived, remove_replaced
 from octavo.content.revising import revise_main
 from octavo.content.staging import BATCH
+from octavo.kit import turns
 from octavo.kit.worker import Worker
 
 TABLES = ("search_pages", "search_sections", "search_words", "content_references", "reference_questions")
@@ -33,7 +34,7 @@ A_PAGE = 100
 
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch):
-    monkeypatch.setattr(staging, "PAUSE", 0)
+    monkeypatch.setattr(turns, "PAUSE", 0)
 
 
 @pytest.fixture

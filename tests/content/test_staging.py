@@ -37,6 +37,7 @@ from octavo.content.deriving import remove_replaced
 from octavo.content.store import insert_rows
 from octavo.core.pages import Page
 from octavo.errors import NotFound
+from octavo.kit import turns
 from octavo.sites.structure.store import find_empty_spaces
 from octavo.spaces.unused import WAIT, release, remove_unused
 
@@ -54,7 +55,7 @@ def text_of(word):
 
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch):
-    monkeypatch.setattr(staging, "PAUSE", 0)
+    monkeypatch.setattr(turns, "PAUSE", 0)
     monkeypatch.setattr(staging, "BATCH", 3)
 
 
@@ -306,7 +307,7 @@ def test_who_was_overtaken_stops_at_the_next_batch(world, space, monkeypatch):
             begin(world, monkeypatch, space, "fast").finish()
             pauses.append(rows_beyond(world))
 
-    monkeypatch.setattr(staging.time, "sleep", overtake)
+    monkeypatch.setattr(turns.time, "sleep", overtake)
     with pytest.raises(BranchMoved):
         Writer(world, monkeypatch, state, changes)
     assert pauses[0] > 0 and pauses[-1] == 0

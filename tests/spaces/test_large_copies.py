@@ -14,6 +14,7 @@ from octavo.access import Can, SpaceAccess, space_access, upsert_member
 from octavo.admin.backup import verify_installation
 from octavo.content import check_derived, staging
 from octavo.content.store import FOREVER
+from octavo.kit import turns
 from octavo.kit.worker import Worker
 from octavo.spaces import duplicating, prepare_copy, purge_spaces
 from set_clock import SetClock
@@ -25,8 +26,7 @@ PAGES = 7
 
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(duplicating, "_PAUSE", 0)
-    monkeypatch.setattr(staging, "PAUSE", 0)
+    monkeypatch.setattr(turns, "PAUSE", 0)
     monkeypatch.setattr(staging, "BATCH", 2)
 
 
@@ -119,7 +119,7 @@ def call_while(world: World, path: str, body: Any, act: Callable[[], None]) -> R
     loop = world._loop
     headers = {"authorization": f"Bearer {world.token('admin')}"}
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(duplicating.time, "sleep", pause)
+        patched.setattr(turns.time, "sleep", pause)
         request = loop.create_task(world._client.post(f"{URL}/v1{path}", headers=headers, json=body))
         try:
             assert loop.run_until_complete(loop.run_in_executor(None, paused.wait, 30))
@@ -169,7 +169,7 @@ def test_it_equals_a_copy_that_was_made_at_once(
     written: list[int] = []
     monkeypatch.setattr(staging, "MOST_AT_ONCE", 0)
     with monkeypatch.context() as patched:
-        patched.setattr(duplicating.time, "sleep", lambda _: written.append(rows_beyond(world)))
+        patched.setattr(turns.time, "sleep", lambda _: written.append(rows_beyond(world)))
         in_parts = copy(world, space)
     run_jobs(world)
     assert len(written) > PAGES // 2

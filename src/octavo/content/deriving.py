@@ -7,7 +7,6 @@ derives is also written before, as its rows are (``staging.py``); its transactio
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -18,11 +17,11 @@ from msgspec.structs import replace
 
 from ..core.links import app_hosts
 from ..errors import NotFound
-from ..kit import deadlines
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Database, Transaction, json_list
 from ..kit.jobs import enqueue, job
+from ..kit.turns import short_write
 from ..spaces import Copy
 from . import staging
 from .staging import list_unclaimed_branches, remove_unclaimed, written_before
@@ -289,9 +288,7 @@ def remove_replaced(context: Context, space_id: str) -> None:
                 space=space_id,
             )
         for start in range(0, len(replaced), _OWNERS):
-            deadlines.check()
-            with context.db.write() as tx:
+            with short_write(context.db) as tx:
                 versioned.remove(
                     tx, space_id, [(row[0], row[1]) for row in replaced[start : start + _OWNERS]]
                 )
-            time.sleep(staging.PAUSE)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 
-from ..kit import deadlines
 from ..kit.db import Database, Transaction, json_list
 from ..kit.tables import content_columns
+from ..kit.turns import short_write
 from ..spaces import release
 from .store import Changes, Staged, State, insert_rows, list_replaced, lock_branch
 from .versions import begin_version, end_earlier, end_version, hold_version
@@ -19,8 +18,6 @@ MOST_AT_ONCE = 10_000
 """Rows that a revision may write in its own transaction; more are written before it."""
 BATCH = 2_000
 """Rows of each transaction that writes before a revision: about a tenth of a second."""
-PAUSE = 0.1
-"""Seconds between two batches. SQLite's writers in other processes look for their turn about so often."""
 
 Write = Callable[[Transaction, Staged], None]
 
@@ -38,11 +35,9 @@ def written_before(db: Database, state: State, changes: Changes, more: Iterable[
     try:
         for writes in (_row_batches(changes, hides=len(state.layers) > 1), more):
             for write in writes:
-                deadlines.check()
-                with db.write() as tx:
+                with short_write(db) as tx:
                     hold_version(tx, staged)
                     write(tx, staged)
-                time.sleep(PAUSE)
         with db.write() as tx:
             hold_version(tx, staged)
             end_earlier(tx, state.space_id, staged)
@@ -68,15 +63,13 @@ def remove_unclaimed(db: Database, branch_id: str, below: int | None = None) -> 
     short transactions; texts and files that they name are released."""
     for table, key in (("page_versions", "page_id"), ("item_versions", "item_id")):
         while True:
-            deadlines.check()
             with db.read() as tx:
                 if not _list_unclaimed(tx, table, key, branch_id, below):
                     break
-            with db.write() as tx:
+            with short_write(db) as tx:
                 # The head does not move meanwhile.
                 lock_branch(tx, branch_id)
                 _remove(tx, table, key, branch_id, _list_unclaimed(tx, table, key, branch_id, below))
-            time.sleep(PAUSE)
 
 
 def _list_unclaimed(

@@ -6,17 +6,17 @@ a large one in short transactions before the one that makes the copy visible.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..access import Can, SpaceAccess, audit, space_access
 from ..errors import NotFound
-from ..kit import deadlines, ids, jobs
+from ..kit import ids, jobs
 from ..kit.clock import now
 from ..kit.db import Database, Transaction
 from ..kit.operation import Call
 from ..kit.outbox import emit
+from ..kit.turns import short_write
 from . import placing, store
 from .hooks import Copy, copied, list_writes
 from .store import SpaceRow
@@ -24,8 +24,6 @@ from .trashing import BEING_MADE, GIVEN_UP
 
 _MAX_TITLE = 50
 _SUFFIX = " (copy)"
-_PAUSE = 0.1
-"""Seconds between two transactions. SQLite's writers in other processes look for their turn about so often."""
 
 
 @contextmanager
@@ -43,11 +41,9 @@ def prepare_copy(db: Database, space: SpaceAccess) -> Iterator[str | None]:
         copy_id = _begin(tx, space)
     try:
         for write in writes:
-            deadlines.check()
-            with db.write() as tx:
+            with short_write(db) as tx:
                 _hold(tx, copy_id)
                 write(tx, copy_id)
-            time.sleep(_PAUSE)
         yield copy_id
     except BaseException:
         with db.write() as tx:

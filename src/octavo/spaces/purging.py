@@ -3,8 +3,6 @@ are copies that came to nothing."""
 
 from __future__ import annotations
 
-import time
-
 from ..access import RESTORE_DAYS, audit
 from ..kit import deadlines, jobs
 from ..kit.clock import now
@@ -13,14 +11,13 @@ from ..kit.db import Database, Transaction
 from ..kit.outbox import emit
 from ..kit.rows import read_schema
 from ..kit.tables import TABLES, Content, Table, content_columns
+from ..kit.turns import short_write
 from .hooks import purged
 from .trashing import BEING_MADE, BEING_REMOVED, DAY, GIVEN_UP
 from .unused import release, release_space
 
 _BATCH = 1_000
 """Rows of each transaction that removes some of a space."""
-_PAUSE = 0.05
-"""Seconds between two of these."""
 _PURGEABLE = "deleted_at < :before AND (deleted_at <> :being_made OR created_at < :dead)"
 """SQL. A copy that was begun a day ago and is not finished is of a process that died."""
 
@@ -78,10 +75,8 @@ def _empty(db: Database, space_id: str) -> None:
     for name, table in TABLES.items():
         going_on = table.many
         while going_on:
-            deadlines.check()
-            with db.write() as tx:
+            with short_write(db) as tx:
                 going_on = _remove_some(tx, table, keys[name], space_id) == _BATCH
-            time.sleep(_PAUSE)
 
 
 def _remove_some(tx: Transaction, table: Table, key: tuple[str, ...], space_id: str) -> int:

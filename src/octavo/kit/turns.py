@@ -1,0 +1,23 @@
+"""Writing much without keeping others from writing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from . import deadlines
+from .db import Database, Transaction
+
+PAUSE = 0.1
+"""Seconds between two transactions. SQLite's writers in other processes look for their turn about so often."""
+
+
+@contextmanager
+def short_write(db: Database) -> Iterator[Transaction]:
+    """One of many short write transactions, with a pause behind it. Called outside of any. Raises as
+    ``deadlines.check``."""
+    deadlines.check()
+    with db.write() as tx:
+        yield tx
+    time.sleep(PAUSE)
